@@ -34,7 +34,7 @@ LONGEST_WITHOUT_BRANCHES = 100
 Lines: TypeAlias = Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
 """The first and the last line by repository and commit, file, and part of the file (``Source.part``)."""
 
-_HEAD = '''"""The lines of every upstream source that a rule names.
+_HEAD = '''"""The lines of every upstream source that a rule refers to.
 
 ``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
 """

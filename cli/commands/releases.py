@@ -18,23 +18,20 @@ from ..options.targets import CONFIGURED, TargetArguments, delegates_option, tar
 from ..text.many import details_hint, released_columns, released_row, targets_lines
 from ..text.releases import releases_entry, releases_lines
 
-_EXAMPLES = "\n  ".join(EXAMPLES)
+_EXAMPLES = ", ".join(EXAMPLES[:4])
 _CONTAINED = "\n  ".join(package_lines())
 _EPILOG = f"""\b
 Examples:
   delegate-sim releases model.tflite --delegate xnnpack
-  delegate-sim releases model.tflite --delegate gpu --delegate hexagon
   delegate-sim releases model.tflite --delegate xnnpack --format json --output releases.json
 
 If the rules of a TensorFlow release are not known, the rules of the LiteRT release from the same time are used. The output then
 has a note.
 
-\b
-In other commands, --runtime also takes releases of LiteRT-LM, and packages on Maven, npm and PyPI, such as:
-  {_EXAMPLES}
+In other commands, --runtime also takes releases of LiteRT-LM, and packages on Maven, npm or PyPI, such as {_EXAMPLES}.
 
 \b
-Releases of LiteRT-LM and LiteRT.js contain these releases of LiteRT:
+Releases of LiteRT-LM contain these releases of LiteRT:
   {_CONTAINED}
 """
 

@@ -74,9 +74,8 @@ def is_release_name(text: str) -> bool:
 
 
 def package_lines() -> tuple[str, ...]:
-    """Return a line about each release of LiteRT-LM and LiteRT.js."""
+    """Return a line about each release of LiteRT-LM."""
     named = {f"{PREFIX}{version}": contained for version, contained in CONTAINED.items()}
-    named |= {f"@litertjs/core@{version}": contained for version, contained in IN_LITERT_JS.items()}
     widths = [max(map(len, names)) for names in (named, [contained.litert for contained in named.values()])]
     return tuple(
         [f"{name:<{widths[0]}}  {contained.litert:<{widths[1]}}  {contained.words}" for name, contained in named.items()]

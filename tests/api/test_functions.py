@@ -294,7 +294,7 @@ WRONG = 17.5
         (lambda m: sim.compare(m, changed=WRONG), "OptionError", "give changed as a dictionary .* delegate, runtime"),
         (lambda m: sim.compare(m, changed={"x": 1}), "OptionError", "nnapi has no option 'x'; you can change delegate"),
         (sim.whatif, "OptionError", "nothing to change: give accept, set_versions, batch, fix_shapes, to"),
-        (lambda m: sim.whatif(m, accept=WRONG), "OptionError", "accept takes names of operators and nodes"),
+        (lambda m: sim.whatif(m, accept=WRONG), "OptionError", r"accept takes operators \(by name\) and nodes"),
         (lambda m: sim.whatif(m, accept=[WRONG]), "OptionError", "give an operator by its name, and a node by its index"),
         (lambda m: sim.whatif(m, accept=["MEAN"]), "OptionError", "the model has no node of MEAN; its operators are ADD"),
         (lambda m: sim.whatif(m, accept=[99]), "OptionError", "the model has no node 99 in subgraph 0"),

@@ -184,7 +184,9 @@ def _without_result(cause: Cause, model: Model) -> Cause:
     """Mark a conversion that a hint offers as not simulated. For integers that are not quantized, the nodes stay on the CPU."""
     if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
         return cause
-    return replace(cause, change=_OF_INTEGERS if _are_integers(cause, model) else f"{cause.change}; {_NOT_SIMULATED}")
+    return replace(
+        cause, change=_OF_INTEGERS if _are_integers(cause, model) else f"{cause.change.removesuffix('.')}; {_NOT_SIMULATED}"
+    )
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:

@@ -283,7 +283,7 @@ def test_limits_by_release(sketch, release, limit):
 def test_the_summaries_name_each_other():
     gpu = delegate_sim.delegates.registry.find_delegate("gpu")
     assert "mldrift" in gpu.summary
-    assert "not this delegate, but gpu" in DELEGATE.summary
+    assert "use gpu instead" in DELEGATE.summary
 
 
 @pytest.mark.parametrize(("batch", "backend", "warned"), [(2, "opencl", True), (1, "opencl", False), (2, "webgpu", False)])

@@ -194,14 +194,14 @@ def test_every_node_on_the_cpu_is_counted_under_one_heading(run, tmp_path):
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
         "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave the model.\n"
+        "          leave the model; not simulated\n"
         "    ADD: 1 node, input 0 is INT64 [1]\n"
         "    ADD: 1 node, input 0 is INT16 [2]\n"
         "  nnapi-operator-version: needs version at most 2\n"
         "  nnapi-input-type: needs input 0 of type FLOAT32, UINT8, INT8 or INT32\n"
         "    hint: convert so that the tensor has a supported type; in the model's code,\n"
         "          compute in int32, and cast (tf.cast) only where INT64 values enter or\n"
-        "          leave the model.\n"
+        "          leave the model; not simulated\n"
         "    ADD: 1 node, version 4; input 0 is INT64 [0]\n"
     )
 
