@@ -32,13 +32,13 @@ IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
 """The release of LiteRT in each release of LiteRT.js. LiteRT.js is a part of LiteRT's sources."""
 EXAMPLES = (
     f"{PREFIX}0.14",
+    "com.google.ai.edge.litert:litert:2.1.0",
+    "@litertjs/core@2.0.0",
+    "ai-edge-litert==2.1.0",
     "litert-lm-api==0.18.1",
     "com.google.ai.edge.litertlm:litertlm-android:0.11.0",
-    "com.google.ai.edge.litert:litert:2.1.0",
     "org.tensorflow:tensorflow-lite:2.14.0",
-    "ai-edge-litert==2.1.0",
     "@litert-lm/core@0.17.1",
-    "@litertjs/core@2.0.0",
 )
 """A name of each kind."""
 

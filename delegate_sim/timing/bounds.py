@@ -72,7 +72,7 @@ class TimeBounds:
     def whole_ms(self) -> float:
         """The time of the whole model. No fix saves more.
 
-        This is the smaller one of the measured inference and the sum of all parts. Parts that were measured one by one can take
+        The smaller of two times: the measured inference and the sum of all parts. Parts that were measured one by one can take
         longer than the inference.
         """
         return self.total_ms if self.inference_ms is None else min(self.inference_ms, self.total_ms)

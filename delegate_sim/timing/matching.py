@@ -26,7 +26,8 @@ from .totals import total_notes
 
 _CUT = 20
 """The smallest length of a name that may be the beginning of a longer name, because the line was cut off."""
-_NO_NODE, _NO_KERNEL = _NO_STEP = ("the simulation has no such node here", "the simulation has no such delegate kernel here")
+_NO_NODE = "the simulation has no such node here"
+_NO_KERNEL = "the simulation has no such delegate kernel here"
 _NOT_SIMULATED = "a delegate that is not simulated"
 _OTHER_NODES = "the simulation has no kernel with the same nodes"
 _OTHER_CPU_NODES = "the profile has other nodes on the CPU than the simulation"
@@ -82,7 +83,7 @@ def _subgraph_parts(profile: OpProfile, index: int, plan: TimedPlan, target: Tar
 
 def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]) -> None:
     """Raise WrongProfileError if rows name nodes or outputs that the model does not have, and no other row is of this model."""
-    strange = [part for part in parts if part.why in _NO_STEP]
+    strange = [part for part in parts if part.why in (_NO_NODE, _NO_KERNEL)]
     if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
         raise _wrong(
             profile, f"lists {shortened(strange[0].op, 60)} {shortened(strange[0].name, 80)}, which the model does not have"

@@ -197,10 +197,10 @@ def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     held = np.iinfo(schema.NUMPY_TYPES[source.type])
     zero, one = [source.zero_point + _rounded(np.float32(limit) / np.float32(source.scale)) for limit in (0, 1)]
-    steps = [(op, limit) for op, limit, is_needed in (("MAXIMUM", zero, zero > held.min), ("MINIMUM", one, one < held.max))
-             if is_needed]  # fmt: skip
     if not held.min <= zero <= held.max:
         return None
+    steps = [("MAXIMUM", zero)] if zero > held.min else []
+    steps += [("MINIMUM", one)] if one < held.max else []
     nodes, operand = [], node.inputs[0]
     for number, (op, limit) in enumerate(steps, 1):
         bound = work.constant(f"{target.name}/{op.lower()}", source.type, limit, source.quantization)
@@ -216,7 +216,7 @@ def _rounded(value: np.float32) -> int:
 
 
 def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute relu6(6 x) / 6."""
+    """Return the nodes that compute relu6(6 * x) / 6."""
     if not _is_float(work, node):
         return None
     wide = work.result(work.output(node), "relu6")
@@ -333,7 +333,7 @@ PASSES = (
     _pass(
         "relu-0-to-1-as-limits",
         "RELU_0_TO_1",
-        "MAXIMUM of x and 0, and MINIMUM of the result and 1; a RESHAPE if quantized values cannot exceed these limits",
+        "replaces RELU_0_TO_1 by a MAXIMUM with 0 and a MINIMUM with 1, or by a RESHAPE if the type has no values outside",
         "FLOAT32; or INT8 or UINT8 with the same scale and zero point for operand and result, and a known shape",
         Exactness.EXACT,
         _relu_0_to_1_by_limits,
@@ -342,7 +342,7 @@ PASSES = (
     _pass(
         "relu-0-to-1-by-relu6",
         "RELU_0_TO_1",
-        "relu6(6 x) / 6, computed by two MUL",
+        "computes relu6(6 * x) / 6 by two MUL",
         _FLOATS,
         Exactness.ROUNDING,
         _relu_0_to_1_by_relu6,

@@ -36,24 +36,33 @@ class _Window:
     """The dimensions of the updates, in the order of the tensor's dimensions."""
 
 
-def _window(work: Work, node: Node) -> _Window | None:
-    """Return the slice that a scatter replaces, or None if the positions may form several slices."""
-    source, indices, updates, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
-    if work.is_open(source, indices, updates, target) or not updates.element_count or not _replaces(work, node):
-        return None
-    if not source.type == updates.type == target.type or source.shape != target.shape or indices.type not in ("INT32", "INT64"):
-        return None
+@dataclass(frozen=True, slots=True)
+class _Dimensions:
+    """The dimensions of a scatter's tensor, indices and updates, and how they correspond."""
+
+    kept: dict[int, int]
+    """The dimension of the tensor for each window dimension of the updates."""
+    batches: tuple[int, ...]
+    """The dimensions of the updates that count index vectors."""
+    scattered: tuple[int, ...]
+    """The dimensions of the tensor whose positions are in an index vector."""
+    vectors: tuple[int, ...]
+    """The shape of the indices, with a dimension for the numbers of an index vector."""
+    axis: int
+    """The dimension of ``vectors`` that has the numbers of an index vector."""
+
+
+def _dimensions(work: Work, node: Node) -> _Dimensions | None:
+    """Return the dimensions of a scatter, or None if its options contradict the shapes."""
+    source, indices, updates = [work.input(node, position) for position in range(3)]
     options, rank = work.options(node), source.rank
-    if max(rank, indices.rank, updates.rank) > MOST_ARRAY_DIMENSIONS:
-        return None
     window, inserted, scattered = [
         tuple(map(int, dims))
         for dims in (options.update_window_dims, options.inserted_window_dims, options.scatter_dims_to_operand_dims)
     ]
     kept = [axis for axis in range(rank) if axis not in inserted]
-    batches = [axis for axis in range(updates.rank) if axis not in window]
     axis = int(options.index_vector_dim)
-    is_plain = (
+    is_valid = (
         _are_rising(window, updates.rank)
         and _are_rising(inserted, rank)
         and len(window) == len(kept)
@@ -61,18 +70,36 @@ def _window(work: Work, node: Node) -> _Window | None:
         and all(0 <= place < rank for place in scattered)
         and 0 <= axis <= indices.rank
     )
-    if not is_plain:
+    if not is_valid:
         return None
+    batches = tuple([place for place in range(updates.rank) if place not in window])
     vectors = (*indices.shape, 1) if axis == indices.rank else indices.shape
-    if vectors[axis] != len(scattered) or tuple(np.delete(vectors, axis)) != tuple([updates.shape[batch] for batch in batches]):
+    if vectors[axis] != len(scattered) or (*vectors[:axis], *vectors[axis + 1 :]) != tuple([updates.shape[b] for b in batches]):
         return None
-    sizes = [1] * rank
-    for own, place in zip(kept, window, strict=True):
+    return _Dimensions(dict(zip(window, kept, strict=True)), batches, scattered, vectors, axis)
+
+
+def _window(work: Work, node: Node) -> _Window | None:
+    """Return the slice that a scatter replaces, or None if the positions may form several slices."""
+    source, indices, updates, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
+    if work.is_open(source, indices, updates, target) or not updates.element_count or not _replaces(work, node):
+        return None
+    if not source.type == updates.type == target.type or source.shape != target.shape or indices.type not in ("INT32", "INT64"):
+        return None
+    if max(source.rank, indices.rank, updates.rank) > MOST_ARRAY_DIMENSIONS:
+        return None
+    dimensions = _dimensions(work, node)
+    if dimensions is None:
+        return None
+    scattered, places = dimensions.scattered, dict(dimensions.kept)
+    sizes = [1] * source.rank
+    for place, own in places.items():
         sizes[own] = updates.shape[place]
     positions = work.integers(indices)
-    rows = None if positions is None else np.moveaxis(positions.reshape(vectors), axis, -1).reshape(-1, len(scattered))
-    places = {place: own for own, place in zip(kept, window, strict=True)}
-    long = [batch for batch in batches if updates.shape[batch] != 1]
+    rows = None
+    if positions is not None:
+        rows = np.moveaxis(positions.reshape(dimensions.vectors), dimensions.axis, -1).reshape(-1, len(scattered))
+    long = [place for place in dimensions.batches if updates.shape[place] != 1]
     if long:
         moving = _moving(rows)
         if len(long) > 1 or moving is None or sizes[scattered[moving]] != 1:
@@ -81,10 +108,8 @@ def _window(work: Work, node: Node) -> _Window | None:
         places[long[0]] = scattered[moving]
     starts = None
     if rows is not None:
-        first = [0] * rank
-        for place, start in zip(scattered, rows[0].tolist(), strict=True):
-            first[place] = start
-        starts = tuple(first)
+        first = dict(zip(scattered, rows[0].tolist(), strict=True))
+        starts = tuple([first.get(own, 0) for own in range(source.rank)])
     if any(size > most for size, most in zip(sizes, source.shape, strict=True)) or not _is_inside(starts, sizes, source):
         return None
     order = sorted(range(updates.rank), key=lambda place: places.get(place, -1))
@@ -186,24 +211,24 @@ def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
     nodes: list[Node] = []
     update = _update(work, node, window, nodes)
     start, end, most = window.starts[axis], window.starts[axis] + window.sizes[axis], source.shape[axis]
-    sizes = [start, end - start, most - end]
-    outer = [work.result(source, label, (*source.shape[:axis], size, *source.shape[axis + 1 :])) for label, size in
-             (("before", sizes[0]), ("after", sizes[2])) if size]  # fmt: skip
+    parts = []
     if start:
-        nodes += slices(work, source.index, outer[:1], axis, sizes[:1], strided=False)
-    if sizes[2]:
-        nodes += slices(work, source.index, outer[-1:], axis, sizes[2:], strided=False, start=end)
-    parts = [*(outer[:1] if start else ()), update, *(outer[-1:] if sizes[2] else ())]
+        parts.append(work.result(source, "before", (*source.shape[:axis], start, *source.shape[axis + 1 :])))
+        nodes += slices(work, source.index, parts, axis, [start], strided=False)
+    parts.append(update)
+    if end < most:
+        parts.append(work.result(source, "after", (*source.shape[:axis], most - end, *source.shape[axis + 1 :])))
+        nodes += slices(work, source.index, parts[-1:], axis, [most - end], strided=False, start=end)
     return [*nodes, work.node("CONCATENATION", parts, node.outputs, axis=axis)]
 
 
-_NEEDS = "a known shape, updates that replace elements (no sum, for example), and positions that form one slice"
+_NEEDS = "a known shape, updates that replace elements, and positions that form one slice"
 
 PASSES: tuple[Pass, ...] = (
     _pass(
         "scatter-as-update-slice",
         _OP,
-        "DYNAMIC_UPDATE_SLICE",
+        "replaces STABLEHLO_SCATTER by a DYNAMIC_UPDATE_SLICE",
         f"{_NEEDS}: a single position, or constant consecutive positions along one dimension",
         Exactness.EXACT,
         _as_update_slice,
@@ -212,7 +237,7 @@ PASSES: tuple[Pass, ...] = (
     _pass(
         "scatter-as-concatenation",
         _OP,
-        "CONCATENATION of the SLICE before, the updates and the SLICE after",
+        "replaces STABLEHLO_SCATTER by a CONCATENATION of the elements before the slice, the updates and the elements after it",
         f"{_NEEDS}: constant consecutive positions, and all elements along all other dimensions",
         Exactness.EXACT,
         _as_concatenation,
