@@ -71,7 +71,7 @@ class PassFinder:
             then = self._with_pass(pass_, keys)
             if then is not None and is_better([then], [best]):
                 chosen, best = pass_, then
-        return None if chosen is None else self._on_all_nodes(chosen, best)
+        return None if chosen is None else self._on_all_nodes(chosen, keys, best)
 
     def _with_pass(self, pass_: Pass, nodes: Collection[NodeKey] | None) -> Standing | None:
         """Return the result of a pass, or None if the pass changes nothing or needs a package that is not installed."""
@@ -82,11 +82,17 @@ class PassFinder:
             self.missing = str(error)
             return None
 
-    def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
+    def _on_all_nodes(self, pass_: Pass, nodes: Collection[NodeKey], of_cause: Standing) -> FoundPass:
         """Return the result of a pass on all nodes that the pass can rewrite, not only on the nodes of a cause.
 
         ``fix`` does the same.
         """
         self._effort.spend()
-        then = self._with_pass(pass_, None) or of_cause
+        rest = [
+            node
+            for graph in file_graphs(self._model)
+            for node in graph.nodes
+            if (not pass_.ops or node.op in pass_.ops) and NodeKey(graph.index, node.index) not in nodes
+        ]
+        then = (self._with_pass(pass_, None) if rest else None) or of_cause
         return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds, self._target.delegate.name))
