@@ -84,6 +84,8 @@ OLDEST = Release(*_MINOR_RELEASES[0])
 NEWEST = Release(*_MINOR_RELEASES[-1])
 """The newest release. All rules apply to it, except rules that were withdrawn."""
 DEFAULT_RELEASE = str(NEWEST)
+_NAME = r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})"
+"""Pattern of a release's name."""
 
 
 @functools.lru_cache(maxsize=256)
@@ -95,7 +97,7 @@ def parse_release(text: str) -> Release:
     raise OptionError.
     """
     name = str(text).strip()
-    match = re.fullmatch(r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})", package_release(name) or name)
+    match = re.fullmatch(_NAME, name) or re.fullmatch(_NAME, package_release(name) or "")
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
         known = (*RELEASES, *LITERT_LM_RELEASES)
