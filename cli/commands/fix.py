@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
-from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
 from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
-from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
-from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, with_labels
 
@@ -25,9 +22,7 @@ from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import for_option, for_targets_options
-from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
-from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.measured import Timing
@@ -150,6 +145,11 @@ def command(
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
     if micro:
+        from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
+        from delegate_sim.micro.target import MicroTarget
+
+        from ..text.micro.fix import micro_fix_entry, micro_fix_lines
+
         outcome = search_micro(model, MicroTarget(), allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
         write_result(
@@ -198,6 +198,10 @@ def _fix_bundle(
     verbose: bool,
 ) -> int:
     """Rewrite all models of a bundle."""
+    from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
+
+    from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
+
     if written is not None:
         check_free_bundle(path, written, replaces=force)
     show_progress(f"trying passes on {path}")

@@ -116,7 +116,7 @@ class Diagnosis(Shown):
 
     @functools.cached_property
     def _finder(self) -> PassFinder:
-        return PassFinder(self.model, self.target, self.effort)
+        return PassFinder(self.model, self.run, self.effort)
 
     @functools.cached_property
     def _passes(self) -> dict[Identity, FoundPass | None]:

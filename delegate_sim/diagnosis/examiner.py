@@ -59,8 +59,7 @@ class Cost:
         return {**asdict(self.measures), "multiply_adds": self.multiply_adds, "total_multiply_adds": self.total_multiply_adds}
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedNode:
+class RefusedNode(NamedTuple):
     """A node of the model file that stays on the CPU: its operator, and the reasons."""
 
     key: NodeKey
@@ -93,10 +92,10 @@ class Examined(NamedTuple):
 class Examiner:
     """Simulates one model on one target under hypothetical changes, with a cache."""
 
-    def __init__(self, model: Model, target: Target, effort: Effort) -> None:
+    def __init__(self, model: Model, target: Target, effort: Effort, cache: AnalysisCache | None = None) -> None:
         self.model = model
         self.target = target
-        self._cache = AnalysisCache()
+        self._cache = cache or AnalysisCache()
         self._known: dict[tuple[Any, ...], Examined] = {}
         self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
         self._effort = effort

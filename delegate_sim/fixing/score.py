@@ -73,9 +73,13 @@ class Standing:
 
 def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -> Standing:
     """Simulate a model on a target and return the result."""
-    run = simulate(model, target, cache=cache)
+    return standing_of(simulate(model, target, cache=cache))
+
+
+def standing_of(run: Run) -> Standing:
+    """Return the result of a simulated model."""
     compute = compute_of(run)
-    return Standing(target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run), run.warnings)
+    return Standing(run.target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run), run.warnings)
 
 
 def _on_cpu(run: Run) -> frozenset[NodeKey]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ class AnalysisCache:
 
         ``question`` names the kind of result. The cache keeps the last eight results of each kind.
         """
-        results = self._results.setdefault(question, deque(maxlen=_KEPT))
+        results = self._kept(question)
         for known, result in results:
             if known == key:
                 known_result: T = result
@@ -36,3 +36,10 @@ class AnalysisCache:
         new_result = make()
         results.append((key, new_result))
         return new_result
+
+    def results(self, question: Hashable) -> Iterator[Any]:
+        """Yield the cached results of a kind."""
+        return (result for _, result in self._kept(question))
+
+    def _kept(self, question: Hashable) -> deque[tuple[tuple[object, ...], Any]]:
+        return self._results.setdefault(question, deque(maxlen=_KEPT))

@@ -224,5 +224,5 @@ def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, 
 
 def _used(subgraphs: Iterable[Subgraph]) -> dict[OperatorCode, None]:
     nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
-    used = dict.fromkeys([(node.op, node.builtin_code, node.custom_code, node.version) for node in nodes])
+    used = dict.fromkeys(map(operator.attrgetter(*OperatorCode._fields), nodes))
     return dict.fromkeys([OperatorCode(*fields) for fields in used])

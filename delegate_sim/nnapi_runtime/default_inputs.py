@@ -8,7 +8,6 @@ Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from .model import NnOperation
 from .operands import NnOperand
@@ -29,4 +28,4 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     if optional is None:
         return operation
     count = optional.count_needed(inputs)
-    return operation if count == len(inputs) else replace(operation, inputs=operation.inputs[:count])
+    return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])

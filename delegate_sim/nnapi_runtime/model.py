@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from typing import NamedTuple
 
 from .operands import Lifetime, NnOperand, operand_version
 from .refusal import Call, NnRefusal, Rule, refuse
@@ -57,8 +58,7 @@ _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
 
 
-@dataclass(frozen=True, slots=True)
-class NnOperation:
+class NnOperation(NamedTuple):
     """One operation of a model.
 
     ``index`` is the number of earlier addOperation calls. ``tag`` is a number that identifies the operation for the caller.
@@ -67,7 +67,7 @@ class NnOperation:
     type: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    index: int
+    index: int  # type: ignore[assignment]  # replaces tuple.index
     tag: int | None = None
 
 

@@ -7,7 +7,7 @@ Sources: ``PrepareOpsStartingAt`` and ``ModifyGraphWithDelegateImpl`` in ``core/
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -55,7 +55,23 @@ def prepare(
         return _prepared(model, fixed_shapes, release, repaired, unregistered)
     release = oldest_alike(release, _changes(model))
     key = model, fixed_shapes, release, repaired, unregistered
-    return cache.get("prepare", key, lambda: _prepared(*key))
+
+    def prepared() -> tuple[Graph, ...]:
+        result = _prepared(*key)
+        # Releases often differ only for operands that the model does not have. Equal graphs share the decisions about them.
+        return next((known for known in cache.results("prepare") if _are_equal(known, result)), result)
+
+    return cache.get("prepare", key, prepared)
+
+
+def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
+    """Return whether two preparations of subgraphs have equal results. Computed values are compared by identity."""
+    return len(graphs) == len(others) and all(
+        one.model is other.model
+        and (one.inputs, one.nodes, one.dynamic, one.failure) == (other.inputs, other.nodes, other.dynamic, other.failure)
+        and all(a is b or (a.value is b.value and a == b) for a, b in zip(one.tensors, other.tensors, strict=True))
+        for one, other in zip(graphs, others, strict=True)
+    )
 
 
 def _changes(model: Model) -> Iterator[Release]:

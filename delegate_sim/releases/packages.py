@@ -10,16 +10,15 @@ from .litert_lm import ASSUMED, CONTAINED, PREFIX, VERSIONED, Contained
 
 _VERSION = r"v?(\d{1,4}\.\d{1,4})((?:\.\d{1,4})?)(?:-?(?:a|alpha|b|beta|rc)[\w.]*)?"
 """Pattern of a version. The first group is the minor release, the second is the number of the patch release with its dot."""
-_LITERT_LM = re.compile(
+_LITERT_LM = (
     r"(?:litert-lm-(?:api-)?|litert-lm(?:-api)?==|(?:com\.google\.ai\.edge\.litertlm:)?litertlm-(?:android|jvm)[-:]|@litert-lm/core@)"
     + _VERSION
 )
-_LITERT_JS = re.compile("@litertjs/core@" + _VERSION)
+_LITERT_JS = "@litertjs/core@" + _VERSION
 _PART = r"(?:-(?!support|metadata|task)[a-z-]{1,40})?:"
 """Pattern of the end of a Maven artifact's name. Artifacts with a version of their own are left out."""
-_LITERT = re.compile(rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION)
-_TENSORFLOW = re.compile(rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION)
-_BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
+_LITERT = rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION
+_TENSORFLOW = rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION
 
 IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
     {
@@ -48,9 +47,9 @@ def contained_release(name: str) -> Contained | None:
 
     Return None for any other name, and for releases that are not known.
     """
-    if match := _LITERT_LM.fullmatch(name):
+    if match := re.fullmatch(_LITERT_LM, name):
         return CONTAINED.get(match[1])
-    if match := _LITERT_JS.fullmatch(name):
+    if match := re.fullmatch(_LITERT_JS, name):
         return _in_litert_js(match[1])
     return None
 
@@ -63,14 +62,9 @@ def package_release(name: str) -> str | None:
     if contained := contained_release(name):
         return contained.litert
     for family, pattern in (("litert", _LITERT), ("tf", _TENSORFLOW)):
-        if match := pattern.fullmatch(name):
+        if match := re.fullmatch(pattern, name):
             return f"{family}-{match[1]}{match[2]}"
     return None
-
-
-def is_release_name(text: str) -> bool:
-    """Return whether a text begins like the name of a release or of a package."""
-    return text.startswith(_BEGINNINGS)
 
 
 def package_lines() -> tuple[str, ...]:

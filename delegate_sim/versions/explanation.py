@@ -8,7 +8,7 @@ entry in the model's table of operators. The version in the entry is the highest
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -99,13 +99,12 @@ def _lowest(node: NodeView) -> int:
     return 1 if node.node.is_custom else LOWEST_VERSIONS.get(node.op, 1)
 
 
-def _met(node: NodeView) -> _Met:
-    if node.node.is_custom:
-        return ()
-    return tuple([demand for demand in DEMANDS.get(node.op, ()) if demand.condition(node)])
+def _met(node: NodeView) -> Iterator[Demand]:
+    demands = () if node.node.is_custom else DEMANDS.get(node.op, ())
+    return (demand for demand in demands if demand.condition(node))
 
 
-def _version(lowest: int, met: _Met, without: Collection[str]) -> int:
+def _version(lowest: int, met: Iterable[Demand], without: Collection[str]) -> int:
     return next((demand.version for demand in met if demand.remains_without(without)), lowest)
 
 
@@ -143,7 +142,7 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 def _sharers(node: NodeView) -> _Sharers:
     """Return all nodes that share a node's entry in the table of operators. If there is no entry, return only the node."""
-    own = {_met(node): (NodePosition(node.graph.index, node.node.index),)}
+    own = {tuple(_met(node)): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 
 
@@ -153,5 +152,5 @@ def _sharers_by_entry(model: Model) -> Mapping[tuple[str, int, int], _Sharers]:
     for graph in file_graphs(model):
         for node in graph.nodes:
             kinds = entries.setdefault((node.op, node.builtin_code, node.version), {})
-            kinds.setdefault(_met(graph.view(node)), []).append(NodePosition(graph.index, node.index))
+            kinds.setdefault(tuple(_met(graph.view(node))), []).append(NodePosition(graph.index, node.index))
     return {entry: {met: tuple(nodes) for met, nodes in kinds.items()} for entry, kinds in entries.items()}

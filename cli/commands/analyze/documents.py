@@ -52,7 +52,7 @@ def write_analyses(
     def add(path: str) -> None:
         model = read_model(path)
         cache = AnalysisCache()
-        report = with_adviser(analysis.report(model, cache))
+        report = with_adviser(analysis.report(model, cache), cache)
         timings = profiles.timings(model, analysis.targets)
         report = replace(report, times=timings)
         models.leave_out(path, analysis.targets[len(report.runs) :], Effort(model))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -10,12 +9,12 @@ from ...errors import MissingPackageError
 from ...fixing.applying import apply_pass, start
 from ...fixing.passes.base import Pass
 from ...fixing.passes.catalogue import PASSES
-from ...fixing.score import Standing, is_better, standing
+from ...fixing.score import Standing, is_better, standing, standing_of
 from ...graph.effort import Effort, Tries
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
-from ...runtime.target import Target
+from ...runtime.run import Run
 from ..causes.alternative import result_words
 from ..examiner import Cost
 
@@ -37,11 +36,12 @@ class FoundPass:
 
 
 class PassFinder:
-    """Search for passes that improve one model on one target. The original model is simulated only once."""
+    """Search for passes that improve one model on one target. ``run`` is the result of the unchanged model."""
 
-    def __init__(self, model: Model, target: Target, effort: Effort) -> None:
+    def __init__(self, model: Model, run: Run, effort: Effort) -> None:
         self._model = model
-        self._target = target
+        self._target = run.target
+        self._before = standing_of(run)
         self._effort = effort
         self.has_left_out = False
         """Whether a pass was not tried because the command's limit on simulations was reached."""
@@ -71,7 +71,7 @@ class PassFinder:
             then = self._with_pass(pass_, keys)
             if then is not None and is_better([then], [best]):
                 chosen, best = pass_, then
-        return None if chosen is None else self._on_all_nodes(chosen, best)
+        return None if chosen is None else self._on_all_nodes(chosen, keys, best)
 
     def _with_pass(self, pass_: Pass, nodes: Collection[NodeKey] | None) -> Standing | None:
         """Return the result of a pass, or None if the pass changes nothing or needs a package that is not installed."""
@@ -82,15 +82,17 @@ class PassFinder:
             self.missing = str(error)
             return None
 
-    def _on_all_nodes(self, pass_: Pass, of_cause: Standing) -> FoundPass:
+    def _on_all_nodes(self, pass_: Pass, nodes: Collection[NodeKey], of_cause: Standing) -> FoundPass:
         """Return the result of a pass on all nodes that the pass can rewrite, not only on the nodes of a cause.
 
         ``fix`` does the same.
         """
         self._effort.spend()
-        then = self._with_pass(pass_, None) or of_cause
+        rest = [
+            node
+            for graph in file_graphs(self._model)
+            for node in graph.nodes
+            if (not pass_.ops or node.op in pass_.ops) and NodeKey(graph.index, node.index) not in nodes
+        ]
+        then = (self._with_pass(pass_, None) if rest else None) or of_cause
         return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds, self._target.delegate.name))
-
-    @functools.cached_property
-    def _before(self) -> Standing:
-        return standing(self._model, self._target)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
-from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Refusal, Run
@@ -29,7 +29,9 @@ class Advice:
     refusal: str
 
 
-def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
+def advised(
+    model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None, cache: AnalysisCache | None = None
+) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
     Every output of hints uses this function, so the advice is the same everywhere. A run is returned unchanged if it has no CPU
@@ -37,14 +39,14 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     the partitions may differ from those in the chain. In this case, only nodes that the delegate's rules refuse get advice. The
-    runs of a model may share ``effort``.
+    runs of a model may share ``effort``. ``cache`` is the cache of the simulation of ``run``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
     is_left_out = run.by_default or run.delegate.is_live_only
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
-    advice = advise(model, run.target, effort)
+    advice = advise(model, run.target, effort, cache)
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -56,19 +58,13 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
     return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
 
 
-def advised_comparison(comparison: Comparison) -> Comparison:
-    """Return a comparison with the advice of a diagnosis on both sides."""
-    a, b = [Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
-    return compare(a, b)
-
-
-def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice:
+def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> Advice:
     """Find the causes of a model's refusals on a target, and the changes that fix them.
 
     Unlike a diagnosis, the advice does not name other delegates, because this requires simulating all delegates.
     """
     effort = effort or Effort(model)
-    examiner = Examiner(model, target, effort)
+    examiner = Examiner(model, target, effort, cache)
     refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
     causes = blockers.causes

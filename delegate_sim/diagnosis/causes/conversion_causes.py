@@ -195,5 +195,5 @@ def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple
             and (kinds[reason.code].problem in problems or (is_gone and kinds[reason.code].problem not in _OTHERS_OWN))
         ]
         if ended:
-            removed.append(replace(refused, reasons=tuple(ended)))
+            removed.append(refused._replace(reasons=tuple(ended)))
     return tuple(removed)

@@ -153,33 +153,35 @@ def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
 
     ``node`` is the second node of the pair. If ``node`` is a RESHAPE that keeps the shape, return the input of ``node``.
     """
-    if not node.inputs or not node.outputs:
+    if node.is_custom or not node.inputs or not node.outputs:
         return None
+    own = (work.input(node, 0), *[work.tensor(index) for index in node.outputs])
+    if node.op == "RESHAPE" and own[0].shape == work.output(node).shape:
+        return node.inputs[0] if not own[0].is_constant and not work.is_open(*own) else None
     first = writers.get(node.inputs[0])
-    if node.is_custom or work.is_open(work.input(node, 0), *[work.tensor(index) for index in node.outputs]):
+    if first is None or first.is_custom or not _do_cancel(work, first, node) or work.is_open(work.input(first, 0), *own):
         return None
-    if node.op == "RESHAPE" and work.input(node, 0).shape == work.output(node).shape:
-        return node.inputs[0] if not work.input(node, 0).is_constant else None
-    if first is None or first.is_custom or work.is_open(work.input(first, 0)):
-        return None
-    pair = first.op, node.op
-    if pair == ("RESHAPE", "RESHAPE"):
-        return first.inputs[0]
+    return first.inputs[0]
+
+
+def _do_cancel(work: Work, first: Node, second: Node) -> bool:
+    """Return whether two nodes together only keep or reshape the input of the first node, if no shape changes at run time."""
+    pair = first.op, second.op
     if pair == ("TRANSPOSE", "TRANSPOSE"):
-        orders = [work.integers(work.input(either, 1)) for either in (first, node)]
+        orders = [work.integers(work.input(either, 1)) for either in (first, second)]
         if orders[0] is None or orders[1] is None or orders[0].size != orders[1].size:
-            return None
-        if any(work.input(either, 1).type != "INT32" for either in (first, node)):  # the kernel reads the order as INT32
-            return None
+            return False
+        if any(work.input(either, 1).type != "INT32" for either in (first, second)):  # the kernel reads the order as INT32
+            return False
         before, after = orders[0].reshape(-1).tolist(), orders[1].reshape(-1).tolist()
         in_order = list(range(len(after)))
         are_permutations = sorted(before) == sorted(after) == in_order
-        return first.inputs[0] if are_permutations and [before[axis] for axis in after] == in_order else None
+        return are_permutations and [before[axis] for axis in after] == in_order
     if pair == ("DEQUANTIZE", "QUANTIZE"):
-        source, target = work.input(first, 0), work.output(node)
+        source, target = work.input(first, 0), work.output(second)
         same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
-        return first.inputs[0] if same and source.scale > 0 and not source.is_constant else None
-    return None
+        return same and source.scale > 0 and not source.is_constant
+    return pair == ("RESHAPE", "RESHAPE")
 
 
 def _inline_composites(work: Work) -> None:

@@ -128,8 +128,7 @@ class PartitionBuilder:
 
     def add_outputs(self, node: LoweredNode) -> None:
         """Add every result of a node in order."""
-        for position in range(len(node.outputs)):
-            self.add_output(node, position, node.output_flags)
+        self.outputs += [self.tensor_operand(node.index, index, node.output_flags) for index in node.outputs]
 
     def add_output(self, node: LoweredNode, position: int, flags: int = 0) -> None:
         """Add a result of a node (``AddTensorOutput``). Raise KernelError if NNAPI lacks the tensor's type."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....model.model import Quantization, Tensor
 from ....model.numbers import distinct
@@ -47,8 +47,7 @@ INTERMEDIATE_TYPES: Mapping[str, int] = {
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 
 
-@dataclass(frozen=True, slots=True)
-class OperandOfTensor:
+class OperandOfTensor(NamedTuple):
     """The NNAPI operand for a tensor.
 
     ``channels`` has the channel dimension, the scales along this dimension, and the number of repetitions of the scales.
