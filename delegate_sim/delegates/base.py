@@ -143,10 +143,11 @@ class Delegate:
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
         """Return the oldest release that is known to decide about a graph in the same way as ``release``."""
-        if self.history.changed_in is None:
+        history = self.history
+        if history.changed_in is None and history.known_since:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
-        return oldest_alike(release, (*self.history.changed_in, *changes))
+        return oldest_alike(release, (*(history.changed_in or ()), *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
         """Return warnings about failures at run time. ``prepared`` returns the subgraph after its CPU kernels were prepared."""

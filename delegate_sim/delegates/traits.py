@@ -19,7 +19,10 @@ class ReleaseHistory:
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases from ``known_since`` on, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change."""
+    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change.
+
+    A delegate that is not part of the runtime does not change with the release.
+    """
 
 
 @dataclass(frozen=True, slots=True)

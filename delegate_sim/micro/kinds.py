@@ -64,5 +64,7 @@ KINDS = (
 
 NAME = "micro"
 """The name of the runtime in codes."""
-EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.code(NAME): kind.explanation for kind in KINDS})
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
+    {kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)}
+)
 """The explanation of each code."""

@@ -69,8 +69,9 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
         for signature in model.signatures:
             line = _signature_fault(model, signature)
             if line:
+                place = signature.subgraph if 0 <= signature.subgraph < len(model.subgraphs) else 0
                 failure = ModelFailure(
-                    "load", signature.subgraph, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
+                    "load", place, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
                 )
                 return Loaded((*lines, line), failure)
     return Loaded(tuple(lines), None)

@@ -16,6 +16,8 @@ from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
 """Simulating a delegate with both sets of defaults and writing the text takes about as long as this number of simulations."""
+_AT_LEAST = 24
+"""The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
 
 
 def api_target(target: Target) -> Target | None:
@@ -38,7 +40,7 @@ def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None
     target = api_target(run.target)
     if target is None:
         return ""
-    left_out = Effort(model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
+    left_out = Effort(model).refusal(EffortQuestion("a second simulation", max(_AT_LEAST, _SIMULATIONS * runs)))
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))
