@@ -87,7 +87,7 @@ class Delegate:
 
     @property
     def software(self) -> str:
-        """The name and version of the program that decides about nodes; empty if the rules of this package decide."""
+        """The name and version of the program that decides about nodes; empty if the delegate's own rules decide."""
         return ""
 
     @property
@@ -135,14 +135,14 @@ class Delegate:
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide which nodes of one subgraph to replace in one release of the runtime.
+        """Decide which nodes of a subgraph the delegate replaces in one release of the runtime.
 
         By default, a delegate replaces every supported node, and the rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release that is known to decide about a graph in the same way as ``release``."""
+        """Return the oldest release in which the delegate is known to decide about a graph as in ``release``."""
         if self.history.changed_in is None:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
@@ -159,7 +159,7 @@ class Delegate:
         return None
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator for a name in a profile of the delegate's kernels; empty if the operator is not known."""
+        """Return the operator that a name in a profile of the delegate's kernels means; empty if it is not known."""
         return ""
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

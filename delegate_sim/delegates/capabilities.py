@@ -22,7 +22,7 @@ class StageBehind:
     """The stage that receives a delegate's partitions, such as a system runtime or a compiler."""
 
     platform: Platform | None = None
-    """The platform to which the stage belongs; None if the stage is the same on all releases of the platform."""
+    """The platform whose release determines the stage; None if no release affects the stage."""
 
     @property
     def driver(self) -> DriverInterface | None:
@@ -58,7 +58,7 @@ class StageBehind:
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield, for each partition, the model that the delegate builds for the stage."""
+        """For each partition, yield the model that the delegate builds for the stage."""
         return iter(())
 
     def split(
