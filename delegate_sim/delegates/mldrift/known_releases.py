@@ -15,7 +15,10 @@ MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 
 
 def rules_of(release: Release) -> Release:
-    """Return the last measured release up to ``release``, or the oldest measured release if ``release`` is older."""
+    """Return the newest measured release up to ``release``.
+
+    If ``release`` is older than all measured releases, return the oldest measured release.
+    """
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
