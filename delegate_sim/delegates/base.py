@@ -47,7 +47,7 @@ class Delegate:
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
+    """A description of the delegate, with the tools and APIs that apply the delegate; empty if no description is needed."""
     effort: int = 1
     """The relative cost of one simulation. Commands with a limit on simulations count this number for each simulation."""
     semantics: int = 1
@@ -128,7 +128,7 @@ class Delegate:
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
+        """Return whether the delegate also accepts dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
         If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.
         """

@@ -76,7 +76,7 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest possible level if benchmark_model prints a parameter, keyed by the parameter's description."""
+    """The lowest level that a parameter printed by benchmark_model allows, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)

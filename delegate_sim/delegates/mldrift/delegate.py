@@ -257,7 +257,7 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
-    """Yield a warning about delegated nodes with a malformed kernel (LiteRT issue 8459)."""
+    """Yield a warning about delegated nodes whose OpenCL kernel may fail to compile (LiteRT issue 8459)."""
     views = [graph.view(graph.nodes[index]) for index in nodes]
     batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
     if batched:

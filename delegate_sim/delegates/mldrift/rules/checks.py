@@ -605,7 +605,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs`` has additional types of inputs. ``outputs`` has additional types of outputs. ``also`` has types that both may have.
+    ``inputs`` and ``outputs`` have additional types of inputs and of outputs. ``also`` has additional types of all tensors.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 
