@@ -42,7 +42,7 @@ INTERMEDIATE_TYPES: Mapping[str, int] = {
     "UINT8": _T.TENSOR_QUANT8_ASYMM.value,
     "INT8": _T.TENSOR_QUANT8_ASYMM_SIGNED.value,
 }
-"""Operand types of results between the NNAPI operations of one node (``AddIntermediateOutputTensor``)."""
+"""The operand types of results that one NNAPI operation of a node passes to the next (``AddIntermediateOutputTensor``)."""
 
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 

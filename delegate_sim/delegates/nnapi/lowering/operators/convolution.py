@@ -77,7 +77,7 @@ def _groups(node: LoweredNode) -> int | None:
 
 
 def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add a node's operands, with sparse weights unpacked."""
+    """Add a node's operands. Sparse weights are unpacked first."""
     for position, index in enumerate(node.inputs):
         densify = _densify_of(builder, index) if position == 1 else None
         if densify is None:
