@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are Android's API levels. Higher API levels are an error, because Android 12 and newer releases
-    update NNAPI separately.
+    NNAPI's numbers up to 31 are Android's API levels. Higher API levels are an error, because NNAPI has its own numbers for later
+    feature levels.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
