@@ -147,9 +147,9 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Find temporary operands that are read by another step, or by an interpreted IF or WHILE.
+    """Find the temporary operands that another step, or an interpreted IF or WHILE, reads.
 
-    Make these operands outputs of the steps that write them.
+    Each of these operands becomes an output of the step that writes the operand.
 
     Upstream: findTempsAsStepModelOutputs.
     """
