@@ -119,7 +119,7 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
     """Return whether the CPU may run the whole model after a failure with this result code.
 
-    The CPU must not run the model if the caller made an error, if the options forbid a fallback, or if the CPU lacks an
+    The CPU must not run the model after an error of the caller, if the options forbid a fallback, or if the CPU lacks an
     operation.
     """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:

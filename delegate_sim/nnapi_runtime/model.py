@@ -171,7 +171,7 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 class ReadyTracker:
     """A record of the inputs that operations wait for.
 
-    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operand counts as two
+    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operation waits for two
     inputs.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker.

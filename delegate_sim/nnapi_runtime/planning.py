@@ -72,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation. Earlier operations of this step, or earlier steps, must write the inputs of the operation."""
+        """Add an operation. This step or earlier steps must already contain the operations that write the inputs."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:

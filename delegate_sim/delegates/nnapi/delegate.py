@@ -215,8 +215,8 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
     """Return a decision that delegates no node, because the profile has no device that the delegate can use.
 
-    If the options name an accelerator, the decision is a failure. Otherwise, TFLite's CPU kernels run all nodes, because the
-    delegate does not use a phone that has only NNAPI's own CPU.
+    If the options name an accelerator, the decision has a failure. Otherwise, NNAPI's own CPU is the only device. The delegate
+    does not use this CPU alone, so TFLite's CPU kernels run all nodes.
     """
     if problem.failure is not None:
         return replace(decision, nodes=(), failure=problem.failure)

@@ -67,7 +67,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """Return an error message if the simulated Android release lacks the feature level, or "" if there is no conflict.
+    """Return an error message if the simulated Android release lacks the feature level; otherwise "".
 
     The newest feature level is the default and is always accepted.
     """
@@ -79,7 +79,7 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if a profile of devices is given without a simulated runtime, or "" if there is no conflict."""
+    """Return an error message if the options have a profile of devices but no simulated runtime; otherwise ""."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"

@@ -33,7 +33,8 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions. The key has the partition and its nodes that are assumed to be supported."""
+        """Lowered partitions. The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
+        """
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}

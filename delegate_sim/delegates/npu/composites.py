@@ -111,7 +111,7 @@ def bodies(model: Model, release: Release) -> frozenset[int]:
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return these tensor indices without the negative indices of omitted operands, which LiteRT's own graph does not have."""
+    """Return the tensor indices that are not negative. Negative indices mark omitted operands, which LiteRT's graph lacks."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -130,9 +130,7 @@ class Inlining:
         self._graph = graph
         self._is_current = True
         self._nodes = list(graph.nodes)
-        """The nodes, which may still read the results of inlined composites. ``_new_names`` has the replacements of these
-        results.
-        """
+        """The nodes. A node may still read the result of an inlined composite (see ``_new_names``)."""
         self._tensors = list(graph.tensors)
         self._new_names: dict[int, int] = {}
         """For each result of an inlined composite, the tensor of the body that replaces the result."""
@@ -219,7 +217,7 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(tensors: Sequence[Tensor], node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message if the tensors of a composite do not fit the tensors of the body; otherwise None.
+    """Return LiteRT's message if the tensors of a composite do not fit the inputs and outputs of the body; otherwise None.
 
     If the composite and the body have different numbers of operands or results, the message is empty.
     """

@@ -48,7 +48,7 @@ class _LoaderFault:
 
 @functools.lru_cache(maxsize=2)
 def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
-    """Return the result of loading a model. The result is cached, because it is the same for all plugins."""
+    """Return the result of loading a model. The result is cached, because it does not depend on the plugin."""
     return load(model, file_facts(model), release, ended)
 
 

@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether LiteRT treats a tensor as a constant, because the tensor's buffer is not empty."""
+    """Return whether LiteRT treats a tensor as a constant. The buffer of a constant is not empty."""
     return tensor.data is not None and tensor.data[1] > 0
 
 

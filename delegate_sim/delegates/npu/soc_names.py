@@ -120,7 +120,7 @@ def _unknown(text: str, known: dict[str, str]) -> str:
 
 
 def _has_word(name: str, full: str, folded: str) -> bool:
-    """Return whether a phone or trade name contains ``folded`` from the start of a word on. Both names are folded."""
+    """Return whether ``folded`` starts at a word of the phone or trade name ``name``. Both texts are folded."""
     words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if _folded(trade_name) == name), [])
     return any(_folded("".join(words[start:])).startswith(folded) for start in range(len(words)))
 
@@ -132,7 +132,7 @@ def _title(folded: str, full: str) -> str:
 
 
 def device_spans() -> Iterator[tuple[str, str]]:
-    """For Qualcomm and for each plugin that can be simulated, yield the vendor, and the first and the last phone or SoC."""
+    """For Qualcomm and for each simulated plugin, yield the vendor, and the first and the last phone or SoC."""
     for vendor in _VENDORS:
         named = [names[0] for full, names in NAMES.items() if full.startswith(f"{vendor}:")] or list(_socs_of(vendor))
         yield vendor, " to ".join(dict.fromkeys([named[0], named[-1]]))

@@ -26,7 +26,7 @@ _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
 """The first release that requires a zero point of 0 for each channel. INT4 channels may also have a zero point of 8.
 
-In earlier releases, INT4 channels may have any zero point, and channels of all other types may have 0 or 8.
+In earlier releases, INT4 channels may have any zero point. Channels of all other types may have 0 or 8.
 """
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 

@@ -152,7 +152,7 @@ class XnnpackDelegate(Delegate):
         )
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator of a name in XNNPACK's profiler, or an empty string if the name does not belong to one operator."""
+        """Return the operator of a name in XNNPACK's profiler, or an empty string if no single operator has this name."""
         return profiled_operator(name)
 
     def kernel_failure(

@@ -27,7 +27,7 @@ _DEPTHWISE_KERNEL = "DWConv"
 
 
 def profiled_operator(name: str) -> str:
-    """Return the TFLite operator of a name, or an empty string if the name does not belong to one operator.
+    """Return the TFLite operator of a name, or an empty string if no single operator has this name.
 
     >>> profiled_operator("Fully Connected (NC, F32) GEMM")
     'FULLY_CONNECTED'

@@ -106,7 +106,7 @@ def _scale_level(view: OperationView) -> int:
 def _depthwise_scale_level(view: OperationView) -> int:
     """Return the feature level that the output's scale needs.
 
-    By mistake, the runtime reads the input's scale instead from Android 11 on.
+    From Android 11 on, the runtime reads the input's scale instead.
     """
     is_real = view.android < AndroidRelease.ANDROID_11
     return product_level(view, (view.outputs if is_real else view.inputs)[0].scale)

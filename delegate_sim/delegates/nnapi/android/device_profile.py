@@ -80,7 +80,7 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the total size in bytes of the operands of these operations. An operand that operations share counts once."""
+    """Return the total size in bytes of the operands of these operations. A shared operand is counted only once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 

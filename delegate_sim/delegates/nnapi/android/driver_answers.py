@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class DriverAnswers:
     """The nodes that the target devices support.
 
-    The result depends on the driver's rejections in the options, and on the profile and the feature levels of the devices.
+    The result depends on the driver's rejections in the options, on the profile, and on the feature levels of the devices.
     """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
@@ -43,10 +43,9 @@ class DriverAnswers:
         self._not_taken: dict[int, frozenset[int]] = {}
 
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
-        """Return the nodes for which the devices support every NNAPI operation. ``nodes`` is one partition.
+        """Return the nodes for which the devices support every NNAPI operation. ``nodes`` are the nodes of one partition.
 
-        If the partition unpacks sparse weights, or converts float16 values at run time, a single unsupported node makes the
-        result empty.
+        If the partition unpacks sparse weights, or converts float16 values at run time, one unsupported node excludes all nodes.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -118,7 +117,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return the problem that keeps the delegate from using any device of the profile, or None if there is no problem.
+    """Return the problem that keeps the delegate from using any device of the profile, or None.
 
     Source: ``DoPrepare`` and ``GetTargetDevices``.
     """

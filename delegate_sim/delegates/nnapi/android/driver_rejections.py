@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver profile says that these partitions have a rejected operation, but not which operation."""
+        """Return whether the driver rejects an unknown operation of these partitions, according to the driver profile."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

@@ -16,7 +16,7 @@ _BYTES = 4
 
 
 def activation_code(node: LoweredNode) -> int:
-    """Return NNAPI's number for the fused activation (``ConvertActivation``). An unknown activation counts as no activation."""
+    """Return NNAPI's number for the fused activation (``ConvertActivation``). An unknown activation is no activation."""
     value = node.options.fused_activation_function
     return int(value) if value in schema.enum_names("ActivationFunctionType") else NO_ACTIVATION
 

@@ -164,7 +164,8 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
     """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
 
-    The output pool also has space for unmapped outputs. Type conversion and padding cannot change a size to 0, and are ignored.
+    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
+    size to 0.
     """
     for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):

@@ -95,7 +95,7 @@ def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """Return the scales of a UINT8 node as text if input scale * weight scale is not below the output scale; otherwise None.
+    """Return the scales of a UINT8 node as text if the output scale is at most input scale * weight scale; otherwise None.
 
     The product is computed in float32, as in the real delegate.
     """

@@ -113,9 +113,9 @@ _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""The first release requires that INT32 tensors quantized per channel have zero points of 0.
+"""From the first of these releases on, INT32 tensors quantized per channel must have zero points of 0.
 
-The second release lifts this restriction.
+The second of these releases lifts this restriction.
 """
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 

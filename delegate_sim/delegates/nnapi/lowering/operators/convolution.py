@@ -41,7 +41,7 @@ def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower TRANSPOSE_CONV. The weights count as quantized per channel even with a single scale."""
+    """Lower TRANSPOSE_CONV. Weights with a single scale are treated as quantized per channel."""
     options, source = node.options, node.view.input(2)
     builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
     builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
