@@ -28,7 +28,7 @@ class Fate:
 class Completed:
     """The decisions about all subgraphs, including the bodies of composites.
 
-    ``taken`` has, for each subgraph, the nodes that run on the NPU inside another subgraph. ``removed`` are the subgraphs that
+    For each subgraph, ``taken`` has the nodes that run on the NPU as part of another subgraph. ``removed`` has the subgraphs that
     LiteRT removes.
     """
 
@@ -38,7 +38,7 @@ class Completed:
 
 
 def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
-    """Add decisions about the bodies of composites. LiteRT removes the body of a composite that was inlined or compiled."""
+    """Add decisions about the bodies of composites. LiteRT removes a body if the composite was inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
     seen: set[int] = set()
     for decision in decisions:
