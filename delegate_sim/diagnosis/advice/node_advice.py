@@ -1,4 +1,4 @@
-"""Advice for the CPU nodes of one run, from a diagnosis without the simulation of each fix."""
+"""Advice for the CPU nodes of one run. The advice comes from a diagnosis that does not simulate each fix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..causes.finder import find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
-"""The largest model with advice, in nodes. For larger models, the diagnosis takes seconds."""
+"""The largest number of nodes of a model with advice. A larger model would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that fix the causes of a run: ``by_reason`` for single nodes, and ``refusal`` for the whole graph."""
+    """The advice for a run. ``by_reason`` has the advice for single nodes, and ``refusal`` the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
@@ -32,12 +32,12 @@ class Advice:
 def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
-    Every output of hints uses this function, so the advice is the same everywhere. A run is returned unchanged if it has no CPU
-    nodes, if the model is large, if the runtime applies the delegate by default, or if the delegate cannot be simulated.
+    All reports with hints call this function, so their advice is the same. A run is returned unchanged if it has no CPU nodes,
+    if the model is large, if the runtime applies the delegate by default, or if the delegate cannot be simulated.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
-    the partitions may differ from those in the chain. In this case, only nodes that the delegate's rules refuse get advice. The
-    runs of a model may share ``effort``.
+    its partitions may differ from those in the chain. The hints then exclude advice about partition limits and about the whole
+    graph. The runs of a model may share ``effort``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
@@ -57,15 +57,15 @@ def advised(model: Model, run: Run, is_alone: bool = True, effort: Effort | None
 
 
 def advised_comparison(comparison: Comparison) -> Comparison:
-    """Return a comparison with the advice of a diagnosis on both sides."""
+    """Return a comparison with advice as hints on both sides."""
     a, b = [Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
     return compare(a, b)
 
 
 def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice:
-    """Find the causes of a model's refusals on a target, and the changes that fix them.
+    """Find the causes of a model's refusals on a target, and the changes that fix the causes.
 
-    Unlike a diagnosis, the advice does not name other delegates, because this requires simulating all delegates.
+    The advice does not name other delegates, because this would require simulating all delegates.
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort)
@@ -85,6 +85,6 @@ def advise(model: Model, target: Target, effort: Effort | None = None) -> Advice
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether fixing a cause removes a refusal of the whole graph."""
+    """Return whether fixing a cause removes the refusal of the whole graph."""
     left = examiner.simulate(*blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code
