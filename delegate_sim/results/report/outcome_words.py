@@ -19,8 +19,8 @@ from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 class OutcomeWords:
     """The words in reports about a delegate or compiler plugin.
 
-    ``actor`` takes nodes, and ``taken`` is the place of the nodes that it takes. ``kernel`` is a group of taken nodes.
-    ``left``, ``back`` and ``left_nodes`` describe all other nodes.
+    ``actor`` takes nodes, and ``taken`` describes these nodes. ``kernel`` is a group of taken nodes. ``left``, ``back`` and
+    ``left_nodes`` describe all other nodes.
     """
 
     actor: str
@@ -107,7 +107,7 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
-    """Return the notes on a result: first that nodes are only selected, if they are, then the warnings."""
+    """Return a note if the nodes of a result are only selected, and then the warnings about the result."""
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 
 

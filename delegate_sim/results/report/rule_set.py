@@ -17,7 +17,7 @@ Increment this number if a change to reading, preparing or partitioning changes 
 affects the decisions of only one delegate, increment the number of that delegate (``Delegate.semantics``). A change of rules
 needs no new number, because the version contains the rules.
 
-If a check has its own function, the version contains the wording of the check instead. A new wording then changes the version.
+A check with its own function is represented by its wording. A new wording of such a check changes the version.
 """
 
 

@@ -56,7 +56,7 @@ def _verdict(run: Run, measures: Measures) -> str:
 
 
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
-    """Return the verdict without the target and the shares, for a table that has columns for them."""
+    """Return the verdict without target and shares, for a table with columns for target and shares."""
     measures = measure(run) if measures is None else measures
     reason, compute = refusal_text(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
