@@ -105,7 +105,7 @@ class Diagnosis(Shown):
 
     @functools.cached_property
     def plain_fix(self) -> PlainFix | None:
-        """The result of ``fix`` with all its passes. None if one pass in ``found_pass`` has the same or a better result."""
+        """The result of ``fix`` with all its passes. None if the result of a single pass is the same or better."""
         if not self.findings:
             return None
         plain = plain_fix(self.model, self.target, self.effort)

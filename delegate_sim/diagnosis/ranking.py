@@ -185,7 +185,7 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the other causes that must be fixed before a fix of this cause helps, and the gain of fixing all of them.
+    """Return the other causes that must be fixed before a fix of this cause helps, and the gain of all these fixes.
 
     Return None if fixing this cause never helps. The search starts with all other causes fixed. It undoes fixes in groups:
     first large groups, then small groups. It keeps the fixes that this cause needs. If the tries run out, the set may be larger

@@ -25,14 +25,14 @@ from .splitting import Split, second_model
 SAMPLES = 2
 """Number of random inputs for the comparison of the models, in addition to the user's inputs."""
 ROUNDING = 1e-3
-"""Largest error that can come from rounding, as a share of the output's largest value."""
+"""Largest error that is accepted as rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
 """The value of ``ROUNDING`` for models with quantized activations.
 
 In a quantized model, a rounding error can become a whole quantization step.
 """
 STEPS = 2
-"""Largest error in a quantized integer output that can come from rounding, in quantization steps."""
+"""Largest error in a quantized integer output that is accepted as rounding, in quantization steps."""
 _MOST_KEPT_BYTES = 384 << 20
 """Largest total size, in bytes, of the intermediate tensors of the two models.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Largest number of elements of a constant that the pass computes itself.
+"""Constants with at most this number of elements are computed immediately.
 
 Larger constants are computed when the rewritten model is written to a file.
 """
@@ -186,7 +186,7 @@ class Work:
         return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
-        """Replace the chosen nodes with the given operators. ``rewrite`` returns the new nodes for a node.
+        """Replace each chosen node that has an operator in ``ops``. ``rewrite`` returns the new nodes for a node.
 
         The new nodes must write the results of the replaced node. A node stays unchanged if ``rewrite`` returns None, or if the
         node lacks inputs or outputs.

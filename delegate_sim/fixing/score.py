@@ -95,7 +95,7 @@ def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sum of each measure over all targets. It compares results that are each better on some target.
+    """Return the sum of each measure over all targets. The sums compare results if each is better on another target.
 
     ``is_partial`` is left out. A target that runs all nodes does not make up for more CPU work on another target.
     """

@@ -114,7 +114,7 @@ def _first(model: Model, split: Split) -> Edited:
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
     """Return names for tensors of the signature and for tensors between the two models, keyed by tensor index.
 
-    A tensor that is not in the signature keeps its own name. A suffix makes the name unique.
+    A tensor that is not in the signature keeps its own name. If the name is not unique, it gets a suffix.
     """
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}

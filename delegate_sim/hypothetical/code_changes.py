@@ -63,7 +63,7 @@ def _cast(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _floating(editor: Editor, index: int) -> int:
-    """Add a float32 tensor with the shape of another tensor, and return the new index."""
+    """Add a float32 tensor with the shape of another tensor. Return the index of the new tensor."""
     return editor.add_tensor(editor.tensor(index)._replace(type="FLOAT32", data=None, value=None, allocation=Allocation.ARENA))
 
 
@@ -82,7 +82,7 @@ def _as_float(editor: Editor, index: int) -> int:
 _NOT_INLINED = frozenset(
     "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
 )
-"""Operators that prevent their subgraph from being inlined."""
+"""A subgraph with any of these operators cannot be inlined."""
 
 _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

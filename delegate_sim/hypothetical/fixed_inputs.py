@@ -45,8 +45,8 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
     ``batch`` becomes the first dimension of every input. If ``all_sizes`` is true, unknown sizes become the sizes in the model
     file. In every subgraph, nodes with results that depend only on shapes become constants. Older converters write 1 for an
-    unknown size, and keep the nodes that compute shapes. Therefore, ``all_sizes`` also folds these nodes if the model has no
-    unknown sizes.
+    unknown size, and keep the nodes that compute shapes. If ``all_sizes`` is true, these nodes therefore become constants even
+    in a model without unknown sizes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):

@@ -63,11 +63,11 @@ class HypotheticalChanges:
     release: Release | None = None
     """The release that replaces the target's release. None keeps the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that CPU kernels accept during preparation by assumption."""
+    """Nodes that CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that are removed from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that compute in float32 instead of integers by assumption."""
+    """Nodes that are assumed to compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that are replaced by the nodes of their subgraphs."""
 
@@ -79,7 +79,7 @@ class HypotheticalChanges:
         return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
     def changed_target(self, target: Target) -> Target:
-        """Return the target with the assumed release. Operators may be assumed to be registered."""
+        """Return the target with the assumed release, and with the assumption about registered operators."""
         return replace(
             target,
             release=self.release or target.release,

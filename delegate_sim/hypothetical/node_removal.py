@@ -12,8 +12,7 @@ def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
     """Return the model without ``nodes``.
 
     If any remaining node reads a result of a removed node, this result becomes an input of the subgraph. If a node calls a
-    subgraph, the inputs and outputs of this subgraph must not change. In such a subgraph, a node with a result that is read is
-    kept.
+    subgraph, the inputs and outputs of this subgraph must not change. In such a subgraph, a node stays if its result is read.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 

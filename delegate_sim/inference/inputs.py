@@ -96,10 +96,10 @@ _MOST_EDGE_SAMPLES = 6
 
 
 def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) -> None:
-    """Set every second element of an input to an extreme value, in turn. In a small input, set all elements.
+    """Set every second element of an input to the next extreme value. In a small input, set all elements.
 
-    ``number`` is the number of the sample. Each sample has other extreme values in small inputs. ``shift`` is another number
-    for each input of a model. Two inputs therefore have unequal extreme values at the same position.
+    ``number`` is the number of the sample. In small inputs, the extreme values differ from sample to sample. Each input of a
+    model has its own ``shift``. Two inputs therefore have unequal extreme values at the same position.
     """
     if len(values):
         places = flat[::2] if flat.size >= 2 * len(values) else flat

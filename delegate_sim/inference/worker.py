@@ -26,7 +26,7 @@ _THREADS = 1
 _MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
 """The largest and the smallest number of timed runs of each model."""
 _TIMED_SECONDS = 1.5
-"""After this time in seconds, no more runs are timed if the smallest number of runs is reached."""
+"""After this time in seconds, timing ends if each model has the smallest number of runs."""
 _PIECE = 1 << 20
 """Number of elements to compare in one step, to save memory."""
 _EXTREME_SECONDS = 60.0

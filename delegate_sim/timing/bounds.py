@@ -127,8 +127,8 @@ def bounds(
 ) -> TimeBounds:
     """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
 
-    ``before`` and ``after`` are the delegate's kernels before and after the change, as nodes of the unchanged model. If there
-    is a profile of a run with the delegate, it is preferred, because the change saves CPU times of this run.
+    ``before`` and ``after`` are the delegate's kernels before and after the change, as nodes of the unchanged model. A profile
+    of a run with the delegate is preferred, because the change saves CPU time of such a run.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates
@@ -156,7 +156,10 @@ def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset
 
 
 def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
-    """Return, for each kernel after the change, the kernels before the change that it contains."""
+    """Return a list for each kernel after the change.
+
+    The list has the kernels before the change that became part of the kernel.
+    """
     groups = [frozenset(kernel) for kernel in before]
     return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
 

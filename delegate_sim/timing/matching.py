@@ -92,7 +92,10 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A row with its time. If the row is a kernel, it has the delegate, or an empty string if the delegate is not known."""
+    """A row with its time.
+
+    For a kernel, ``delegate`` is the delegate's name. It is empty if the name is not known, and None for a CPU node.
+    """
 
     row: Row
     ms: float

@@ -24,10 +24,7 @@ from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
-"""Smallest and largest number of simulations for the alternatives of all causes.
-
-Large models get fewer simulations than small ones.
-"""
+"""Smallest and largest number of simulations for the alternatives of all causes. Large models get fewer than small models."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
@@ -122,7 +119,7 @@ The change replaces the operator by the nodes of its subgraphs.
 _HUGE_SCALE = 1e20
 """A scale above this limit comes from an attention mask that contains the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
-"""Hypothetical conversions with another value in the attention mask, and this value."""
+"""Hypothetical conversions that put another value into the attention mask, each with the value."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
 _FEWER_PARTITIONS = "remove the nodes that split the graph"

@@ -18,12 +18,12 @@ from ..causes.finder import find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
-"""The largest number of nodes of a model with advice. A larger model would take seconds."""
+"""Models with more nodes than this number get no advice, because their diagnosis would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice for a run. ``by_reason`` has the advice for single nodes, and ``refusal`` the advice for the whole graph."""
+    """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str

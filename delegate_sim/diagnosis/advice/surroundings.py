@@ -13,7 +13,7 @@ from ..examiner import Examined
 class Surroundings:
     """The nodes before, behind and between the accepted nodes of a run.
 
-    A limit on partitions may keep accepted nodes on the CPU. These nodes are included.
+    Accepted nodes include nodes that a limit on partitions keeps on the CPU.
     """
 
     def __init__(self, examined: Examined) -> None:
@@ -22,8 +22,8 @@ class Surroundings:
     def is_at_an_end(self, keys: Iterable[NodeKey]) -> bool:
         """Return whether the given nodes are at the model's start or end.
 
-        At the start, the nodes depend on no accepted node. At the end, no accepted node depends on the nodes. The result is
-        false if a given node runs between two accepted nodes.
+        At the start, the nodes depend on no accepted node. At the end, no accepted node depends on the nodes. If a given node
+        runs between two accepted nodes, the result is false.
         """
         present = frozenset(self._change.present(keys).values())
         if not present.isdisjoint(self._between):

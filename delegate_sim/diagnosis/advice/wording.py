@@ -240,7 +240,7 @@ class Wording:
         return " ".join(texts)
 
     def _bound(self) -> str:
-        """Return a phrase with the largest safe limit on partitions. The phrase is empty if every limit is safe."""
+        """Return a phrase with the largest safe limit on partitions. The phrase is empty if the limit is lifted."""
         limits = self.last.run.delegate.limits
         raised = self.remedy.options.get(limits.option, limits.unlimited)
         return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
@@ -281,7 +281,10 @@ class Wording:
         return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
-        """Return instructions for loading the model: another release, registration of operators, or other converter features."""
+        """Return instructions for loading the model.
+
+        They name other releases, the registration of operators, and features to avoid in the conversion.
+        """
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
         ways = [f"use {releases} (delegate-sim releases lists all releases)"] if releases else []

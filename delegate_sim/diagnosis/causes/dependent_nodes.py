@@ -16,7 +16,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Return the CPU nodes that have no cause of their own, keyed by the cause of other nodes that they depend on.
+    """Return the CPU nodes that depend on a cause of other nodes, keyed by this cause. The nodes have no cause of their own.
 
     Such nodes convert float16 weights to float32, are in partitions that a limit drops, or depend on neighboring nodes. First,
     each of the first causes is fixed alone. Then, the first two causes are fixed together, then the first three, and so on.

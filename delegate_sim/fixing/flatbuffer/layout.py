@@ -1,7 +1,7 @@
 """Place new tables and vectors in front of an existing flatbuffer.
 
-References in a flatbuffer are relative, and point only forward. The new tables reference the old bytes, so they are placed in
-front of them. The old bytes stay unchanged, including fields that are not in the schema.
+References in a flatbuffer are relative, and point only forward. The new tables reference the old bytes, so the new tables come
+first. The old bytes stay unchanged, including fields that are not in the schema.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighboring dimensions, first ones first, until at most ``most`` are left. Return None if that is impossible.
+    """Join neighboring dimensions, beginning with the first, until at most ``most`` are left. Return None if that is impossible.
 
     Each function in ``joins`` joins two neighbors, or returns None. A function is used only if the earlier functions cannot
     join any pair.

@@ -31,7 +31,10 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node has a tensor with more dimensions than delegates support. All sizes of its tensors must be known."""
+    """Return whether a node has a tensor with too many dimensions for delegates.
+
+    The result is false if any size of the node's tensors is unknown.
+    """
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -185,7 +188,10 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence[Node] | None:
-    """Return one reduction for each axis, between RESHAPEs. Each reduction has three dimensions, and reduces the second one."""
+    """Return one reduction for each axis, between RESHAPEs.
+
+    The operand of each reduction has three dimensions, and the second dimension is reduced.
+    """
     source, target = work.input(node, 0), work.output(node)
     if source.is_constant or (source.type != "FLOAT32" and node.op not in _LIMITS.split()):
         return None

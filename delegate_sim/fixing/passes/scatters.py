@@ -1,4 +1,4 @@
-"""Rewrite a STABLEHLO_SCATTER that replaces one slice of a tensor as simpler operators.
+"""Rewrite STABLEHLO_SCATTER as simpler operators, if the scatter replaces one slice of a tensor.
 
 The converter writes PyTorch's ``index_copy`` and ``index_put`` as STABLEHLO_SCATTER. Language models use these functions to
 write into their caches.
@@ -44,9 +44,9 @@ class _Dimensions:
     kept: dict[int, int]
     """For each window dimension of the updates, the dimension of the tensor."""
     batches: tuple[int, ...]
-    """The dimensions of the updates that number the index vectors."""
+    """The dimensions of the updates that correspond to index vectors."""
     scattered: tuple[int, ...]
-    """The dimensions of the tensor that an index vector gives positions for."""
+    """The dimensions of the tensor for which an index vector has positions."""
     vectors: tuple[int, ...]
     """The shape of the indices. One dimension has the numbers of an index vector."""
     axis: int
@@ -131,7 +131,7 @@ def _are_rising(axes: Sequence[int], rank: int) -> bool:
 
 
 def _moving(rows: npt.NDArray[Any] | None) -> int | None:
-    """Return the one column of ``rows`` that counts up by one. Return None if another column is not constant."""
+    """Return the only column of ``rows`` that is not constant, if it counts up by one. Otherwise, return None."""
     if rows is None:
         return None
     steps = np.diff(rows.astype(np.int64), axis=0)

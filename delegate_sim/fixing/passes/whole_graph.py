@@ -152,7 +152,7 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the input of a pair of nodes that only keeps or reshapes the input. Return None if there is no such pair.
+    """If a pair of nodes only keeps or reshapes its input, return this input. Otherwise, return None.
 
     ``node`` is the second node of the pair. If ``node`` is a RESHAPE that keeps the shape, return the input of ``node``.
     """

@@ -1,4 +1,4 @@
-"""Compare a target's result with the result with API defaults. Targets often have the defaults of benchmark_model instead."""
+"""Compare a target's result with the result for the API's defaults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def api_target(target: Target) -> Target | None:
 def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1) -> str:
     """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
 
-    ``runs`` is the number of runs for which the caller calls this function.
+    The caller calls this function for ``runs`` runs.
     """
     target = api_target(run.target)
     if target is None:

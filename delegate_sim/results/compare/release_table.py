@@ -88,7 +88,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` list the operators and tensor types that the release before it does not load.
+    ``because_of`` and ``because_of_types`` list the operators and tensor types that the previous release does not load.
     """
 
     release: Release
@@ -138,7 +138,7 @@ def release_table(
     releases: Sequence[str] | None = None,
     effort: Effort | None = None,
 ) -> ReleaseTable:
-    """Simulate a model on several runtime releases, in order of age, oldest rules first.
+    """Simulate a model on several runtime releases. The release with the oldest rules comes first.
 
     By default, all known releases since the introduction of the delegate are simulated. If a large model would take too many
     simulations, the oldest releases are left out.

@@ -103,7 +103,10 @@ class StackResult(Shown):
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators in a text, in the order in which LiteRT applies them. Raises OptionError for other texts."""
+    """Return the accelerators that a text names, in the order in which LiteRT applies them.
+
+    Raises OptionError if a name is unknown, or if the text names no accelerator.
+    """
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:

@@ -32,7 +32,7 @@ class Shown:
     """Base class of results that can be displayed as a line of text, or as tables."""
 
     _rows_shown = 60
-    """The largest number of rows that a notebook shows of a table."""
+    """The largest number of rows of a table that a notebook shows."""
 
     def _line(self) -> str:
         """Return a one-line summary. The summary may contain unescaped names from a model."""
@@ -117,14 +117,14 @@ class Times(Protocol):
 
 
 def times_tables(times: Sequence[Times]) -> Mapping[str, Callable[[], Table]]:
-    """Return the table of the times. The result is empty without times."""
+    """Return the table of the times. If there are no times, the result is empty."""
     if not times:
         return {}
     return {"times": lambda: Table(TimeRow._fields, [tuple(row) for one in times for row in one.rows()])}
 
 
 def shown_times(times: Sequence[Times]) -> Mapping[str, Sequence[str]]:
-    """Return the columns of the times to show in a notebook. The result is empty without times."""
+    """Return the columns of the times to show in a notebook. If there are no times, the result is empty."""
     return {"times": TimeRow._fields} if times else {}
 
 

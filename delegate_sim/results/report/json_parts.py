@@ -12,7 +12,10 @@ from typing import Any
 
 _STEP = "  "
 _ONE_LINE_EACH = frozenset({"nodes", "partition_list"})
-"""Lists that are written with one item per line and without indentation. Indentation would take about ten times as long."""
+"""Lists that are written with one item per line and without indentation.
+
+Writing with indentation takes about ten times as long.
+"""
 
 
 def json_value(entry: Any) -> Iterator[str]:

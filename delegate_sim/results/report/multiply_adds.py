@@ -21,7 +21,7 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""The highest rank with products of sizes. No kernel supports more dimensions, and larger products cannot be printed."""
+"""Sizes are multiplied only up to this rank. No kernel supports more dimensions, and larger products cannot be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:

@@ -1,6 +1,6 @@
 """Words for the results of delegates and of compiler plugins.
 
-For both, nodes that are taken are called delegated. A plugin only selects nodes, because the vendor's compiler is not
+Nodes that a delegate or a plugin takes are called delegated. The vendor's compiler, which runs after a plugin, is not
 simulated.
 """
 
@@ -107,7 +107,7 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
-    """Return a note if the nodes of a result are only selected, and then the warnings about the result."""
+    """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 
 

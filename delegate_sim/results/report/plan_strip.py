@@ -12,7 +12,7 @@ DELEGATED = "delegated"
 REFUSED = "refused"
 """The state of an unsupported node, or of a node that the delegate does not check."""
 LEFT = "left"
-"""The state of a supported node on the CPU. A limit keeps the node there, or delegation was undone."""
+"""The state of a supported node on the CPU. A limit keeps the node on the CPU, or delegation was undone."""
 MIXED = "mixed"
 """The state of a cell with nodes in several states."""
 STATES = (DELEGATED, REFUSED, LEFT)

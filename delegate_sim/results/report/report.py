@@ -78,7 +78,7 @@ class Report(Shown):
 
     @functools.cached_property
     def log_lines(self) -> tuple[str, ...]:
-        """The lines that the runtime logs. The lines of each run follow each other."""
+        """The lines that the runtime logs, run by run."""
         return tuple([line for run in self.runs for line in run.log_lines])
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""The version of a delegate's rule set. If the version stays the same, all verdicts for a target stay the same."""
+"""The version of a delegate's rule set. If the version is unchanged, verdicts on a model and a target are unchanged."""
 
 from __future__ import annotations
 
