@@ -1,4 +1,4 @@
-"""The result of a target with the defaults of the delegate's API in place of benchmark_model's defaults."""
+"""Compare a target's result with the result for the API's defaults."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ...runtime.target import Target
 from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
-"""Simulating a delegate with both sets of defaults and writing the text takes about as long as this number of simulations."""
+"""A simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
 _AT_LEAST = 24
 """The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
 
 
 def api_target(target: Target) -> Target | None:
-    """Return a target with the API's defaults. Return None if no option changes."""
+    """Return the target with the API's defaults, or None if no option changes."""
     if target.defaults == "api":
         return None
     options = {
@@ -33,9 +33,9 @@ def api_target(target: Target) -> Target | None:
 
 
 def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1) -> str:
-    """Return a sentence if the result with the API's defaults differs from a run; otherwise an empty string.
+    """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
 
-    ``runs`` is the number of runs for which the caller asks.
+    The caller calls this function for ``runs`` runs.
     """
     target = api_target(run.target)
     if target is None:
@@ -53,10 +53,7 @@ def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None
 
 
 def _changed(run: Run, target: Target) -> str:
-    """Return a text with the options for which the value in the run differs from the API's default.
-
-    The text has the API's values.
-    """
+    """Return a text with the API's values of the options that have another value in the run."""
     changed = {name: value for name, value in target.options.items() if value != run.options[name]}
     return ", ".join(
         [
