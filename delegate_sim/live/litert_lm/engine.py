@@ -1,6 +1,6 @@
 """Run LiteRT-LM's real engine on a bundle, and compare the result with the simulation.
 
-The engine is the Python package ``litert-lm-api``. This package neither ships nor downloads it.
+The engine is in the Python package ``litert-lm-api``, which users install themselves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WRONG_FILE, _WRONG_MAGIC = b"LITERTLX" + bytes(64), "Invalid magic number"
 
 @dataclass(frozen=True, slots=True)
 class LiveBundle:
-    """The real engine's answer to a bundle on one backend, and the differences from the simulation."""
+    """The result of the real engine for a bundle on one backend, and the differences from the simulation."""
 
     backend: str
     software: str
@@ -104,7 +104,7 @@ def try_engine() -> str:
 
 
 def run_bundle(report: BackendReport) -> LiveBundle:
-    """Run the engine on the bundle of a simulated report, with the same backend and options, and compare the answers."""
+    """Run the engine on the bundle of a simulated report, with the same backend and options, and compare the two results."""
     lacks = lacking(report.backend)
     if lacks:
         return LiveBundle(report.backend, software(), lacks=lacks)
@@ -146,7 +146,7 @@ def _outcome(finished: Finished, stage: str) -> str:
 
 
 def _error(lines: Iterable[str]) -> str | None:
-    """Return the engine's own text of the failure, without the trace of its source code; None if there is none."""
+    """Return the engine's error message, without the trace of its source code; None if there is no message."""
     text: list[str] = []
     for line in lines:
         match = _FAILED.match(line)
