@@ -1,4 +1,4 @@
-"""The meanings of errors that LiteRT-LM's engine prints, for readers of a log who may not have the bundle."""
+"""The meanings of errors that LiteRT-LM's engine prints. They are found from the log alone, without the bundle."""
 
 from __future__ import annotations
 

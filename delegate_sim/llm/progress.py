@@ -36,7 +36,7 @@ class EngineProgress:
 
     @property
     def is_clustered(self) -> bool:
-        """Whether the engine clusters the delegate's nodes on the CPU."""
+        """Whether the runtime may reorder nodes on the CPU, so that XNNPACK gets fewer partitions."""
         return self.metadata is None or self.metadata.model_name != UNCLUSTERED_MODEL
 
     @property

@@ -1,6 +1,6 @@
 """The checks of a session: stop tokens, the encoders of images and sound, the prompt, and decoding.
 
-Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, and in ``runtime/executor``
+Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``. In ``runtime/executor``:
 ``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and
 ``llm_litert_compiled_model_executor.cc``.
 """
