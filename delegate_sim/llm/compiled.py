@@ -210,7 +210,7 @@ def replacement_in(text: str, section: str) -> BundleReplacement | None:
 
 
 def _runs_in_order(run: Run, subgraph: int) -> int:
-    """Return the number of partitions if the runtime keeps the order of the nodes (``greedily`` in ``graph_info.cc``)."""
+    """Return the number of partitions if the runtime must keep the order of the nodes (``greedily`` in ``graph_info.cc``)."""
     decision = run.subgraphs[subgraph].decision
     if decision is None:
         return 0

@@ -173,7 +173,10 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds: unused parameters, and caches of other sizes than in prefill."""
+    """Check for faults that only the first decode finds.
+
+    The faults are unused parameters, and caches that have other sizes in decode than in prefill.
+    """
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")

@@ -1,7 +1,7 @@
 """The subgraphs of a model as TensorFlow Lite Micro reads them.
 
-The runtime does not read buffers outside the flatbuffer, so it treats their tensors as activations. The runtime keeps all nodes
-of the model in the execution plan.
+The runtime does not read buffers outside the flatbuffer. It treats tensors with such buffers as activations. The runtime keeps
+all nodes of the model in the execution plan.
 """
 
 from __future__ import annotations

@@ -228,7 +228,7 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
-    """Return the result of ``fix`` with all its passes, and the command."""
+    """Return the result of ``fix`` without selected passes, and the command."""
     plain = diagnosis.plain_fix
     if plain is None:
         return None

@@ -55,7 +55,10 @@ def as_data(content: Any) -> str:
 
 
 def code_digests() -> tuple[str, str]:
-    """Return the digests of the script and of the style of every page, as content security policies have them."""
+    """Return the digests of the script and the style, in the form that content security policies use.
+
+    All pages have the same script and the same style.
+    """
     return f"'{_digest(_script())}'", f"'{_digest(_asset('page.css'))}'"
 
 

@@ -37,7 +37,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class MicroView:
-    """One model on TensorFlow Lite Micro. The diagnosis is None if its causes were not wanted."""
+    """One model on TensorFlow Lite Micro. ``diagnosis`` is None if its causes were not requested."""
 
     model: Model
     report: MicroReport

@@ -22,7 +22,7 @@ _INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for n
 _INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
 _KNOWN = f"SELECT target, sha256, rule_set FROM {RUNS} WHERE model = ? AND error IS NULL"
 _TAKEN_OVER = 1
-"""Value of ``user_version`` once the output of an earlier scan has been imported."""
+"""Value of ``user_version`` after the output of an earlier scan was imported."""
 
 
 class ScanError(DelegateSimError):
