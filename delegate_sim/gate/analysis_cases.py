@@ -86,7 +86,7 @@ def _sentence(timing: Timing) -> str:
 
 
 def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused. Yield a warning for each CPU node whose code differs from the error."""
+    """Yield an error if the whole graph is refused. Yield a warning for each CPU node that has another code than this error."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

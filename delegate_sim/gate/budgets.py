@@ -69,8 +69,8 @@ def regressions(
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than in the baseline.
 
-    Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes, these measures are 0.
-    That is not an improvement.
+    Partitions, kernels and bytes are compared only if both runs delegate nodes. If a run delegates no node, these measures are 0,
+    which is not an improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:

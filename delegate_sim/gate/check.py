@@ -1,4 +1,4 @@
-"""Compare all models of a configuration on all targets with the baseline, or update the baseline."""
+"""Compare the result of each configured model on each target with the baseline, or update the baseline."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ def _unanswered(
 ) -> Case:
     """Return the case of a model that has no result on a target.
 
-    If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, it has ``code``.
+    If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.
     """
     message, is_fault = problem_text(error, job.path, fault)
     code = INTERNAL_ERROR if is_fault else code

@@ -31,7 +31,7 @@ from .budgets import Budgets, Regression, compute_improvements, compute_regressi
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
-"""The largest number of findings that are listed per code. The same limit applies to listed changes of the model."""
+"""The largest number of listed findings with the same code. The same limit applies to listed changes of the model."""
 
 
 def update_command(path: str) -> str:

@@ -65,7 +65,7 @@ class Case:
     compute: ComputeTotals | None = None
     """Multiply-adds of the whole model and of the delegated nodes, or None if there is no result."""
     baseline_compute: ComputeTotals | None = None
-    """Multiply-adds in the baseline, or None if the baseline has no entry or an entry of an older version."""
+    """The multiply-adds in the baseline. None if the baseline has no entry, or if an older version wrote the entry."""
     strip: Lengths = ()
     """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
     times: TimeTotals | None = None

@@ -19,7 +19,7 @@ from .engine import Engine
 from .live_runs import decided_run
 
 _SHOWN = 3
-"""The largest number of partitions to report as not live. The same limit applies to partitions that are not simulated."""
+"""The largest number of listed partitions that only the simulation has. The same limit applies to the real code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Runs of delegates that cannot be simulated.
 
-The real code decides. Its decision is converted to a run, like the result of a simulation.
+The real code decides. Its decision becomes a run, in the same form as the result of a simulation.
 """
 
 from __future__ import annotations

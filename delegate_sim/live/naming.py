@@ -49,7 +49,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def with_numbered_names(model: Model) -> bytes:
-    """Return the bytes of the model file, in which every tensor has the name from ``numbered_name``.
+    """Return the bytes of the model file, with the name from ``numbered_name`` for every tensor.
 
     Tensors without a name field do not change.
     """

@@ -110,7 +110,7 @@ class Bundle:
         return None if section is None else section.item(CONSTRAINT)
 
     def activation_type(self, model_type: str) -> str | None:
-        """Return the preferred activation type of a model's section, or None if the section names none."""
+        """Return the preferred activation type of a model's section, or None if the section gives none."""
         section = self.models.get(model_type)
         return None if section is None else section.item(ACTIVATION_TYPE)
 

@@ -128,7 +128,7 @@ class StoppedWhileCompiling(Stopped):
 
 @dataclass(frozen=True, slots=True)
 class AllocationFailure:
-    """The node or the delegate kernel for which tensors cannot be allocated. ``node`` is None if one tensor is the reason."""
+    """The node or the delegate kernel for which tensors cannot be allocated. If a tensor causes the failure, ``node`` is None."""
 
     node: int | None
     message: str

@@ -16,7 +16,7 @@ from ..model.model import Model, Node
 COMPOSITE = "STABLEHLO_COMPOSITE"
 _MOST_NODES = 200_000
 _WEIGHT_OF_A_SUBGRAPH = 16
-"""The size of a subgraph in addition to its nodes, as a number of nodes. Delegates are applied to each subgraph."""
+"""The size that a subgraph has in addition to its nodes, counted in nodes. Delegates are applied to each subgraph."""
 
 
 class InliningBudget:

@@ -158,8 +158,8 @@ def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]
 def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], tail: PartBytes) -> None:
     """Write a bundle from its parts.
 
-    ``head`` is the bytes up to the end of the header, ``files`` the bytes of each section by number, and ``tail`` the bytes after
-    the last section. Raises ModelError if the header does not fit the sections.
+    ``head`` is the bytes up to the end of the header. ``files`` has the bytes of each section, keyed by number. ``tail`` is the
+    bytes after the last section. Raises ModelError if the header does not fit the sections.
     """
     try:
         header = read_header(head)

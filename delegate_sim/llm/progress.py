@@ -41,7 +41,7 @@ class EngineProgress:
 
     @property
     def max_num_tokens(self) -> int:
-        """The largest number of tokens, from the settings, from the metadata, or from the engine's default, in this order."""
+        """The largest number of tokens: the value in the settings, otherwise in the metadata, otherwise the engine's default."""
         asked = self.settings.get("max_num_tokens")
         if isinstance(asked, int) and asked > 0:
             return asked

@@ -47,7 +47,7 @@ class LiveBundle:
     """The engine's error message; None if the engine starts or crashes."""
     replacements: tuple[BundleReplacement, ...] = ()
     lacks: str = ""
-    """Requirements that are missing on this host; the engine then did not run."""
+    """Requirements that are missing on this host. If any is missing, the engine did not run."""
     differences: tuple[str, ...] = ()
 
     @property
@@ -78,7 +78,7 @@ def software() -> str:
 
 
 def lacking(backend: str = CPU) -> str:
-    """Return the requirements for a backend that are known to be missing on this host; empty if there are none."""
+    """Return the known missing requirements for a backend on this host; empty if there are none."""
     if packages.package_folder(_MODULE) is None:
         return f"{PACKAGE}: pip install 'delegate-sim[litert-lm]'"
     if backend not in BACKENDS:
