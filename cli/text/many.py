@@ -59,7 +59,7 @@ def released_columns() -> Columns:
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
-    """Yield a table. A row is the path of a model and the cells of the model."""
+    """Yield a table. Each row has the path of a model and the cells of the model."""
     paths = [path for path, _ in rows]
     names = model_names(paths, max(_NARROWEST, width // 3))
     cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]

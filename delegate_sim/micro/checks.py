@@ -37,7 +37,7 @@ _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernel
 
 
 def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") -> tuple[Check[MicroTarget], ...]:
-    """Return checks with the function ``symbol`` of the CMSIS-NN kernel in ``file`` as their source.
+    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source.
 
     The checks do not apply to the reference kernel.
     """
@@ -46,7 +46,7 @@ def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") ->
 
 
 def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return checks that apply only if the operand has one of these types."""
+    """Return these checks, limited to nodes whose operand ``which`` has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
 

@@ -36,7 +36,7 @@ class MicroKernel:
 
 
 def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
-    """Return a rule with the checks of the function ``symbol`` in ``file``, a file in the runtime's folder of kernels."""
+    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``."""
     return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
 
 

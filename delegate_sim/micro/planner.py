@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 ALIGNMENT = 16
 ONLINE = -1
-"""The offset of a buffer if the model file does not fix its offset."""
+"""The value of ``offline_offset`` if the model file does not fix the offset of a buffer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ class ResolverSource:
     size: int | None
     """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
-    """Calls that look like the registration of an operator, but name a function that the runtime does not have."""
+    """The names of called functions that look like registrations of operators, but that the runtime does not have."""
 
     @property
     def without_room(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "ver
 def page(views: Sequence[PageView | MicroView]) -> str:
     """Return the page for some views as HTML. When a reader opens the page, it shows the first view.
 
-    The page loads nothing from the network or from other files. Raises MissingPackageError if the layout package is missing.
+    The page loads nothing from the network or from other files.
     """
     return document(page_content(views))
 

@@ -125,7 +125,7 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
     """Combine the trial's option with all settings that the routes support.
 
-    Yield nothing unless the trial is float with exactly one option, and this option works with every quantization.
+    Yield trials only if the trial is float with exactly one option, and this option works with every quantization.
     """
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return
