@@ -63,9 +63,9 @@ def _diagnosis(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
 
 
 def _times(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
-    """Return four times: of the first profile, of the first cause, and the savings from fixing the first cause or all causes.
+    """Return four times: the total of the first profile, the time of the first cause, and two upper bounds.
 
-    A saving is an upper bound.
+    The bounds limit the time that fixing the first cause, or fixing all causes, can save.
     """
     if times is None:
         return [""] * 4

@@ -97,7 +97,7 @@ def details_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return table cells: the numbers of both sides (only one number if they are equal), and the number of nodes that move."""
+    """Return table cells: the numbers of both sides, and the number of nodes that move. Equal numbers are shown once."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]

@@ -212,7 +212,10 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Yield each CPU node that was not a CPU node in the baseline, with its reasons, and whether the node is new in the model."""
+    """Yield each CPU node that was not a CPU node in the baseline.
+
+    With the node, yield the reasons, and whether the node is new in the model.
+    """
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)

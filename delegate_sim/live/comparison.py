@@ -45,7 +45,7 @@ class LiveResult:
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. A node is [subgraph, node], or [operator] if its place is not known."""
+        """Return the result as plain data. A node is [subgraph, node], or [operator] if the place is not known."""
         partitions = self.decision.partitions
         return {
             "target": self.name,

@@ -17,7 +17,7 @@ _DEFAULT_TOKENS = 4096
 
 @dataclass
 class EngineProgress:
-    """The bundle, the backend and the settings of a run, and the results and log lines of the checks so far."""
+    """The bundle, the backend and the settings of a run, and the results and log lines of the finished checks."""
 
     bundle: Bundle
     backend: str

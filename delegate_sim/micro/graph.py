@@ -65,7 +65,7 @@ def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
 
 
 def is_allocated(tensor: Tensor) -> bool:
-    """Return whether the runtime allocates memory for a tensor, because the flatbuffer has no data for it."""
+    """Return whether the flatbuffer has no data for a tensor. For such a tensor, the runtime allocates memory."""
     return tensor.data is None and tensor.value is None
 
 

@@ -18,7 +18,7 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "ver
 
 
 def page(views: Sequence[PageView | MicroView]) -> str:
-    """Return the page for some views as HTML. When a reader opens the page, it shows the first view.
+    """Return the page for some views as HTML. The page shows the first view when a reader opens it.
 
     The page loads nothing from the network or from other files.
     """

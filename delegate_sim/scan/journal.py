@@ -73,7 +73,10 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return the digest of the model file and the version of the rules for each stored result of a model, keyed by target."""
+        """Return the digest of the model file and the version of the rules, for each stored result of a model.
+
+        The results are keyed by target.
+        """
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 

@@ -127,9 +127,9 @@ def run_bundle(report: BackendReport) -> LiveBundle:
 
 
 def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
-    """Run the worker.
+    """Run the worker. Return how the process ended, and the last stage that the worker reached.
 
-    Return how its process ended, and the last stage that it reached; the stage is empty if all stages ended.
+    The stage is empty if all stages ended.
     """
     stage = Path(folder, "stage")
     environment = vulkan.with_driver(vulkan.driver_environment())
