@@ -46,11 +46,11 @@ Examples:
   delegate-sim export models llm.litertlm -o llm
   delegate-sim export bundle llm -o changed.litertlm
 
-model-explorer writes node data for Google's Model Explorer. For several delegates, there is one file per delegate, with the
-delegate's name before the suffix. Open the file with: model-explorer model.tflite --node_data_paths=overlay.json
-lowered and lowered-json write the models that the delegate builds from its partitions, call by call.
-models writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder. bundle writes a bundle
-from such a folder, and keeps the bytes of unchanged sections.
+'export model-explorer' writes node data for Google's Model Explorer. For several delegates, there is one file per delegate, with
+the delegate's name before the suffix. Open the file with: model-explorer model.tflite --node_data_paths=overlay.json
+'export lowered' and 'export lowered-json' write the models that the delegate builds from its partitions, call by call.
+'export models' writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder.
+'export bundle' writes a bundle from such a folder, and keeps the bytes of unchanged sections.
 dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 

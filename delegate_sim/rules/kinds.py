@@ -281,7 +281,7 @@ OPERATOR_NOT_LOADED = Kind(
     "operator that the runtime does not load",
     "When the runtime loads a model, it looks up a CPU kernel for each operator and version that the file lists. If a kernel "
     "is missing, the model does not load, even if a delegate would take the node, and even if no node uses the operator.",
-    "Use a release of the runtime that loads the operator (delegate-sim releases lists them), or convert so that the "
+    "Use a release that loads the operator (see 'delegate-sim releases'), or convert so that the "
     "operator keeps an older version. If your application registers the operator itself, use --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
@@ -292,7 +292,7 @@ TENSOR_TYPE_NOT_LOADED = Kind(
     "tensor of a type that the runtime does not load",
     "The file has tensors of a type that is newer than the release. The model does not load, even if a delegate would take "
     "the nodes of these tensors.",
-    "Use a release of the runtime that loads the type (delegate-sim releases lists them), or convert with another type.",
+    "Use a release that loads the type (see 'delegate-sim releases'), or convert with another type.",
     "use a newer release of the runtime, or convert with another type for this tensor",
     is_shared=True,
 )

@@ -319,7 +319,8 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
     positive = sum([row.is_positive for row in rows])
     yield f"- {positive} of {len(rows)} models save time in every run."
     exact = sum([row.saved <= row.at_most for row in rows])
-    yield f"- The bound holds for {sum([row.holds for row in rows])} of {len(rows)} models, and for {exact} without the spread."
+    holds = sum([row.holds for row in rows])
+    yield f"- The smallest saving is within the bound for {holds} of {len(rows)} models, the median for {exact}."
     limited = sum([row.is_limited for row in rows])
     yield f"- An asterisk marks the {limited} bounds that are the time of a whole inference, because the parts add up to more."
     estimated = [row for row in rows if row.estimate is not None]
@@ -335,8 +336,8 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
     if distances:
         median, largest = 100 * statistics.median(distances), 100 * max(distances)
         yield (
-            "- For models that save time, the saving and the middle of the estimate differ by "
-            f"{median:.0f} % of the saving in the median, and by {largest:.0f} % at most."
+            "- The middle of the estimate is typically off by "
+            f"{median:.0f} % of the saving (median), and by {largest:.0f} % at most. Models that save no time are left out."
         )
 
 

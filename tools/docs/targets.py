@@ -19,7 +19,7 @@ _CHECKS = {
     "10": "simulated: the checks of operations were measured by running the NNAPI runtime; all other checks follow its sources",
     "11": "simulated: the checks of operations were measured by running the NNAPI runtime; all other checks follow its sources",
     "12": "simulated: all checks follow the sources of the NNAPI runtime",
-    "13": "simulated: all checks were measured by running the NNAPI runtime; the default of `--android`",
+    "13": "simulated: all checks were measured by running the NNAPI runtime",
     "14": "assumed to be the same as in Android 13",
     "15": "assumed to be the same as in Android 13",
 }

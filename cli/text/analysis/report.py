@@ -231,7 +231,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
 def _counted_differently(run: SubgraphRun, whole: Run) -> str:
     """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
     if run.subsets and not whole.delegate.counts_cpu_partitions:
-        cpu = f"The runtime's line also counts partitions on the CPU ({len(run.subsets):,})"
+        cpu = f"The runtime's line counts {len(run.subsets):,}, because partitions on the CPU are included"
         return f"; the delegate counts only its own partitions. {cpu}"
     own = [
         line

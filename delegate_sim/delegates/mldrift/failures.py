@@ -23,7 +23,7 @@ LITERT_LOADER = Kind(
 HINT_NOT_MET = Kind(
     "hint-not-met",
     Problem.MODEL,
-    "hint of full delegation that is not met",
+    "CPU node despite the hint of full delegation",
     "The application gave the hint that one delegate takes every node of every subgraph. If a node stays on the CPU, the "
     "model fails.",
     "Do not give the hint (hint_fully_delegated), or change the refused nodes.",

@@ -44,10 +44,10 @@ _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", 
 
 
 def level_in_words(level: int) -> str:
-    """Return a feature level in words, for example "NNAPI 1.2 (29, from Android 10 on)"."""
+    """Return a feature level in words, for example "NNAPI 1.2 (29, Android 10)"."""
     name = next(name for name, number in LEVELS_BY_NAME.items() if number == level)
     words = f"NNAPI feature level {name}" if level >= FEATURE_LEVEL_5 else f"NNAPI {name}"
-    return f"{words} ({level}, from Android {_ANDROID[level]} on)" if level in _ANDROID else f"{words} ({level})"
+    return f"{words} ({level}, Android {_ANDROID[level]})" if level in _ANDROID else f"{words} ({level})"
 
 
 class NnapiTarget(NamedTuple):

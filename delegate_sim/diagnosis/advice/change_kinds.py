@@ -44,7 +44,7 @@ _SUGGESTIONS = (
     Suggestion(
         "other-release",
         "use another release of the runtime",
-        "use a release that loads the model (delegate-sim releases lists all of them), or register the operator in the "
+        "use a release that loads the model (see 'delegate-sim releases'), or register the operator in the "
         "application (--assume-ops-registered)",
     ),
     Suggestion(

@@ -281,7 +281,7 @@ class Wording:
         """Return instructions for loading the model: other releases, registration, or a conversion without some features."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
-        ways = [f"use {releases} (delegate-sim releases lists all releases)"] if releases else []
+        ways = [f"use {releases} (see 'delegate-sim releases')"] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
             ways.append("register the operator in the application (--assume-ops-registered)")

@@ -181,7 +181,7 @@ def _differences(live: LiveBundle, simulated: BackendReport) -> Iterator[str]:
     own, others = _lines(live.replacements), _lines(simulated.replacements)
     if own != others:
         equal = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(own, others, strict=False)))
-        yield f"live: nodes replaced {_listed(own[equal:])}; simulated: {_listed(others[equal:])}"
+        yield f"replaced nodes: live {_listed(own[equal:])}; simulated {_listed(others[equal:])}"
 
 
 def _lines(replacements: Iterable[BundleReplacement]) -> list[str]:

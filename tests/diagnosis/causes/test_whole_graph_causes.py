@@ -40,7 +40,7 @@ def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_f
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2))
     assert first.cause.suggestion == "other-release"
     assert first.cause.change == (
-        "use litert-2.0.2 or later or tf-2.21 or later (delegate-sim releases lists all releases); or register the operator in "
+        "use litert-2.0.2 or later or tf-2.21 or later (see 'delegate-sim releases'); or register the operator in "
         "the application (--assume-ops-registered)"
     )
     assert first.alone.measures == diagnosed(builder, "gpu", "litert-2.0.2").now.measures

@@ -84,7 +84,7 @@ def test_another_outcome(stand_in, report):
         (
             "Replacing 5 out of 8",
             "Replacing 7 out of 8",
-            "live: nodes replaced 7 of 8 by LITERT_WEBGPU, 2 partitions, subgraph 1; simulated: 5",
+            "replaced nodes: live 7 of 8 by LITERT_WEBGPU, 2 partitions, subgraph 1; simulated 5",
         ),
     ],
 )

@@ -96,7 +96,7 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 
     return in_method(
         "CheckTensorFloat32OrFloat16OrQCInt32Type",
-        check_for_target(TENSOR_TYPE, "a bias of type FLOAT32, FLOAT16 or INT32 (qs8)", find_type),
+        check_for_target(TENSOR_TYPE, "a bias of type FLOAT32 or FLOAT16, or of type INT32 if the flag qs8 is set", find_type),
         check(QUANTIZATION, "valid scales for an INT32 bias, along dimension 0", find),
     )
 

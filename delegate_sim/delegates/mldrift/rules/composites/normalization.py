@@ -100,7 +100,11 @@ def _unlike_last(position: int, bad_rank: str, unlike: str) -> Checks:
 
     def size(node: NodeView) -> Found | None:
         shape, other = node.input(0).shape, node.input(position).shape
-        return None if shape[-1:] == other else Found(f"input {list(shape)} and input {position} {list(other)}", unlike)
+        return (
+            None
+            if shape[-1:] == other
+            else Found(f"shape {list(shape)} of input 0 and {list(other)} of input {position}", unlike)
+        )
 
     checks = (
         asked(RANK, f"input {position} of rank 1", rank),
