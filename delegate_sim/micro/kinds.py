@@ -1,4 +1,4 @@
-"""The kinds of problem that TensorFlow Lite Micro reports, with its own wording where needed."""
+"""The kinds of problem that TensorFlow Lite Micro reports. Some kinds have a wording of their own for this runtime."""
 
 from __future__ import annotations
 

@@ -124,18 +124,14 @@ class Report(Shown):
         return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **tail})
 
     def to_html(self) -> str:
-        """Return the report as one self-contained HTML page.
-
-        Raises MissingPackageError if the extra ``report`` is not installed.
-        """
+        """Return the report as one self-contained HTML page."""
         return self._viewer().html(self)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
         """Show the report as a page. In a notebook, the page appears below the cell. Otherwise, the browser shows the page.
 
-        If ``path`` is given, the page is written to this path. Otherwise, the browser opens a temporary file. Raises
-        MissingPackageError if the extra ``report`` is not installed.
-        """
+                        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file.
+                """
         self._viewer().show(self, path)
 
     def _head(self) -> dict[str, Any]:
