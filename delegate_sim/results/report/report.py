@@ -130,8 +130,8 @@ class Report(Shown):
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
         """Show the report as a page. In a notebook, the page appears below the cell. Otherwise, the browser shows the page.
 
-                        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file.
-                """
+        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file.
+        """
         self._viewer().show(self, path)
 
     def _head(self) -> dict[str, Any]:
