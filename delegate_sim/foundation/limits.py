@@ -6,7 +6,9 @@ DELEGATE_SIM_LIMITS has a factor for every limit.
 
 from __future__ import annotations
 
+import itertools
 import math
+import operator
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -68,6 +70,17 @@ def element_count(shape: Sequence[int]) -> int:
     """Return the product of the sizes in a shape, or raise LimitError if the shape has too many dimensions."""
     ensure_rank(len(shape))
     return math.prod(shape)  # bounded: the number of dimensions is limited
+
+
+def is_unsigned_count(shape: Sequence[int]) -> bool:
+    """Return whether the product of the sizes fits into 64 bits if each negative size is read as an unsigned number.
+
+    Releases before LiteRT 2.1.5 multiply sizes in this way (``MultiplyAndCheckOverflow``, ``util.cc``). A negative size fits only
+    if another size is 0.
+    """
+    ensure_rank(len(shape))
+    products = itertools.accumulate([size % 2**64 for size in shape], operator.mul, initial=1)
+    return all(product < 2**64 for product in products)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NoReturn, Protocol
 
-from ..foundation.limits import element_count, ensure_rank, is_above_limit, raised
+from ..foundation.limits import element_count, ensure_rank, is_above_limit, is_unsigned_count, raised
 from ..foundation.printable import counted
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
@@ -390,11 +390,12 @@ class KernelNode:
         """Refuse the node."""
         raise PrepareError(message)
 
-    def resize(self, tensor: KernelTensor, shape: Iterable[int]) -> None:
+    def resize(self, tensor: KernelTensor, shape: Iterable[int], *, reads_unsigned: bool = False) -> None:
         """Set the shape of a tensor (``ResizeTensor``).
 
         Refuse the node if the tensor is constant and the shape or the size in bytes would change. Also refuse the node if a
-        dimension is negative and the tensor's type has a size in bytes.
+        dimension is negative and the tensor's type has a size in bytes. With ``reads_unsigned``, accept a negative dimension if
+        the number of elements is 0, as releases before LiteRT 2.1.5 do.
         """
         sizes = tuple(shape)
         ensure_rank(len(sizes))
@@ -402,7 +403,8 @@ class KernelNode:
             if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
                 return
             raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
-        if sizes and min(sizes) < 0 and tensor.type not in _WITHOUT_SIZE:
+        is_empty = reads_unsigned and 0 in sizes and is_unsigned_count(sizes)
+        if sizes and min(sizes) < 0 and tensor.type not in _WITHOUT_SIZE and not is_empty:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes
 

@@ -54,9 +54,9 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 19): (1, 1, 2),
     (2, 20): (1, 4, 0),
     (2, 21): (2, 1, 2),
-    (2, 22): (2, 3, 0),
+    (2, 22): (2, 3, 0, 1),
 }
-"""For each TensorFlow release after 2.17, the LiteRT release from the same time."""
+"""For each TensorFlow release after 2.17, the LiteRT release from the same time. TensorFlow 2.22 also has a later change."""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (

@@ -26,7 +26,7 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
             "used instead"
         )
     elif release.family == "tf" and release.order[0] and not is_unchanged:
-        counterpart = f"litert-{'.'.join(map(str, release.order))}"
+        counterpart = Release("litert", release.order[:3])
         yield (
             f"the rules of {delegate} in {release} are not known; the rules of {counterpart}, a release from the same time, "
             "are used instead"

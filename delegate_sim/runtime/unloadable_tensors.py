@@ -3,9 +3,8 @@
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. The runtime then runs out of memory, or
-rejects the tensor because it needs too many bytes. This module does not simulate these two failures. It also omits the checks
-of the storage of sparse constants and of the dimensions of multi-axis quantization.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. It then loads the tensor only if another size
+is 0. This module omits the checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..foundation.limits import element_count
+from ..foundation.limits import element_count, is_unsigned_count
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
 from ..releases.catalogue import Release, parse_release
@@ -51,6 +50,9 @@ _FEW = _MOST >> 8
 
 _EXTERNAL_BUFFERS = parse_release("litert-2.1.2")
 """The first release that supports buffers in separate files."""
+
+_SIGNED_SIZES = parse_release("litert-2.1.5")
+"""The first release that rejects every negative size."""
 
 _MULTI_AXIS = parse_release("litert-2.2")
 """The first release that reads multi-axis quantization."""
@@ -107,26 +109,25 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
         if tensor.is_variable and tensor.data is None:
             yield _WrongTensor(f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid))
     elif not _is_sparse_constant(tensor):
-        size = _wrong_size(tensor, has_data_elsewhere=is_external)
+        size = _wrong_size(tensor, release, has_data_elsewhere=is_external)
         if size is not None:
             yield _WrongTensor(size[0], (*size[1:], invalid))
 
 
-def _wrong_size(tensor: Tensor, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
+def _wrong_size(tensor: Tensor, release: Release, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
     """Return the problem with a tensor's shape: a description, and the line that the runtime logs.
 
     If a constant has too little data, the runtime's line is left out, because it contains a line number of the runtime's
     source.
     """
-    elements = 1
-    for size in tensor.shape:
-        elements *= size
-        if size < 0 or elements > _MOST:
-            words = f"its shape is {list(tensor.shape)}"
-            return words, "tflite/util.cc BytesRequired number of elements overflowed."
+    words = f"its shape is {list(tensor.shape)}"
+    is_negative = min(tensor.shape, default=0) < 0
+    if (is_negative and release.is_at_least(_SIGNED_SIZES)) or not is_unsigned_count(tensor.shape):
+        return words, "tflite/util.cc BytesRequired number of elements overflowed."
     bits = schema.BITS_PER_ELEMENT.get(tensor.type, 0)
-    if elements * max(bits, 8) // 8 > _MOST:
-        return f"its shape is {list(tensor.shape)}", "tflite/util.cc BytesRequired number of bytes overflowed."
+    elements = element_count(tensor.shape)
+    if elements * max(bits, 8) // 8 > _MOST or (is_negative and elements):
+        return words, "tflite/util.cc BytesRequired number of bytes overflowed."
     if tensor.data is not None and not has_data_elsewhere and tensor.data[1] < (required := tensor.byte_size):
         return (f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}",)
     return None

@@ -47,6 +47,11 @@ def transpose(kernels, release):
     return kernels.prepare("TRANSPOSE", [source, permutation], [kernels.arena("FLOAT32")], release=release)
 
 
+def batch_to_space(kernels, release):
+    operands = [kernels.arena("FLOAT32", 4, 2, 2, 3), kernels.constant([2, 2]), kernels.constant([[2, 2], [5, 5]])]
+    return kernels.prepare("BATCH_TO_SPACE_ND", operands, [kernels.arena("FLOAT32")], release=release)
+
+
 def batch_matmul(kernels, release):
     operands = [
         kernels.quantized(kernels.arena("INT16", 2, 3), 0.5),
@@ -408,6 +413,7 @@ CHANGES = [
     Change("DEPTHWISE_CONV_2D", "litert-2.2.0", TAKEN, REFUSED, depthwise_conv),
     *[Change(op, "litert-2.2.0", TAKEN, REFUSED, reduction(op, 1)) for op in REDUCTIONS],
     Change("REDUCE_PROD-of-UINT8", "litert-2.1.5", TAKEN, REFUSED, product_of_uint8),
+    Change("BATCH_TO_SPACE_ND", "litert-2.1.5", TAKEN, REFUSED, batch_to_space),
     Change("SLICE-begin", "litert-2.3.0", TAKEN, REFUSED, slice_from(-1)),
     Change("SLICE-shape", "litert-2.3.0", TAKEN, REFUSED, slice_from(0, 3)),
 ]

@@ -73,6 +73,16 @@ def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
     assert all(one.message == f"its shape is {shape}" for one in wrong)
 
 
+@pytest.mark.parametrize(
+    ("shape", "lines"),
+    [([1, 0, -6, 3], None), ([-1, 0], None), ([2, -1, 0], (ELEMENTS, INVALID)), ([-2], (BYTES, INVALID))],
+)
+def test_negative_sizes_before_every_one_was_refused(shape, lines):
+    wrong = found("INT32", shape, release=parse_release("litert-2.1.4"))
+    assert [one.lines for one in wrong] == ([] if lines is None else [lines])
+    assert [one.lines for one in found("INT32", shape)] == [(ELEMENTS, INVALID)]
+
+
 @pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True), (3, True)])
 def test_the_dimension_that_is_quantized(axis, is_refused):
     wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)

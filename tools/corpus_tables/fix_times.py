@@ -320,7 +320,7 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
     yield f"- {positive} of {len(rows)} models save time in every run."
     exact = sum([row.saved <= row.at_most for row in rows])
     holds = sum([row.holds for row in rows])
-    yield f"- The smallest saving is within the bound for {holds} of {len(rows)} models, the median for {exact}."
+    yield f"- For {holds} of {len(rows)} models, the smallest saving is within the bound. For {exact}, the median saving is too."
     limited = sum([row.is_limited for row in rows])
     yield f"- An asterisk marks the {limited} bounds that are the time of a whole inference, because the parts add up to more."
     estimated = [row for row in rows if row.estimate is not None]
@@ -329,8 +329,8 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
         return
     places = [row.place for row in estimated]
     yield (
-        f"- {len(estimated)} models have an estimate: the saving is within {places.count('within')} of them, above "
-        f"{places.count('above')} and below {places.count('below')}."
+        f"- {len(estimated)} models have an estimate. The saving is within the estimate for {places.count('within')} models, "
+        f"above the estimate for {places.count('above')}, and below the estimate for {places.count('below')}."
     )
     distances = [abs(row.saved - sum(row.estimate) / 2) / row.saved for row in estimated if row.estimate and row.saved > 0]
     if distances:

@@ -65,7 +65,7 @@ def prepare_space_to_batch_nd(node: KernelNode) -> None:
     node.resize(node.output(), (batches, *sizes, source.shape[-1]))
 
 
-@kernel("BATCH_TO_SPACE_ND")
+@kernel("BATCH_TO_SPACE_ND", changed_in=("litert-2.1.5",))
 def prepare_batch_to_space_nd(node: KernelNode) -> None:
     """``kernels/batch_to_space_nd.cc: Prepare``."""
     blocks = _batch_blocks(node)
@@ -80,7 +80,7 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
         node.ensure(batches % block == 0, "the batches cannot be divided evenly into blocks")
         batches //= block
         sizes.append(source.shape[index + 1] * block - crops[2 * index] - crops[2 * index + 1])
-    node.resize(node.output(), (batches, *sizes, source.shape[-1]))
+    node.resize(node.output(), (batches, *sizes, source.shape[-1]), reads_unsigned=not node.since("litert-2.1.5"))
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:

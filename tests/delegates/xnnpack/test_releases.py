@@ -37,7 +37,7 @@ from tests.support.delegates.xnnpack_rule_cases import (
 from tests.support.delegates.xnnpack_sketch import Sketch, codes, delegated
 from tests.support.graphs import arena, constant, node_view, quantized
 
-LITERT = [name for name in KNOWN_RELEASES if name.startswith("litert-")]
+ORDERED = [*[name for name in KNOWN_RELEASES if name.startswith("litert-")], "tf-2.22"]
 
 IMAGE = (1, 4, 4, 2)
 ROW = arena("FLOAT32", 3, 4)
@@ -48,7 +48,7 @@ INT8_RESULT = quantized(arena("INT8", 3, 2), 0.5)
 
 def before(release):
     """The release before this one."""
-    return LITERT[LITERT.index(release) - 1]
+    return ORDERED[ORDERED.index(release) - 1]
 
 
 def visit(release, flags=DEFAULT_FLAGS | FLAGS["enable_latest_operators"]):
@@ -252,6 +252,8 @@ change(
 change("TRANSPOSE", "litert-2.0.2", None, SHAPE, [EMPTY, constant([0, 2, 1, 3])], [FLOAT])
 change("TRANSPOSE", "litert-2.0.2", None, RANK, [SCALAR, constant([0])], [FLOAT])
 change("CONCATENATION", "litert-2.1.4", None, ATTRIBUTE, [FLOAT, FLOAT], [FLOAT], axis=4)
+_SEVEN = arena("FLOAT32", *[2] * 7)
+change("SLICE", "tf-2.22", None, RANK, [_SEVEN, constant([0] * 7), constant([2] * 7)], [_SEVEN])
 for _size in (0, -1):
     change("RESHAPE", "litert-2.1.3", None, VALUE, [FLOAT, constant([_size])], [FLOAT])
 for _start, _end in (([0, 0, 0, 0], [1, 5, 2, 2]), ([0, 5, 0, 0], [1, 2, 2, 2])):

@@ -31,9 +31,9 @@ def test_a_row_considers_the_spread_of_the_runs():
 def test_the_sums_below_the_table():
     text = table([row((3.0, 4.0, 5.0), 9.0, (1.0, 3.0)), row((-1.0, -1.0), 2.0), row((3.1, 3.2), 3.0)])
     assert "- 2 of 3 models save time in every run." in text
-    assert "- The bound holds for 2 of 3 models, and for 2 without the spread." in text
-    assert "1 models have an estimate: the saving is within 1 of them, above 0 and below 0" in text
-    assert "differ by 50 % of the saving in the median" in text
+    assert "- For 2 of 3 models, the smallest saving is within the bound. For 2, the median saving is too." in text
+    assert "The saving is within the estimate for 1 models, above the estimate for 0, and below the estimate for 0." in text
+    assert "typically off by 50 % of the saving (median)" in text
 
 
 @pytest.mark.parametrize(("name", "content"), [pytest.param(*one, id=one[0]) for one in own_models()])

@@ -6,12 +6,12 @@ A supported node can still fail when its kernel is created (see ``kernel_creatio
 from __future__ import annotations
 
 from ....graph.graph import NodeView
-from ....rules.kinds import OPERAND_VALUE, SHAPE
+from ....rules.kinds import OPERAND_VALUE, RANK, SHAPE
 from ....rules.number_sets import counted
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, option
-from .checks import INPUT, elements_of, integers, stored, vector, xnnpack_rule
+from .checks import INPUT, MAX_RANK, elements_of, integers, stored, vector, xnnpack_rule
 from .types import FLOAT_OR_8_BITS_ARITHMETIC, of_types
 from .upstream import method
 
@@ -31,6 +31,11 @@ def _same_count(first: Operand, second: Operand) -> Check[object]:
 
 def _empty_slice(node: NodeView) -> str | None:
     return next((f"size {size}" for size in elements_of(node, 2) if size <= 0), None)
+
+
+def _too_many_dimensions(node: NodeView) -> str | None:
+    (count,) = _BEGIN.tensor(node).shape
+    return None if count <= MAX_RANK else counted(count, "dimension")
 
 
 def _longer_strides(node: NodeView) -> str | None:
@@ -67,6 +72,9 @@ RULES = {
         stored(_SIZE),
         integers(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
         _same_count(_BEGIN, _SIZE),
+        check(RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, "fold dimensions with RESHAPE").from_release(
+            "tf-2.22"
+        ),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(
