@@ -30,15 +30,17 @@ def api_target(target: Target) -> Target | None:
     return None if options == target.options else replace(target, options=MappingProxyType(options), defaults="api")
 
 
-def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1) -> str:
+def api_defaults_text(
+    model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1, effort: Effort | None = None
+) -> str:
     """Return a sentence if the result with the API's defaults differs from a run; otherwise an empty string.
 
-    ``runs`` is the number of runs for which the caller asks.
+    ``runs`` is the number of runs for which the caller asks. They may share ``effort``.
     """
     target = api_target(run.target)
     if target is None:
         return ""
-    left_out = Effort(model).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
+    left_out = (effort or Effort(model)).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))
