@@ -65,8 +65,8 @@ def _run(results: Results) -> dict[str, Any]:
 def _category(results: Results) -> str:
     """Return the category of an upload, with a final slash. An upload replaces the commit's earlier uploads of the same category.
 
-    The category depends only on the targets. If it depended on the models, a new model would start a new category, and the
-    alerts of the old category would stay open.
+    The category depends only on the targets. If the category depended on the models, a new model would start a new category. The
+    alerts of the old category would then stay open.
     """
     targets = "+".join(sorted({quote(printable(case.target), safe="") for case in results.cases}))
     if len(targets) > _LONGEST_CATEGORY:

@@ -63,7 +63,10 @@ def _diagnosis(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
 
 
 def _times(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
-    """Return four times: the first profile, the first cause, and the most that fixing the first cause or all causes can save."""
+    """Return four times: the total of the first profile, the time of the first cause, and two upper bounds.
+
+    The bounds limit the time that fixing the first cause, or fixing all causes, can save.
+    """
     if times is None:
         return [""] * 4
     first = diagnosis.findings[0] if diagnosis.findings else None

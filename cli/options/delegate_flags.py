@@ -32,7 +32,7 @@ _FORMER = {"for": "--delegate"}
 
 
 class DelegateCommand(click.Command):
-    """A command that accepts the flags of the delegates in its arguments. The help also shows these flags.
+    """A command that accepts the flags of the delegates that the arguments name. The help also shows these flags.
 
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
     """
@@ -63,7 +63,7 @@ class DelegateCommand(click.Command):
         return [*super().get_params(ctx), *[_parameter(option) for option in _flags(chosen).values()]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of the command, and then the options of the delegates in the arguments."""
+        """Write the options of the command, and then the options of the delegates that the arguments name."""
         chosen = ctx.meta.pop(_CHOSEN, ()) if ctx.meta.get(_NAMED) else ()
         ctx.meta[_CHOSEN] = ()
         super().format_options(ctx, formatter)

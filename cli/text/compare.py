@@ -1,4 +1,4 @@
-"""Two runs side by side, as text: the log lines of each run, the numbers, and the nodes that differ."""
+"""Two runs side by side, as text: the log lines and the numbers of each run, and the nodes with different results."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def _work_share(side: Side) -> str:
 
 
 def _either(first: str, second: str) -> str:
-    """Return the word of both sides, or both words if the words differ."""
+    """Return the word if both sides have the same word. Otherwise, return both words."""
     return first if first == second else f"{first} / {second}"
 
 

@@ -99,7 +99,7 @@ def diagnosis_lines(
 
 
 def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:
-    """Yield the result of ``fix`` with all its passes, if it is better than the result of each named pass."""
+    """Yield the result of ``fix`` with its usual passes, if this result is better than the result of each named pass."""
     plain = diagnosis.plain_fix
     if plain is None:
         return

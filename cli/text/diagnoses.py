@@ -33,10 +33,10 @@ _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
-    """Return the verdict on the best target, or on all models, and a table with a row for each model and delegate.
+    """Return a verdict, and a table with a row for each model and delegate.
 
-    A row has the delegated nodes, the first cause, and the result of fixing this cause. The row of a model that cannot be read
-    says "unreadable".
+    The verdict is on the best target, or on all models. A row has the delegated nodes, the first cause, and the result of fixing
+    this cause. The row of a model that cannot be read says "unreadable".
     """
     rows = [(own.model.path or "(bytes)", own.target.delegate.name, _cells(own)) for own in diagnoses]
     rows += [(path, "", ("unreadable", *[""] * 5)) for path in unreadable]

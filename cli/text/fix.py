@@ -57,7 +57,7 @@ def fixes_lines(
 
 
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
-    """Yield where the time of the unchanged model goes, and what the fix can save on each target."""
+    """Yield the measured times of the unchanged model, and bounds on the time that the fix can save, for each target."""
     for times in _times(plan, timings):
         from .timing.change import change_lines
 

@@ -59,7 +59,7 @@ def released_columns() -> Columns:
 
 
 def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], width: int) -> Iterator[Line]:
-    """Yield a table. A row is the path of a model and the cells of the model."""
+    """Yield a table. Each row has the path of a model and the cells of the model."""
     paths = [path for path, _ in rows]
     names = model_names(paths, max(_NARROWEST, width // 3))
     cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]
@@ -97,7 +97,7 @@ def details_hint() -> Iterator[Line]:
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
-    """Return table cells: the numbers of both sides (only one number if they are equal), and the number of nodes that move."""
+    """Return table cells: the numbers of both sides, and the number of nodes that move. Equal numbers are shown once."""
     a, b = (_side(side) for side in (comparison.a, comparison.b))
     steps = [old if old == new else f"{old} -> {new}" for old, new in zip(a, b, strict=True)]
     return [*steps, f"{len(comparison.to_delegate):,}", f"{len(comparison.to_cpu):,}"]

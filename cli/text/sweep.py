@@ -153,7 +153,7 @@ def _taken_text(sweep: Swept, target: LabeledTarget, row: SweepRow) -> str:
 
 
 def _left_text(sweep: Swept, target: LabeledTarget, best: SweepRow) -> str:
-    """Return a clause about the operators that stay on the CPU in every row, or else in the best row."""
+    """Return a clause about the operators that stay on the CPU in every row, or about those of the best row if there are none."""
     place = sweep.targets.index(target)
     own = Counter(dict(best.left[place])) if best.left else Counter[str]()
     if not own:

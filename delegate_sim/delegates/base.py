@@ -47,7 +47,7 @@ class Delegate:
 
     options: tuple[Option, ...] = ()
     summary: str = ""
-    """A description of the delegate, and of the tools and APIs that apply it; empty if the name is enough."""
+    """A description of the delegate, with the tools and APIs that apply the delegate; empty if no description is needed."""
     effort: int = 1
     """The relative cost of one simulation. Commands with a limit on simulations count this number for each simulation."""
     semantics: int = 1
@@ -87,7 +87,7 @@ class Delegate:
 
     @property
     def software(self) -> str:
-        """The name and version of the program that decides about nodes; empty if the rules of this package decide."""
+        """The name and version of the program that decides about nodes; empty if the delegate's own rules decide."""
         return ""
 
     @property
@@ -128,25 +128,26 @@ class Delegate:
         return self.kernel_name
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether the delegate also sees dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
+        """Return whether the delegate also accepts dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 
         If so, the delegate is applied before the CPU kernels are prepared, and receives each graph as stored in the model file.
         """
         return False
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide which nodes of one subgraph to replace in one release of the runtime.
+        """Decide which nodes of a subgraph the delegate replaces in one release of the runtime.
 
         By default, a delegate replaces every supported node, and the rules depend only on the release.
         """
         return take_supported(graph, self.rules_for(options), ReleaseOnly(release))
 
     def decides_like(self, release: Release, graph: Graph, options: OptionValues) -> Release:
-        """Return the oldest release that is known to decide about a graph in the same way as ``release``."""
-        if self.history.changed_in is None:
+        """Return the oldest release in which the delegate is known to decide about a graph as in ``release``."""
+        history = self.history
+        if history.changed_in is None and history.known_since:
             return release
         changes = self.rules_for(options).changed_in({(node.op, node.is_custom) for node in graph.nodes})
-        return oldest_alike(release, (*self.history.changed_in, *changes))
+        return oldest_alike(release, (*(history.changed_in or ()), *changes))
 
     def run_warnings(self, decision: Decision, prepared: Callable[[], Graph]) -> Sequence[str]:
         """Return warnings about failures at run time. ``prepared`` returns the subgraph after its CPU kernels were prepared."""
@@ -159,7 +160,7 @@ class Delegate:
         return None
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator for a name in a profile of the delegate's kernels; empty if the operator is not known."""
+        """Return the operator that a name in a profile of the delegate's kernels means; empty if it is not known."""
         return ""
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:

@@ -22,7 +22,7 @@ class StageBehind:
     """The stage that receives a delegate's partitions, such as a system runtime or a compiler."""
 
     platform: Platform | None = None
-    """The platform to which the stage belongs; None if the stage is the same on all releases of the platform."""
+    """The platform whose release determines the stage; None if no release affects the stage."""
 
     @property
     def driver(self) -> DriverInterface | None:
@@ -43,7 +43,7 @@ class StageBehind:
         return None
 
     def notes(self, options: OptionValues) -> Iterator[str]:
-        """Yield notes about uncertain behavior of the platform release that the options name."""
+        """Yield notes about uncertain behavior of the platform release that is set in the options."""
         return iter(())
 
     def refusal(
@@ -58,7 +58,7 @@ class StageBehind:
         return None
 
     def lowered(self, decision: Decision, options: OptionValues, release: Release = NEWEST) -> Iterator[LoweredModel]:
-        """Yield, for each partition, the model that the delegate builds for the stage."""
+        """For each partition, yield the model that the delegate builds for the stage."""
         return iter(())
 
     def split(
@@ -77,7 +77,7 @@ class Accelerator:
     """Whether a failure of the delegate makes the whole model fail. If False, the runtime restores the original plan instead."""
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the failure of LiteRT's loader and the index of the subgraph, or None if the model loads."""
+        """Return the index of a subgraph with the failure of LiteRT's loader, or None if the model loads."""
         return None
 
     def graph_refusal(

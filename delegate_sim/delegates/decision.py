@@ -42,7 +42,7 @@ class KernelFailure:
     log_lines: tuple[str, ...] = ()
     """The log lines of the failure, without the line about the restored plan.
 
-    Reports add the error line of ``stage`` in front if ``log_lines`` does not contain that line.
+    If ``log_lines`` does not contain the error line of ``stage``, reports add this line in front.
     """
     stage: StageRefusal | None = None
 
@@ -78,8 +78,8 @@ class Decision:
 
     ``graph`` is the subgraph after the delegate's own changes, such as replaced operands. ``nodes`` are the nodes to replace,
     chosen from the partitions of ``preview``. ``set_aside`` has the reason for each supported node that is not replaced.
-    ``initialized`` has the partitions that are known to initialize without a failure. If ``failure`` is set, the delegate fails
-    before any node is replaced.
+    ``initialized`` has the partitions whose kernels are known to initialize without a failure. If ``failure`` is set, the
+    delegate fails before any node is replaced.
     """
 
     graph: Graph

@@ -19,7 +19,7 @@ class Driver:
 
     @property
     def has_open_rejections(self) -> bool:
-        """Whether the driver rejects an unknown operation of a known group of operations."""
+        """Whether the driver rejects an operation of a known group, but it is not known which operation."""
         return False
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
@@ -48,13 +48,13 @@ def signature(operation: str, view: NodeView) -> OperationSignature:
 
 @dataclass(frozen=True, slots=True)
 class DriverQuestion:
-    """A question to the driver about a partition: its nodes, and the driver's operations for each node."""
+    """A question to the driver about a partition: the partition's nodes, and the driver's operations for each node."""
 
     graph: Graph
     nodes: tuple[int, ...]
     operations: Mapping[int, tuple[str, ...]]
     is_all_or_nothing: bool
-    """Whether the driver gets no node of a partition if it rejects one of the nodes."""
+    """Whether the driver runs no node of the partition if it rejects one of the nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class DriverQuestions:
 
     partitions: tuple[DriverQuestion, ...]
     has_float16: bool
-    """Whether nodes read float16 weights directly. If so, a single rejected operation leaves the whole subgraph to the CPU."""
+    """Whether nodes read float16 weights directly. If so, a single rejected operation keeps the whole subgraph on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class Float16Remapping:
         return verdicts
 
     def remapped(self, node: Node) -> Node:
-        """Return the node after the replacement of its operands."""
+        """Return a copy of the node that reads the float16 constants, or the node itself if it reads none of them."""
         constants = self.constants
         if constants and any(index in constants for index in node.inputs):
             return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))

@@ -11,7 +11,7 @@ from ..foundation import packages
 
 @dataclass(frozen=True, slots=True)
 class PluginTraits:
-    """The settings for a run of a compiler plugin by LiteRT's own tool."""
+    """The settings with which LiteRT's own tool runs a compiler plugin."""
 
     manufacturer: str
     """The name that LiteRT's tool uses for the vendor."""
@@ -22,7 +22,7 @@ class PluginTraits:
     needs: str
     """A text for users: the required libraries, and where to get them."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """Options with values that LiteRT's tool reads from a file, each with the flag that passes the path of this file."""
+    """The options with values that LiteRT's tool reads from a file, and for each option the flag with the file's path."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code, not the simulated rules, decides about nodes."""
 
@@ -67,7 +67,7 @@ _VELA = "ethos-u-vela"
 
 @dataclass(frozen=True, slots=True)
 class VelaTraits:
-    """The settings for a run of Arm's compiler Vela."""
+    """The settings with which Arm's compiler Vela is run."""
 
     accelerator: str
     """The configuration of the NPU (``vela --accelerator-config``)."""

@@ -1,4 +1,7 @@
-"""The model that a delegate builds from a partition for the next stage, such as Android's NNAPI runtime, as plain data."""
+"""The model that a delegate builds from a partition, as plain data.
+
+The next stage, such as Android's NNAPI runtime, receives this model.
+"""
 
 from __future__ import annotations
 

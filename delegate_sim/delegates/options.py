@@ -136,9 +136,10 @@ RELEASE = "release"
 
 
 def without_release(given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Return the options without the runtime's release, and the release: one name, a list of names, or None.
+    """Separate the runtime's release from the options.
 
-    A value that is not a release of the runtime belongs to the delegate's own option and stays in the options.
+    Return the remaining options, and the release: one name, a list of names, or None. If the value is not a release of the
+    runtime, it belongs to the delegate's own option and stays in the options.
     """
     own = dict(given)
     names = own.get(RELEASE, ())

@@ -73,7 +73,7 @@ def keep_largest(delegate: Delegate, decision: Decision, limit: int, minimum: in
 
 
 def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
-    """Return the reason for a CPU node in a partition that exceeds the maximum number of partitions."""
+    """Return the reason for a CPU node whose partition is dropped because there are too many partitions."""
     largest = "the largest" if limit == 1 else f"among the {limit} largest"
     merge = "merge partitions by removing nodes that split them"
     raised = f"raise {option_as_typed(delegate.options, delegate.limits.option)}, or " if delegate.limits.option else ""
@@ -88,7 +88,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
 
 
 def partition_minimum(delegate: Delegate, found: int, minimum: int) -> Reason:
-    """Return the reason for a CPU node in a partition with too few nodes."""
+    """Return the reason for a CPU node whose partition has too few nodes."""
     nodes = "1 node" if found == 1 else f"{found} nodes"
     option = option_as_typed(delegate.options, delegate.limits.minimum_option)
     return Reason(

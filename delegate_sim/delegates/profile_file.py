@@ -151,7 +151,7 @@ def shown(value: Any) -> str:
 def _line(content: str, key: tuple[str | int, ...]) -> int:
     """Return the number of the line that sets a key.
 
-    Search for a key in an array of tables below the header of the key's table.
+    If the key is in an array of tables, search below the header of the key's table.
     """
     from ..foundation.toml_lines import line_of
 

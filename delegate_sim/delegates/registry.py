@@ -76,9 +76,9 @@ DISPATCH_KERNEL = "DispatchDelegate"
 """The kernel that runs the compiled parts (``litert/runtime/dispatch/dispatch_delegate.cc``)."""
 
 FALLBACK_OPTION = "cpu_fallback"
-"""The option that allows the CPU to run the nodes that a single requested delegate does not take.
+"""The option that lets the CPU run the nodes that the delegate does not take.
 
-If the user requests a list of accelerators instead, the CPU must be in the list.
+The option applies if the user requests a single delegate. A list of accelerators must contain the CPU instead.
 """
 
 DEFAULT_DELEGATE = "nnapi"

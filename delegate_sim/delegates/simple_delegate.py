@@ -19,7 +19,10 @@ READS_BEYOND_OPERANDS = Kind(
     "Give the node the operand, or replace the operator before you convert the model.",
     "give the node the operand, or convert without this operator",
 )
-"""A problem that probably causes a refusal. The delegate reads memory with unknown content, so the refusal is not certain."""
+"""A problem that probably causes a refusal.
+
+The refusal is not certain, because the delegate reads memory with unknown content.
+"""
 
 
 def summary_line(name: str, decision: Decision) -> str:
@@ -45,7 +48,7 @@ def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) 
 
 
 def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:
-    """Yield a warning if the delegate reads operands that nodes do not have."""
+    """Yield a warning if the delegate reads an operand or a result that a node lacks."""
     nodes = [node for node, _ in _refused_for(decision, rules, READS_BEYOND_OPERANDS)]
     if nodes:
         op = decision.graph.nodes[nodes[0]].op

@@ -46,7 +46,7 @@ class StageStep:
 class StageSplit:
     """The steps into which the stage divides a partition.
 
-    ``error`` says why another stage takes over, and is empty if none does.
+    If another stage takes over, ``error`` says why. Otherwise, ``error`` is empty.
     """
 
     nodes: tuple[int, ...]

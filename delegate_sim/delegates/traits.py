@@ -19,7 +19,10 @@ class ReleaseHistory:
     is_unchanged_since: bool = False
     """Whether the rules are the same in all releases from ``known_since`` on, so that reports need no note about the rules."""
     changed_in: tuple[Release, ...] | None = None
-    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change."""
+    """The releases in which ``decide`` changed, or None if they are unknown. Added or removed checks do not count as a change.
+
+    A delegate that is not part of the runtime does not change with the release.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class PartitionLimits:
     minimum_option: str = ""
     """The option for the minimum number of nodes in a partition."""
     fallback: int = 0
-    """The limit for option values of 0 and less; 0 means that these values remove the limit."""
+    """The limit if the option's value is 0 or less. If ``fallback`` is 0, such a value removes the limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class LogTraits:
     libraries: tuple[str, ...] = ()
     """Parts of the file names of libraries that contain the delegate, in lower case."""
     chip: str = ""
-    """The only simulated chip, if the delegate's log lines are the same on every chip."""
+    """The only chip that is simulated, if the delegate's log lines are the same on every chip; otherwise empty."""
     has_runtime_behind: bool = False
     """Whether Android's NNAPI runtime runs the delegate's partitions. If so, a log may have lines of that runtime."""
     speaks_as: str = ""
@@ -57,7 +60,7 @@ class LogTraits:
     options_by_kernel: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Option values to assume, keyed by the name of the kernel in a log."""
     hinted_options: Mapping[str, str] = field(default_factory=dict)
-    """Option values to assume if a log reports the hint of full delegation."""
+    """Option values to assume if a log says that the hint of full delegation was not met."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Option values to assume, keyed by the printed name of the graphics interface in lower case."""
 
@@ -76,7 +79,7 @@ class Levels:
     known: tuple[int, ...]
     """All levels, lowest first."""
     lowest_by_parameter: Mapping[str, int] = field(default_factory=dict)
-    """The lowest possible level if benchmark_model prints a parameter, keyed by the parameter's description."""
+    """The lowest level that a parameter printed by benchmark_model allows, keyed by the parameter's description."""
 
 
 @dataclass(frozen=True, slots=True)

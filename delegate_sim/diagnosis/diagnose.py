@@ -1,4 +1,4 @@
-"""Diagnose a model on a delegate: find the causes, the cost of each cause, and the result of fixing the cause."""
+"""Diagnose a model on a delegate: find the causes, the cost of each cause, and the result of each fix."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def diagnose(
 ) -> Diagnosis:
     """Apply a delegate to a model and find the causes that keep nodes on the CPU.
 
-    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``. ``cpu_ms`` returns
-    the measured CPU time of nodes. If ``cpu_ms`` is given, causes are ranked by the time of their nodes first.
+    ``effort`` limits the number of simulations. All diagnoses and searches of a command share one ``effort``. ``cpu_ms``
+    returns the measured CPU time of nodes. If ``cpu_ms`` is given, causes with the most CPU time come first.
     """
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)

@@ -1,4 +1,4 @@
-"""The result of a diagnosis: ranked causes, as plain data and as tables."""
+"""The result of a diagnosis: ranked causes, also as plain data and as tables."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class RankedCause:
     """One cause with its cost.
 
     ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
-    ``together`` is the result of fixing this cause and all causes with a higher rank. Both results are None if the cause was not
-    simulated because of its low rank. If fixing only this cause does not help, ``needs`` lists the other causes to fix. ``needs``
-    is None if fixing this cause never helps. ``needs_instead`` lists causes that can each take the place of ``needs``.
+    ``together`` is the result of fixing this cause and all causes with a higher rank. A cause of low rank is not simulated, so
+    ``alone`` and ``together`` may be None. If fixing only this cause does not help, ``needs`` lists the other causes to fix.
+    ``needs`` is None if fixing this cause never helps. Each cause in ``needs_instead`` can replace the causes in ``needs``.
     ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
     """
 
@@ -53,9 +53,10 @@ class RankedCause:
 
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
-    """The run of the unchanged model, its causes (largest gain first), and the result of fixing all causes.
+    """The run of the unchanged model, its causes, and the result of fixing all causes.
 
-    ``limited`` is the number of nodes that the delegate accepts, but that a limit on partitions keeps on the CPU.
+    The cause with the largest gain comes first. ``limited`` is the number of accepted nodes that a limit on partitions keeps on
+    the CPU.
     """
 
     model: Model
@@ -67,13 +68,13 @@ class Diagnosis(Shown):
     without_all: Cost
     limited: int
     blockers: Blockers
-    """The causes that keep each node on the CPU, for ``goal_search``."""
+    """The causes that keep each node on the CPU. ``goal_search`` uses the causes."""
     effort: Effort
     """The limit on simulations. All diagnoses and searches of a command share the limit."""
     is_incomplete: bool = False
     """Whether the limit was reached before the diagnosis ended. Some results may then be missing."""
     times: Times | None = None
-    """The measured times and the bounds of each fix, if the user gave op profiles."""
+    """The measured times, and bounds on the time that each fix can save. None if the user gave no op profiles."""
 
     _rows_shown = 10
 
@@ -84,7 +85,7 @@ class Diagnosis(Shown):
 
     @property
     def not_simulated(self) -> tuple[str, ...]:
-        """The hypothetical changes that were left out, each with the limit or the missing package that is the reason."""
+        """The hypothetical changes that were not simulated. Each text names the reason: a limit, or a missing package."""
         is_incomplete = self.is_incomplete or self._finder.has_left_out
         rest = (f"the effect of some changes: {self.effort.reason}",) if is_incomplete else ()
         missing = (f"some passes of fix: {self._finder.missing}",) if self._finder.missing else ()
@@ -96,7 +97,7 @@ class Diagnosis(Shown):
         return None if rewriting is None else rewriting.pass_
 
     def found_pass(self, finding: RankedCause) -> FoundPass | None:
-        """Return the pass of ``fix`` that fixes a cause, with the result, or None if no pass fixes the cause."""
+        """Return the pass of ``fix`` that fixes a cause, with its result, or None if no pass fixes the cause."""
         identity = finding.cause.identity
         if identity not in self._passes:
             self._passes[identity] = self._finder.pass_for(finding.cause.nodes)
@@ -104,7 +105,7 @@ class Diagnosis(Shown):
 
     @functools.cached_property
     def plain_fix(self) -> PlainFix | None:
-        """The result of ``fix`` with all its passes; None if it is not better than the result of each ``found_pass``."""
+        """The result of ``fix`` with all its passes. None if the result of a single pass is the same or better."""
         if not self.findings:
             return None
         plain = plain_fix(self.model, self.target, self.effort)
@@ -211,7 +212,7 @@ def _diagnosis_line(diagnosis: Diagnosis) -> str:
 
 
 def _diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a diagnosis: the ranked causes, and the nodes, partitions and measures of the run."""
+    """Return the tables of a diagnosis. They have the ranked causes, and the nodes, partitions and measures of the run."""
     own = report_tables([diagnosis.run])
     return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
 

@@ -28,9 +28,9 @@ from ..runtime.interpreter import Run
 from ..runtime.target import Target
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
-"""Smallest and largest number of cached runs. Large models get fewer cached runs, because each run holds all nodes."""
+"""Smallest and largest number of cached runs. Large models get fewer cached runs, because a run holds all nodes."""
 _CHANGES_KEPT = 8
-"""Number of changed models in the cache, in addition to the models of cached runs."""
+"""Number of changed models in the cache. Models of cached runs are not counted."""
 _EFFORT_OF_A_CHANGE = 2
 """Changing a model takes about as long as this number of simulations."""
 
@@ -43,13 +43,13 @@ class Cost:
     multiply_adds: int
     """Multiply-adds of delegated nodes."""
     total_multiply_adds: int = 0
-    """Multiply-adds of all nodes. A hypothetical conversion of the model may change this number."""
+    """Multiply-adds of all nodes. A hypothetical conversion may change this number."""
     delegate: str = ""
     """The name of the delegate."""
 
     @property
     def multiply_add_share(self) -> float:
-        """The delegated share of multiply-adds, from 0 to 1. For a model without multiply-adds, the delegated share of nodes."""
+        """The delegated share of multiply-adds, from 0 to 1. If the model has no multiply-adds, the delegated share of nodes."""
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
@@ -60,7 +60,7 @@ class Cost:
 
 
 class RefusedNode(NamedTuple):
-    """A node of the model file that stays on the CPU: its operator, and the reasons."""
+    """A node of the model file that stays on the CPU, with its operator and the reasons."""
 
     key: NodeKey
     op: str
@@ -76,7 +76,7 @@ class Examined(NamedTuple):
     def on_cpu(self) -> Iterator[RefusedNode]:
         """Yield the CPU nodes of the run that also exist in the original model, in execution order.
 
-        Nodes are identified by their indices in the original model.
+        The keys are indices in the original model.
         """
         for subgraph, index, reasons in on_cpu(self.run):
             key = self.change.origin(NodeKey(subgraph.graph.index, index))
@@ -108,7 +108,7 @@ class Examiner:
         }
 
     def simulate(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with hypothetical changes and with changed options of the delegate."""
+        """Simulate the model with hypothetical changes and changed options of the delegate."""
         target = hypothetical.changed_target(self.target)
         key = (
             hypothetical.changes,
@@ -134,7 +134,8 @@ class Examiner:
     def _changed(self, hypothetical: HypotheticalChanges, release: Release) -> Edited:
         """Return the changed model, from the cache if possible.
 
-        Many hypothetical changes differ only in the nodes that the delegate accepts. These changes share a model.
+        Many hypothetical changes differ from each other only in the nodes that the delegate accepts. Such changes share a
+        model.
         """
         key = hypothetical.changes, release
         for known, change in self._changes:

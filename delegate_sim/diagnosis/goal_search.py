@@ -1,4 +1,4 @@
-"""Search for the fewest causes to fix for a goal: few partitions, few kernels, or many delegated multiply-adds."""
+"""Search for the fewest causes to fix to reach a goal: few partitions, few kernels, or many delegated multiply-adds."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIP
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal: at most this many partitions or kernels, or at least this percentage of delegated multiply-adds.
+    """A limit on partitions or kernels, or the least percentage of delegated multiply-adds.
 
-    In addition, at least one node must be delegated.
+    At least one node must also be delegated.
     """
 
     measure: str
@@ -35,7 +35,7 @@ class Goal:
     """The largest number of partitions or kernels, or the smallest percentage of delegated multiply-adds."""
 
     def is_reached(self, cost: Cost) -> bool:
-        """Return whether a run reaches the goal. For a model without multiply-adds, the share of nodes is used instead."""
+        """Return whether a run reaches the goal. If the model has no multiply-adds, the share of delegated nodes is used."""
         measures = cost.measures
         if not measures.is_delegated:
             return False
@@ -44,7 +44,7 @@ class Goal:
         return (measures.partitions if self.measure == PARTITIONS else measures.delegate_kernels) <= self.value
 
     def distance(self, cost: Cost) -> tuple[float, ...]:
-        """Return a sort key for the distance of a run from the goal. A smaller key means a smaller distance."""
+        """Return a sort key for the distance between a run and the goal. A smaller key means a smaller distance."""
         measures = cost.measures
         if self.measure == MULTIPLY_ADDS:
             return -cost.multiply_add_share, measures.delegate_kernels
@@ -62,7 +62,7 @@ def parse_goal(text: str) -> Goal:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A set of causes to fix for the goal, and the result of fixing these causes."""
+    """A set of causes to fix to reach the goal, and the result of fixing the set."""
 
     causes: tuple[Cause, ...]
     cost: Cost
@@ -77,7 +77,7 @@ class Way:
 class Search:
     """The smallest sets of causes to fix.
 
-    ``is_exact`` is true if no smaller set exists. If ``is_exact`` is false, a smaller set may exist, but it has at least
+    If ``is_exact`` is true, no smaller set exists. If ``is_exact`` is false, a smaller set may exist, but has at least
     ``at_least`` causes. ``without_all`` is the result of fixing all causes.
     """
 
@@ -89,15 +89,16 @@ class Search:
     causes: int
     without_all: Cost
     not_simulated: tuple[str, ...] = ()
-    """The hypothetical changes that were not tried because of a limit, each with the limit."""
+    """The hypothetical changes that were not tried because of a limit. Each text names the limit."""
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
-    """Find the smallest sets of causes to fix for a goal. A number as ``goal`` is the largest number of partitions.
+    """Find the smallest sets of causes to fix to reach a goal.
 
-    The search tries all sets of one cause, of two causes, and so on. If there are too many sets, it fixes causes one by one. Each
-    step fixes the cause that brings the result nearest to the goal. If there are also too many causes for single steps, the
-    search fixes all causes, and then undoes fixes that the goal does not need. If the goal cannot be reached, ``ways`` is empty.
+    A number as ``goal`` is the largest number of partitions. The search first tries every single cause, then every set of two
+    causes, and so on. If there are too many sets, the search fixes causes one by one. In each step, it fixes the cause that
+    brings the result nearest to the goal. If there are also too many causes for single steps, the search fixes all causes. It
+    then undoes fixes that the goal does not need. If the goal cannot be reached, ``ways`` is empty.
     """
     aim = goal if isinstance(goal, Goal) else Goal(PARTITIONS, goal)
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
@@ -133,7 +134,10 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
 
 
 def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Fix causes one by one. Return the ``Way``, or None if the goal is not reached, and the number of sets tried."""
+    """Fix causes one by one until the goal is reached.
+
+    Return the ``Way`` and the number of sets tried. The ``Way`` is None if the goal is not reached.
+    """
     chosen: list[Cause] = []
     left = list(causes)
     tried = 0
@@ -153,8 +157,8 @@ def _put_back(
 ) -> tuple[Way | None, int]:
     """Fix all causes, then undo the fixes that the goal does not need.
 
-    Return the ``Way``, or None if the goal is not reached, and the number of sets tried. Fixes are undone in groups, first in
-    large groups and then in small groups. Fixes with the smallest improvement are undone first.
+    Return the ``Way`` and the number of sets tried. The ``Way`` is None if the goal is not reached. Fixes are undone in groups:
+    first large groups, then small groups. Fixes with the smallest improvement are undone first.
     """
     left, cost, tried = list(causes), attempt(causes), 1
     if not goal.is_reached(cost):

@@ -1,4 +1,4 @@
-"""The causes that keep TensorFlow Lite Micro from running a model, with the cost and the fix of each cause."""
+"""Find the causes that keep TensorFlow Lite Micro from running a model, with the cost and the fix of each cause."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..micro.target import MicroTarget
 from ..model.model import Model
 
 _MOST_PASSES = 12
-"""Largest number of passes that are tried for one cause."""
+"""Largest number of passes to try for one cause."""
 _CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only in a few operators, such as QUANTIZE"
 
 
@@ -35,7 +35,7 @@ class MicroCause:
     nodes: tuple[MicroNode, ...]
     advice: str
     passes: tuple[Pass, ...]
-    """The helpful passes of ``fix``. With each of these passes, the runtime takes more nodes."""
+    """The passes of ``fix`` that help. With any of these passes, the runtime takes more nodes."""
 
     @property
     def multiply_adds(self) -> int:
@@ -63,7 +63,10 @@ class MicroCause:
 
 @dataclass(frozen=True, slots=True)
 class MicroDiagnosis:
-    """A report with the causes of refusals. Causes with the most multiply-adds come first, then causes with the most nodes."""
+    """The report of a run, with the causes of its refusals.
+
+    Causes are ordered by multiply-adds, then by the number of nodes. The largest cause comes first.
+    """
 
     model: Model
     report: MicroReport

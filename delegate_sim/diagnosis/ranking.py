@@ -1,4 +1,4 @@
-"""Rank causes by the gain from fixing them. Some causes must be fixed together with other causes."""
+"""Rank causes by the gain of a fix. Some causes must be fixed together with other causes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .causes.cause import Cause, Identity
 from .examiner import Cost
 
 _SIMULATED = 12
-"""Number of causes that are simulated one by one: the causes with the most multiply-adds."""
+"""Number of causes that are simulated one by one. The causes with the most multiply-adds are simulated."""
 _NEEDS_SOUGHT = 6
 _TOGETHER = 8
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
@@ -25,17 +25,16 @@ CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
-"""Gains: percent of multiply-adds, whether any node is delegated, kernels, partitions and boundary bytes."""
+"""The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, and boundary bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The causes in order, and the results of the causes that were simulated.
+    """The causes in order, with the results of the simulated causes.
 
-    ``needs`` has an entry for a cause if fixing only this cause does not improve the result. The entry lists the other causes
-    that must also be fixed. The entry is None if even fixing all other causes is not enough. If one other cause is enough,
-    ``needs`` has the cause that comes first in the order. ``needs_instead`` has the other causes that are enough by themselves.
-    If several other causes are needed, other sets of several causes are not simulated.
+    If fixing only one cause does not improve the result, ``needs`` has an entry for the cause. The entry lists the other causes
+    that must also be fixed. The entry is None if even fixing all other causes is not enough. If one of several other causes is
+    enough, the entry has the cause with the highest rank. ``needs_instead`` has all other causes that are enough.
     """
 
     order: tuple[Cause, ...]
@@ -53,11 +52,11 @@ def rank(
     effort: Effort,
     measured: Mapping[Identity, float] = MappingProxyType({}),
 ) -> Ranking:
-    """Order causes by their gain, divided by the number of causes that must be fixed for the gain.
+    """Order causes by gain. The gain is divided by the number of causes that must be fixed together.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is the CPU time of each cause's nodes, if the time is
-    known. A known time takes precedence over the gain. For a large model, fewer causes are simulated. A cause that prevents
-    loading comes first, because a device shows other causes only after the model loads.
+    known. A known time takes precedence over the gain. Large models get fewer simulations than small models. A cause that
+    prevents loading comes first, because a device shows other causes only after the model loads.
     """
     by_weight = sorted(
         causes,
@@ -120,9 +119,9 @@ def rank(
 def _each_enough(
     cause: Cause, needed: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> dict[Identity, Gain]:
-    """Return the causes that are each enough for a fix of ``cause`` to help, with the gain of the fix. ``needed`` is left out.
+    """Find the causes that each make a fix of ``cause`` help. Return these causes, with the gain.
 
-    Only causes that help if only they are fixed are tried.
+    Causes in ``needed`` are left out. Only causes in ``helping`` are tried.
     """
     enough: dict[Identity, Gain] = {}
     for other in helping:
@@ -139,7 +138,7 @@ def _first_of(identities: Sequence[Identity]) -> tuple[tuple[Identity, ...], tup
 
 
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
-    """Move each cause behind the causes that it needs. Two causes that need each other keep their order."""
+    """Move each cause behind the causes that must be fixed with it. Two causes that need each other keep their order."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
 
@@ -158,9 +157,9 @@ def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tupl
 
 
 def gain(now: Cost, then: Cost) -> Gain:
-    """Return the gain from the result ``now`` to the result ``then``. Losses are negative.
+    """Return the gain from the result ``now`` to the result ``then``. A loss is negative.
 
-    For a model without multiply-adds, the share of nodes is compared.
+    If the model has no multiply-adds, shares of nodes are compared.
     """
     old, new = now.measures, then.measures
     share = round(100 * (_share(then) - _share(now)))
@@ -186,11 +185,11 @@ def _is_release(cause: Cause) -> bool:
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
 ) -> tuple[tuple[Cause, ...], Gain] | None:
-    """Return the other causes without which a fix of this cause does not help, and the gain of fixing all of them.
+    """Return the other causes that must be fixed before a fix of this cause helps, and the gain of all these fixes.
 
-    Return None if fixing this cause does not help even after all other causes are fixed. The search starts with all other causes
-    fixed. It undoes fixes in groups, first in large groups and then in small groups, and keeps the fixes that this cause needs.
-    If the tries run out, the set may be larger than necessary.
+    Return None if fixing this cause never helps. The search starts with all other causes fixed. It undoes fixes in groups:
+    first large groups, then small groups. It keeps the fixes that this cause needs. If the tries run out, the set may be larger
+    than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

@@ -1,4 +1,4 @@
-"""Node data for Google's Model Explorer. The color of an operator shows if it is delegated, refused, or left on the CPU.
+"""Node data for Google's Model Explorer. The color of an operator shows whether it is delegated, refused, or left on the CPU.
 
 Source: ``GraphNodeData`` and ``NodeDataResult`` of the package ai-edge-model-explorer (``node_data_builder.py``). Model Explorer
 identifies a graph by the name of the subgraph, and an operator by its index in the subgraph.

@@ -1,1 +1,1 @@
-"""Rewrite models so that delegates take more nodes, and prove that the results stay the same."""
+"""Rewrite models so that delegates take more nodes, and prove that the rewritten models compute the same results."""

@@ -16,19 +16,19 @@ from .pass_workspace import TooLargeError, Work, WorkCount
 from .passes.base import Pass
 
 _READ = slice(Node._fields.index("inputs"), None)
-"""The slice that selects all fields of a node except the index, the operator and the version."""
+"""The slice of a node's fields without the index, the operator and the version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A model after some passes, the changes that the passes made, and the functions that compute the new weights."""
+    """A model after some passes, the changes by the passes, and the functions that compute new constants."""
 
     change: Edited
     weights: dict[int, WorkCount]
     rewritable: frozenset[int]
     """The subgraphs that run in the original model.
 
-    A decomposition stays in this set after it was inlined, because a delegate still sees the unused subgraph.
+    A decomposition stays in this set after a pass inlines it, because a delegate still sees the unused subgraph.
     """
 
     @property
@@ -38,23 +38,23 @@ class Rewritten:
 
 
 def start(model: Model) -> Rewritten:
-    """Return a model to which no pass has been applied yet."""
+    """Return a model without applied passes."""
     return start_with(unchanged(model))
 
 
 def start_with(change: Edited) -> Rewritten:
-    """Return a model that was changed before any pass, such as by fixing the shapes of inputs."""
+    """Return a model that was changed before the first pass. An example of such a change is fixing the shapes of inputs."""
     return Rewritten(change, {}, subgraphs_that_run(change.model))
 
 
 def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None = None) -> Rewritten | None:
     """Return the model after one more pass, or None if the pass changes nothing or cannot be applied.
 
-    ``nodes`` are the nodes to rewrite, by their indices before the pass. None means all nodes. Only the subgraphs in
-    ``before.rewritable`` are rewritten.
+    ``nodes`` are the nodes to rewrite, by their indices before the pass. If ``nodes`` is None, all nodes are rewritten. Only
+    nodes of the subgraphs in ``before.rewritable`` are rewritten.
 
-    If the metadata of the model fixes the order of the nodes, a pass that adds or removes nodes cannot be applied. A pass also
-    cannot be applied if it needs sizes that the format cannot store or that exceed a limit.
+    The metadata of a model may depend on the order of the nodes. A pass that adds or removes nodes then cannot be applied. A
+    pass also cannot be applied if it needs sizes that the format cannot store or that exceed a limit.
     """
     model = before.model
     if not _has_work(model, pass_, nodes):
@@ -91,7 +91,7 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether a tensor has no type. A file cannot store a tensor without a type."""
+    """Return whether any tensor has no type. A file cannot store such a tensor."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 

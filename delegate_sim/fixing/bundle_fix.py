@@ -1,7 +1,7 @@
-"""Fix every model of a LiteRT-LM bundle or a ``.task`` file, and write the file again with the rewritten models.
+"""Fix all models of a LiteRT-LM bundle or ``.task`` file, and write the file with the rewritten models.
 
-All other sections or members keep their bytes. For a LiteRT-LM bundle, the simulated engine gets the original bundle and the
-rewritten bundle.
+All other sections or members keep their bytes. For a LiteRT-LM bundle, the original and the rewritten bundle are given to the
+simulated engine.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from .search import FixPlan, search
 
 @dataclass(frozen=True, slots=True)
 class SectionPlan:
-    """One section or member with a model, and its plan.
+    """One section or member with a model, and the plan for the model.
 
-    If the model cannot be rewritten, the plan is None and ``problem`` is the reason.
+    If the model cannot be rewritten, ``plan`` is None and ``problem`` is the reason.
     """
 
     number: int
@@ -58,13 +58,13 @@ class BundlePlan:
 
     @property
     def is_changed(self) -> bool:
-        """True if any model is changed."""
+        """True if at least one model is changed."""
         return any(section.is_changed for section in self.sections)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineChange:
-    """The engine's reports on the original and on the rewritten bundle, for one backend."""
+    """The engine's reports for one backend: on the original bundle, and on the rewritten bundle."""
 
     backend: str
     before: BackendReport
@@ -73,7 +73,7 @@ class EngineChange:
 
 @dataclass(frozen=True, slots=True)
 class FixedBundle:
-    """A written bundle: its path and size, the rewritten models by the number of their sections, and the engine's reports."""
+    """A written bundle: path, size, rewritten models, and the engine's reports. Models are keyed by section number."""
 
     path: str
     size: int
@@ -88,10 +88,10 @@ def search_bundle(
     report: Callable[[str], None] = lambda _: None,
     passes: Mapping[str, Pass] = PASSES,
 ) -> BundlePlan:
-    """Find the passes that improve each model of a bundle, as ``search`` does for one model.
+    """Search for the passes that improve each model of a bundle.
 
-    A model that cannot be read or rewritten stays as it is. All models share one limit on simulations. Raises ModelError if the
-    bundle itself cannot be read.
+    Each model is searched like a model file. A model that cannot be read or rewritten stays unchanged. All models share one
+    limit on simulations. Raises ModelError if the bundle itself cannot be read.
     """
     shared = SharedEffort()
     plans = []
@@ -108,7 +108,7 @@ def search_bundle(
 
 
 def _models_of(path: str) -> Sequence[tuple[int, str]]:
-    """Return the number and the name of each section or member with a model. Raises ModelError."""
+    """Return the number and name of each section or member with a model. Raises ModelError if the bundle cannot be read."""
     if is_task(path):
         return tuple(enumerate(task_models(path)))
     return tuple([(section.number, name) for section, name in model_sections(path)])
@@ -125,9 +125,10 @@ def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> N
 def fix_bundle(
     plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
 ) -> FixedBundle:
-    """Write a bundle with the rewritten models of a plan. Each rewritten model is proven first, in the same way as in ``fix``.
+    """Write a bundle with the rewritten models of a plan.
 
-    If one model cannot be proven, write nothing and raise FixError with the name of its section.
+    First, each rewritten model is proven as in ``fix``. If one model cannot be proven, write nothing and raise FixError with
+    the name of its section.
     """
     check_free_bundle(plan.path, path, replaces=replaces)
     if not plan.is_changed:

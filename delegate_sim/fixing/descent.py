@@ -1,4 +1,4 @@
-"""Improve a model pass by pass: always apply the pass with the largest gain on the given targets."""
+"""Improve a model pass by pass. Each step applies the pass with the largest gain on the given targets."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .passes.base import Exactness, Pass, promise
 from .score import Standing, is_better, is_no_worse, standing
 
 _ATTEMPTS_OF_A_SIMULATION = 8
-"""Number of passes that can be tried on a model in the time of one simulation."""
+"""Number of passes that take as long to apply as one simulation."""
 _ROUNDS = 24
-"""Largest number of search steps."""
+"""Largest number of steps in a search."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixStep:
-    """An applied pass, the number of nodes that it changed, and the result on each target."""
+    """An applied pass, the number of changed nodes, and the result on each target."""
 
     name: str
     exactness: Exactness
@@ -34,23 +34,23 @@ class FixStep:
     """Number of nodes that the pass changed, replaced or removed."""
     standings: tuple[Standing, ...]
     holds_for: str = ""
-    """The values for which an exact pass is exact; empty if it is exact for all values."""
+    """The values for which an exact pass is exact. Empty if the pass is exact for all values."""
 
     @property
     def promise(self) -> str:
-        """The exactness as a phrase, with the values for which the exactness holds."""
+        """The exactness as a phrase. If the pass is exact only for some values, the phrase names these values."""
         return promise(self.exactness, self.holds_for)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A pass that was tried but not applied, and the result that it would have on each target."""
+    """A pass that was tried but not applied, and the results that the pass would have on each target."""
 
     name: str
     exactness: Exactness
     standings: tuple[Standing, ...]
     is_worse: bool
-    """True if the pass would make the result worse on at least one target."""
+    """True if the pass would worsen the result on at least one target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,11 @@ class AppliedPass:
 
 
 class Descent:
-    """A search for the passes that improve a model on the given targets.
+    """A search for passes that improve a model on the given targets.
 
-    ``passes`` are the passes to try, and ``effort`` limits the simulations. The search begins with the model after the passes
-    ``applied``, or with ``start`` if there are none. ``report`` is called with a message for each try.
+    The search tries the passes in ``passes``. ``effort`` limits the simulations. The search begins with the model after the
+    passes in ``applied``. If ``applied`` is empty, the search begins with ``start``. ``report`` is called with a message for
+    each try.
     """
 
     def __init__(
@@ -84,23 +85,26 @@ class Descent:
         self.simulations = 0
         self._attempts = 0
         self.missing = ""
-        """The message about a package that some passes need and that is not installed; empty if nothing is missing."""
+        """The error message if a package that some passes need is not installed; otherwise empty."""
         self.trials: dict[str, Trial] = {}
         self.steps: list[FixStep] = []
         self.applied: list[AppliedPass] = []
         self.now = start
         self.standing = self.standings_of(start.model)
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
-        """The result of applying each pass to the current model; None if the pass changes nothing."""
+        """The result of applying each pass to the current model. None if the pass changes nothing."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
-        """The passes of the last call of ``_chain`` on the current model, with the result after each pass."""
+        """The passes of the last call of ``_chain`` on the current model, each with the result after the pass."""
         self._tried_together: tuple[Pass, ...] = ()
-        """Passes that bring no gain on the current model, even if all of them are applied together."""
+        """Passes that do not improve the current model, even if all these passes are applied."""
         for item in applied:
             self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
 
     def run(self) -> None:
-        """Apply passes until no pass brings a gain. Less exact passes are tried only after exact passes bring no gain."""
+        """Apply passes until no pass improves the result.
+
+        Less exact passes are tried only if no exact pass improves the result.
+        """
         for level in Exactness:
             passes = [pass_ for pass_ in self._passes if pass_.exactness <= level]
             if not self._is_done():
@@ -139,7 +143,7 @@ class Descent:
         return self._with_pass(pass_, now, () if pass_.is_for_all else self.standings_of(now.model))
 
     def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
-        """Return the current model after one more pass and the results, or None if the pass changes nothing."""
+        """Return the current model after one more pass, and its results. Return None if the pass changes nothing."""
         if pass_.name not in self._next:
             if self.effort.is_over:
                 return None
@@ -151,7 +155,7 @@ class Descent:
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
-        """Apply the pass with the largest gain, if any. Return whether a pass was applied."""
+        """Apply the pass with the largest gain. Return False if no pass brings a gain."""
         best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
@@ -180,7 +184,10 @@ class Descent:
         self._tried_together = ()
 
     def _keep_together(self, passes: Sequence[Pass]) -> bool:
-        """Apply passes that bring a gain only together, without needless passes. Return whether a pass was applied."""
+        """Apply a group of passes that bring a gain only together. Return False if there is no such group.
+
+        Passes that the gain does not need are left out.
+        """
         now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
         if not now or now == self._tried_together:
             return False
@@ -199,10 +206,10 @@ class Descent:
         return True
 
     def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
-        """Apply passes in sequence, and return each pass that changed the model with its result.
+        """Apply passes in sequence. Return each pass that changed the model, with its result.
 
-        Most passes rewrite only CPU nodes; a pass with ``is_for_all`` rewrites all nodes. If the first passes are the same as in
-        the last call, their results are reused.
+        Most passes rewrite only CPU nodes. A pass with ``is_for_all`` rewrites all nodes. If the sequence begins like the
+        sequence of the last call, the results of the common passes are reused.
         """
         pairs = itertools.takewhile(lambda pair: pair[0] is pair[1][0], zip(passes, self._last_chain, strict=False))
         chain = [known for _, known in pairs]
@@ -218,7 +225,7 @@ class Descent:
 
 
 def changed_nodes(before: Rewritten, after: Rewritten) -> int:
-    """Return the number of nodes that a pass replaced, changed or removed."""
+    """Return the number of nodes that a pass changed, replaced or removed."""
     count = 0
     for old, new, old_origins, new_origins in zip(
         before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True

@@ -1,4 +1,4 @@
-"""Write a fixed model, after checking that it computes the same results and that its analysis agrees with the prediction."""
+"""Write a rewritten model, after proving its results and comparing its analysis with the prediction."""
 
 from __future__ import annotations
 
@@ -23,26 +23,29 @@ from .search import FixPlan
 from .splitting import Split, second_model
 
 SAMPLES = 2
-"""Number of random inputs to run the models on, in addition to the user's inputs."""
+"""Number of random inputs for the comparison of the models, in addition to the user's inputs."""
 ROUNDING = 1e-3
-"""Largest error to attribute to rounding, as a share of the output's largest value."""
+"""Largest error that is accepted as rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
-"""Used instead of ``ROUNDING`` for models with quantized activations.
+"""The value of ``ROUNDING`` for models with quantized activations.
 
-In such a model, a rounding error can become a whole quantization step.
+In a quantized model, a rounding error can become a whole quantization step.
 """
 STEPS = 2
-"""Largest error to attribute to rounding in a quantized integer output, in quantization steps."""
+"""Largest error in a quantized integer output that is accepted as rounding, in quantization steps."""
 _MOST_KEPT_BYTES = 384 << 20
-"""Largest total size, in bytes, of the intermediate tensors of both models. The runtime keeps all of them for the comparison."""
+"""Largest total size, in bytes, of the intermediate tensors of the two models.
+
+The runtime keeps all these tensors for the comparison.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
     """The plan, and the written file.
 
-    ``difference`` is the difference between the results of the written file and of the original model. It is None if the proof
-    was skipped.
+    ``difference`` compares the results of the written file with the results of the original model. It is None if the proof was
+    skipped.
     """
 
     plan: FixPlan
@@ -50,14 +53,17 @@ class Fixed:
     size: int = 0
     difference: Difference | None = None
     second_path: str | None = None
-    """Path of the model file with the trailing nodes; None if the model was not split."""
+    """Path of the second model file, which has the trailing nodes. None if the model was not split."""
     second_size: int = 0
     times: tuple[Times, ...] = ()
-    """For each target, the measured times of the unchanged model and the bounds of the fix, if the user gave op profiles."""
+    """For each target, the measured times of the unchanged model, and bounds on the time that the fix can save.
+
+    Empty if the user gave no op profiles.
+    """
 
     @property
     def unread_bytes(self) -> int:
-        """Number of bytes of unused constants in the rewritten file."""
+        """Number of bytes of constants in the rewritten file that no node reads."""
         before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
         return sum(size for _, size in before - after)
 
@@ -74,12 +80,12 @@ def fix(
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
-    If ``proves`` is true, run the original and the rewritten model on random inputs and on the inputs in the .npz files ``data``.
-    ``check_file`` is called with the path of the finished file, and may raise FixError.
+    If ``proves`` is true, the original and the rewritten model are run on random inputs and on the inputs in the .npz files
+    ``data``. ``check_file`` is called with the path of the finished file, and may raise FixError.
 
-    Raise FixError, and write nothing, if the outputs differ more than the passes promise, or if the file's analysis differs from
-    the plan's prediction. Raise OSError if the file cannot be written, MissingPackageError if the runtime is not installed, and
-    OptionError for inputs that do not fit the model.
+    Raise FixError if the outputs differ more than the passes promise, or if the file's analysis differs from the plan's
+    prediction. No file is then written. Raise OSError if the file cannot be written. Raise MissingPackageError if the runtime
+    is not installed. Raise OptionError for inputs that do not fit the model.
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
@@ -131,7 +137,10 @@ def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:
-    """Return the second model, and the correspondence of its inputs, outputs and tensors to the whole model."""
+    """Return the second model, and the names and indices that connect it to the whole model.
+
+    The result has the whole model's inputs and outputs, and the index of each tensor in the second model.
+    """
     graph = split.whole.model.subgraphs[0]
     inputs = [
         (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
@@ -175,10 +184,10 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 def prove(
     plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
 ) -> Difference:
-    """Run the original model and the rewritten model of a plan, and return the difference between the results of both models.
+    """Compare the results of the original and the rewritten model of a plan, and return the difference.
 
-    If the plan splits the model, ``then`` is the model of the trailing nodes, which runs after the rewritten model. Raise
-    FixError if the results differ more than the passes promise.
+    If the plan splits the model, ``then`` is the second model, which runs after the rewritten model. Raise FixError if the
+    results differ more than the passes promise.
     """
     model = plan.model
     graph = model.subgraphs[0]
@@ -207,7 +216,7 @@ def prove(
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature that has a subgraph of its own and runs changed nodes."""
+    """Return inputs for each signature whose subgraph runs changed nodes. Signatures of the first subgraph are left out."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -233,7 +242,7 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
 
 
 def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
-    """Return the output tensors that a comparison lists: outputs of the first subgraph, then outputs of signatures."""
+    """Return the output tensors in the order of a comparison: outputs of the first subgraph, then outputs of signatures."""
     model = plan.model
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]
@@ -245,10 +254,10 @@ def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
 
 
 def corresponding(model: Model, other: Model) -> dict[int, str]:
-    """Return the names, by index, of the tensors in the first subgraph that nodes of both models write.
+    """Return the names of tensors in the first subgraph that nodes of both models write, keyed by index.
 
-    Tensors without a reader are omitted, because a loop may leave any values in them. If the tensors would take too much memory,
-    the result is empty.
+    Tensors without a reader are omitted, because a loop may write any values into them. If the tensors would take too much
+    memory, the result is empty.
     """
     first, second = model.subgraphs[0], other.subgraphs[0]
     written = {index for node in second.nodes for index in node.outputs}
@@ -264,7 +273,7 @@ def corresponding(model: Model, other: Model) -> dict[int, str]:
 
 
 def _fault(plan: FixPlan, difference: Difference) -> str:
-    """Return a description of results that break the promise of a pass; empty if there are none."""
+    """Describe how the results break the promise of a pass. The text is empty if they keep the promise."""
     if difference.problem:
         return difference.problem
     if plan.exactness == Exactness.EXACT:
@@ -285,7 +294,10 @@ def _fault(plan: FixPlan, difference: Difference) -> str:
 
 
 def _broken_bits(plan: FixPlan, difference: Difference) -> str:
-    """Return a text if all passes are exact, but bits of the results differ between the models; otherwise, the text is empty."""
+    """Describe the bits that differ between the results of the models. The text is empty if no bits differ.
+
+    Only plans with exact passes are checked.
+    """
     tensors = (*difference.tensors, *difference.outputs)
     wrong: TensorDifference | None = next((tensor for tensor in tensors if tensor.bits and not tensor.unsteady), None)
     where = ""

@@ -1,4 +1,4 @@
-"""Fix the input shapes of a model and fold the nodes that depend only on shapes."""
+"""Fix the input shapes of a model, and replace nodes that depend only on shapes by constants."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..prepare.preparation import fold
 from ..releases.catalogue import Release
 
 _FOLDED = frozenset({"BOOL", "INT32", "INT64"})
-"""Types of shapes, indices and conditions. Tensors of other types are not folded."""
+"""Types of shapes, indices and conditions. Only tensors of these types become constants."""
 
 
 def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...]]:
-    """Parse texts such as ``INPUT=1,224,224,3`` and return the shapes of the first subgraph's inputs, by tensor index.
+    """Parse texts such as ``INPUT=1,224,224,3``. Return the shapes of the first subgraph's inputs, by tensor index.
 
-    Raise OptionError if a text is malformed or does not fit the model.
+    Raise OptionError if a text is malformed, or does not fit the model.
     """
     graph = model.subgraphs[0]
     names = {graph.tensors[index].name: index for index in graph.inputs if index >= 0}
@@ -47,9 +47,9 @@ def parse_shapes(model: Model, texts: Sequence[str]) -> dict[int, tuple[int, ...
 
 
 def with_shapes(model: Model, shapes: Mapping[int, Sequence[int]], release: Release) -> Edited:
-    """Return the model with fixed input shapes and with all other shapes computed from them.
+    """Return the model with fixed input shapes. All other shapes are computed from the input shapes.
 
-    ``shapes`` gives the new shapes by tensor index in the first subgraph.
+    ``shapes`` has the fixed shapes, keyed by tensor index in the first subgraph.
     """
     first = model.subgraphs[0]
     tensors = list(first.tensors)

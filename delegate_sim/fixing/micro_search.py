@@ -1,4 +1,4 @@
-"""Search for passes that make TensorFlow Lite Micro run more of a model."""
+"""Search for passes that let TensorFlow Lite Micro run more nodes of a model."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from .passes.catalogue import PASSES
 from .search import FixPlan
 
 _ROUNDS = 24
-"""Largest number of passes that are applied."""
+"""Largest number of passes to apply."""
 
 
 class MicroScore(NamedTuple):
-    """The measures by which reports are compared, most important first. Lower values are better."""
+    """The measures for comparing reports, most important first. Lower values are better."""
 
     cannot_be_used: bool
     work_refused: int
-    """Multiply-adds of the nodes without a kernel and of the refused nodes."""
+    """Multiply-adds of refused nodes and of nodes without a kernel."""
     nodes_refused: int
 
 
 @dataclass(frozen=True, slots=True)
 class MicroFixPlan:
-    """The result of a search. ``plan`` has the passes and the rewritten model, but no delegate targets."""
+    """The result of a search. ``plan`` has the passes and the rewritten model, but no results for targets."""
 
     plan: FixPlan
     before: MicroReport
@@ -70,10 +70,10 @@ def search_micro(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> MicroFixPlan:
-    """Find passes that make the runtime refuse less of a model. Raise FixError if the model cannot be rewritten.
+    """Search for passes that reduce the refusals of a model. Raise FixError if the model cannot be rewritten.
 
-    Exact passes come first. Each step applies the pass with the largest gain. If no single pass brings a gain, all passes are
-    applied together, and then the passes that contribute nothing are removed.
+    Exact passes are tried before less exact passes. Each step applies the pass with the largest gain. If no single pass brings
+    a gain, all passes are applied, and then needless passes are removed.
     """
     check_writable(model)
     return _MicroSearch(model, target, allowed, passes, report).run()
@@ -161,13 +161,16 @@ class _MicroSearch:
         return self._state(rewritten)
 
     def _best(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return the pass with the largest gain and its result, or an empty list if no pass brings a gain."""
+        """Return the pass with the largest gain, with its result. The list is empty if no pass brings a gain."""
         tried = [(pass_, following) for pass_ in passes if (following := self._after(pass_, state)) is not None]
         better = [(pass_, following) for pass_, following in tried if following.score < state.score]
         return [min(better, key=lambda pair: (pair[1].score, pair[0].exactness))] if better else []
 
     def _together(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return passes that bring a gain together, without needless passes, or an empty list if there are none."""
+        """Return passes that bring a gain only together.
+
+        Needless passes are left out. The list is empty if there are no such passes.
+        """
         chain = self._chain(state, passes)
         if len(chain) < 2 or chain[-1][1].score >= state.score:
             return []

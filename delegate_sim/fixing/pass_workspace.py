@@ -1,4 +1,4 @@
-"""The workspace of a pass: the nodes and tensors of one subgraph, and methods that add tensors and nodes."""
+"""The workspace of a pass. It has the nodes and tensors of one subgraph, and methods that add tensors and nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SMALL = 1 << 12
-"""Largest number of elements of a constant that is computed immediately.
+"""Constants with at most this number of elements are computed immediately.
 
 Larger constants are computed when the rewritten model is written to a file.
 """
@@ -33,11 +33,14 @@ WorkCount: TypeAlias = "Callable[[], npt.NDArray[Any]]"
 
 
 class TooLargeError(Exception):
-    """Raised if a pass needs a size or constant that the format cannot store, or that exceeds a limit."""
+    """Raised if a pass needs a size or constant that the format cannot store or that exceeds a limit."""
 
 
 class Work:
-    """One subgraph while a pass rewrites it. ``chosen`` holds the nodes to rewrite; None means all nodes."""
+    """One subgraph that a pass rewrites.
+
+    ``chosen`` has the nodes to rewrite. If ``chosen`` is None, all nodes may be rewritten.
+    """
 
     def __init__(self, editor: Editor, chosen: Collection[int] | None, weights: dict[int, WorkCount]) -> None:
         self.editor = editor
@@ -47,11 +50,11 @@ class Work:
         self._zeros = 0
 
     def is_chosen(self, origin: int) -> bool:
-        """Return whether the pass should rewrite the node that had the index ``origin`` before the pass."""
+        """Return whether the pass may rewrite a node. ``origin`` is the node's index before the pass."""
         return origin >= 0 and (self._chosen is None or origin in self._chosen)
 
     def tensor(self, index: int) -> Tensor:
-        """Return the tensor with an index, or ``NO_TENSOR`` if the index is negative because the tensor is omitted."""
+        """Return the tensor with an index. A negative index marks an omitted tensor, so the result is then ``NO_TENSOR``."""
         return self.editor.tensors[index] if index >= 0 else NO_TENSOR
 
     def input(self, node: Node, position: int) -> Tensor:
@@ -67,13 +70,13 @@ class Work:
         return self.editor.options_of(node)
 
     def values(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small constant in the constant's shape, or None for other tensors."""
+        """Return the elements of a small constant, in its shape. Return None for other tensors."""
         if not tensor.is_constant or tensor.element_count > SMALL:
             return None
         return self._stored(tensor)
 
     def integers(self, tensor: Tensor) -> npt.NDArray[Any] | None:
-        """Return the elements of a small integer constant, such as axes, in the constant's shape, or None for other tensors."""
+        """Return the elements of a small integer constant, such as axes, in its shape. Return None for other tensors."""
         values = self.values(tensor)
         return values if values is not None and values.dtype.kind in "iu" else None
 
@@ -86,7 +89,7 @@ class Work:
         return np.asarray(constant).reshape(tensor.shape)
 
     def has_elements(self, tensor: Tensor) -> bool:
-        """Return whether a tensor is a constant with all elements stored, in a type and rank that NumPy supports."""
+        """Return whether a tensor is a completely stored constant. NumPy must support its type and rank."""
         if not tensor.is_constant or tensor.sparsity is not None or tensor.type not in schema.NUMPY_TYPES:
             return False
         if tensor.rank > MOST_ARRAY_DIMENSIONS:
@@ -94,7 +97,7 @@ class Work:
         return tensor.data is None or tensor.data[1] == tensor.byte_size
 
     def later(self, tensor: Tensor) -> WorkCount:
-        """Return a function that reads the elements of a constant. The elements have the constant's shape."""
+        """Return a function that returns the elements of a constant in its shape."""
         if tensor.buffer < 0:
             return self.weights[tensor.buffer]
         model = self.model
@@ -125,10 +128,9 @@ class Work:
     def computed(
         self, name: str, kind: str, shape: Sequence[int], compute: WorkCount, quantization: Quantization | None = None
     ) -> int:
-        """Add a constant with the elements that ``compute`` returns, and return the constant's index.
+        """Add a constant and return its index. ``compute`` returns the elements.
 
-        The elements of a small constant are computed immediately. The elements of a large constant are computed when the file is
-        written.
+        Small constants are computed immediately. Large constants are computed when the file is written.
         """
         tensor = _blank(name, kind, shape)._replace(quantization=quantization, allocation=Allocation.CONSTANT)
         if quantization is not None and len(quantization.scales) == 1:
@@ -136,7 +138,7 @@ class Work:
         return self.editor.add_tensor(self.with_elements(tensor, compute))
 
     def with_elements(self, tensor: Tensor, compute: WorkCount) -> Tensor:
-        """Return the constant ``tensor`` with its elements replaced by the elements that ``compute`` returns."""
+        """Return the constant ``tensor`` with the elements that ``compute`` returns."""
         if tensor.element_count <= SMALL:
             return tensor._replace(value=compute(), data=None, buffer=0, external_buffer=0)
         number = -next(_NUMBERS)
@@ -146,13 +148,16 @@ class Work:
         return tensor._replace(value=zeros, data=None, buffer=number, external_buffer=0)
 
     def reshaped(self, tensor: Tensor, shape: Sequence[int]) -> int:
-        """Add a constant with the elements of ``tensor`` but another shape, and return the new index. The data is not copied."""
+        """Add a constant with the elements of ``tensor`` and another shape, and return its index. No data is copied."""
         value = None if tensor.value is None else np.asarray(tensor.value).reshape(-1)
         named = tensor._replace(name=f"{tensor.name}/of_rank_{len(shape)}", shape=tuple(shape), shape_signature=None, value=value)
         return self.editor.add_tensor(named)
 
     def result(self, like: Tensor, label: str, shape: Sequence[int] | None = None, kind: str = "") -> int:
-        """Add a tensor for a result, and return its index. The defaults are the type, shape and quantization of ``like``."""
+        """Add a tensor for a result, and return its index.
+
+        By default, the tensor has the type, shape and quantization of ``like``.
+        """
         tensor = _blank(f"{like.name}/{label}", kind or like.type, like.shape if shape is None else shape)
         if not kind or kind == like.type:
             tensor = tensor._replace(quantization=like.quantization, scale=like.scale, zero_point=like.zero_point)
@@ -161,13 +166,13 @@ class Work:
         return self.editor.add_tensor(tensor)
 
     def node(self, op: str, inputs: Sequence[int], outputs: Sequence[int], **options: Any) -> Node:
-        """Return a new node. The node's version is set when the pass ends."""
+        """Return a new node. Its version is set when the pass ends."""
         table = schema.options_table(op)
         node = Node(-1, op, schema.builtin_code(op), None, 1, tuple(inputs), tuple(outputs), (), None, None)
         return self.editor.with_new_options(node, table, options) if table else node
 
     def reshape(self, source: int, target: int) -> Node:
-        """Return a RESHAPE of the tensor ``source`` to the shape of the tensor ``target``."""
+        """Return a RESHAPE from the tensor ``source`` to the tensor ``target``."""
         shape = self.tensor(target).shape
         index = self.constant(f"{self.tensor(target).name}/shape", "INT32", shape)
         return self.node("RESHAPE", [source, index], [target], new_shape=shape)
@@ -181,11 +186,10 @@ class Work:
         return _dynamic_tensors(self.model)[self.editor.subgraph.index]
 
     def rewrite_each(self, ops: Collection[str], rewrite: Callable[[Work, Node], Sequence[Node] | None]) -> None:
-        """Replace each chosen node of these operators with the nodes that ``rewrite`` returns.
+        """Replace each chosen node that has an operator in ``ops``. ``rewrite`` returns the new nodes for a node.
 
-        The returned nodes must write the same results.
-
-        A node stays if ``rewrite`` returns None, or if the node lacks inputs or outputs.
+        The new nodes must write the results of the replaced node. A node stays unchanged if ``rewrite`` returns None, or if the
+        node lacks inputs or outputs.
         """
         nodes = []
         for origin, node in self.editor.nodes:
@@ -199,7 +203,7 @@ class Work:
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:
-    """Return the tensors whose shapes are known only at run time, as one set for each subgraph.
+    """Return the tensors with shapes that are known only at run time, as one set for each subgraph.
 
     The result for the last model is cached.
     """

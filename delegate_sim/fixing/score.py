@@ -1,4 +1,4 @@
-"""Score a model on a target, so that rewrites can be compared."""
+"""Score a model on a target, in order to compare rewrites."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from ..runtime.target import Target
 
 
 class Score(NamedTuple):
-    """The measures by which results are compared, most important first. Lower values are better."""
+    """The measures for comparing results, most important first. Lower values are better."""
 
     fails: bool
     """True if the application cannot run the model with the delegate."""
     work_left: int
     """Multiply-adds on the CPU, or the number of CPU nodes in a model without multiply-adds."""
     is_partial: bool
-    """True if nodes stay on the CPU. Some applications, such as LiteRT-LM on the GPU, then refuse the model."""
+    """True if some nodes stay on the CPU. Some applications, such as LiteRT-LM on the GPU, then refuse the model."""
     kernels: float
-    """Number of delegate kernels; infinite if nothing is delegated."""
+    """Number of delegate kernels. Infinite if no node is delegated."""
     border_bytes: int
     partitions: int
     """Number of partitions, delegated or on the CPU."""
@@ -54,12 +54,12 @@ class Standing:
 
     @property
     def takes_nodes(self) -> bool:
-        """Whether the delegate takes nodes, and no later step fails."""
+        """Whether the delegate takes nodes and no later step fails."""
         return self.measures.outcome == TAKEN
 
     @property
     def score(self) -> Score:
-        """The score, for comparing this result with other results on the same target."""
+        """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
         return Score(
             measures.outcome in NOT_RUNNING,
@@ -94,19 +94,19 @@ def _on_cpu(run: Run) -> frozenset[NodeKey]:
 
 
 def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Return whether each result in ``now`` is at least as good as the result in ``before`` for the same target."""
+    """Return whether no target has a worse result in ``now`` than in ``before``."""
     return all(one.score <= other.score for one, other in zip(now, before, strict=True))
 
 
 def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
-    """Return the sum of each measure over all targets, to compare results that are better on different targets.
+    """Return the sum of each measure over all targets. The sums compare results if each is better on another target.
 
-    ``is_partial`` is left out: running all nodes on one target does not make up for more work on another target's CPU.
+    ``is_partial`` is left out. A target that runs all nodes does not make up for more CPU work on another target.
     """
     names = [name for name in Score._fields if name != "is_partial"]
     return tuple([sum([getattr(standing.score, name) for standing in standings]) for name in names])
 
 
 def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
-    """Return whether the results ``now`` are better than ``before`` on at least one target and not worse on any other target."""
+    """Return whether at least one target has a better result in ``now`` than in ``before``, and no target has a worse result."""
     return is_no_worse(now, before) and any(one.score < other.score for one, other in zip(now, before, strict=True))

@@ -1,4 +1,4 @@
-"""Search for the passes that improve a model on its targets. Each pass is tried in the simulator."""
+"""Search for the passes that improve a model on its targets. Each pass is applied, and the result is simulated."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .splitting import Split, first_model, trailing
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A target that would have a better result as the only target, and the targets that prevent the better result."""
+    """A target that would have a better result if it were the only target, and the targets that prevent this result."""
 
     alone: Standing
-    """The result of a search for this target alone."""
+    """The target's result of a search for this target alone."""
     losing: tuple[Standing, ...]
-    """The results of the same rewrite on other targets, if they are worse than the results of the plan."""
+    """The other targets' results with the same rewrite, if they are worse than the results of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,16 @@ class FixPlan:
     rewritten: Rewritten = field(repr=False)
     simulations: int = 0
     not_simulated: tuple[str, ...] = ()
-    """Descriptions of the changes that were not tried. Each description names the limit or the missing package."""
+    """The changes that were not tried. Each text names the limit or the missing package."""
     split: Split | None = None
-    """The split of trailing nodes into a second model. If set, ``rewritten`` and ``after`` describe only the first model."""
+    """The split of trailing nodes into a second model.
+
+    If it is set, ``rewritten`` and ``after`` describe only the first model.
+    """
     conflicts: tuple[Conflict, ...] = ()
-    """The targets that would have a better result as the only target."""
+    """The targets that would each have a better result as the only target."""
     with_shapes: FixPlan | None = None
-    """A better plan that fixes the unknown sizes of inputs; None if no better plan was found."""
+    """A better plan that also fixes the unknown sizes of inputs. None if no such plan was found."""
 
     @property
     def is_changed(self) -> bool:
@@ -64,13 +67,13 @@ class FixPlan:
 
     @property
     def shape_entries(self) -> list[dict[str, Any]]:
-        """The requested shapes of inputs as plain data."""
+        """The fixed shapes of inputs as plain data."""
         tensors = self.model.subgraphs[0].tensors
         return [{"input": tensors[index].name, "shape": list(shape)} for index, shape in self.shapes.items()]
 
     @property
     def whole(self) -> Rewritten:
-        """The rewritten model before any split."""
+        """The rewritten model before a split."""
         return self.rewritten if self.split is None else self.split.whole
 
     @property
@@ -80,7 +83,7 @@ class FixPlan:
 
     @property
     def holds_for(self) -> tuple[str, ...]:
-        """The values for which the exact passes are exact; empty if they are exact for all values."""
+        """The values for which the exact passes are exact. Empty if they are exact for all values."""
         return tuple(dict.fromkeys([step.holds_for for step in self.steps if step.holds_for]))
 
 
@@ -94,16 +97,18 @@ def search(
     shared: SharedEffort | None = None,
     effort: Effort | None = None,
 ) -> FixPlan:
-    """Find passes that improve a model on at least one target without a worse result on any other target.
+    """Search for passes that improve a model on at least one target and do not worsen the result on any other target.
 
-    Exact passes come first. A less exact pass is applied only if it brings a further gain. Each step applies the pass with the
-    largest gain. If no single pass brings a gain, all passes are applied together, and then the passes that contribute nothing
-    are removed. For several targets, the passes for each single target are also tried as a start. This start may make other
-    targets worse, but the final result must not.
+    Exact passes are tried before less exact passes. A less exact pass is applied only if it brings a further gain. Each step
+    applies the pass with the largest gain. If no single pass brings a gain, all passes are applied, and then needless passes
+    are removed.
 
-    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared``
-    limits the searches for several models together. ``effort`` limits the simulations of a search for one target. Raise FixError
-    if the model cannot be rewritten.
+    For several targets, the search also begins with the passes for each single target. Such a beginning may worsen other
+    targets, but the final result must not.
+
+    ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared`` limits
+    the simulations of all searches for several models. ``effort`` limits the simulations of one search. Raise FixError if the
+    model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -144,9 +149,9 @@ def search(
 
 
 def _why_not_prepared(model: Model, target: Target) -> str:
-    """Return the reason why the runtime cannot prepare the model with the fixed shapes.
+    """Return the reason why the runtime cannot prepare the model with fixed shapes.
 
-    Unregistered custom operators can be the reason, because the runtime may reach them only if shapes are fixed.
+    An unregistered custom operator can be the reason, because the runtime may reach the operator only if shapes are fixed.
     """
     missing = custom_operators(model, target).unregistered
     if missing:
@@ -155,9 +160,9 @@ def _why_not_prepared(model: Model, target: Target) -> str:
 
 
 class _Detours:
-    """Searches for several targets that begin with the passes for one target alone.
+    """Searches for several targets that each begin with the passes for one target.
 
-    ``standing`` are the results without any pass. ``joint`` is the search in which no step makes any target worse.
+    ``standing`` has the results without any pass. In the search ``joint``, no step worsens the result on any target.
     """
 
     def __init__(
@@ -176,7 +181,7 @@ class _Detours:
         self.descents: list[Descent] = []
 
     def run(self) -> tuple[Descent, tuple[Conflict, ...]]:
-        """Return the best search without a worse result on any target, and the conflicts between targets."""
+        """Return the best search that worsens the result on no target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
         for place, target in self._effort.limit(enumerate(self._targets)):
@@ -203,7 +208,7 @@ class _Detours:
     def _beginnings(self, lone: Descent) -> Iterator[list[AppliedPass]]:
         """Yield all passes for one target, and then the same passes without one pass.
 
-        First the last pass is left out, then the pass before it.
+        The last pass is left out first, then the pass before it, and so on.
         """
         yield lone.applied
         for left_out in self._effort.limit(reversed(lone.applied)):
@@ -228,10 +233,10 @@ def try_shapes(
     report: Callable[[str], None] = lambda _: None,
     effort: Effort | None = None,
 ) -> FixPlan:
-    """Return the plan with ``with_shapes`` set, if the sizes in the model file give a better result than unknown sizes.
+    """Return the plan, and set ``with_shapes`` if fixed sizes give a better result than unknown sizes.
 
-    Otherwise, return ``plan`` unchanged. A plan with fixed shapes is always returned unchanged. So is a plan for several targets
-    whose search has reached a limit, because a second search would take as long.
+    The fixed sizes are the sizes in the model file. A plan with fixed shapes is returned unchanged. A plan for several targets
+    is also returned unchanged if its search has reached a limit, because a second search would take as long.
     """
     if plan.not_simulated and len(plan.targets) > 1:
         return plan
@@ -246,10 +251,10 @@ def try_shapes(
 
 
 def split_tail(plan: FixPlan) -> FixPlan:
-    """Return a plan that moves the trailing CPU nodes to a second model, or ``plan`` itself if there are none.
+    """Return a plan that moves the trailing CPU nodes to a second model. Return ``plan`` itself if there are no such nodes.
 
-    Trailing nodes stay on the CPU on every target, and no other nodes depend on their results. Trailing nodes may have
-    unregistered custom operators.
+    Trailing nodes stay on the CPU on every target, and no other nodes depend on them. Trailing nodes may have unregistered
+    custom operators.
     """
     registered = [standing(plan.rewritten.model, replace(target, assume_ops_registered=True)) for target in plan.targets]
     if not any(result.measures.is_delegated for result in registered):

@@ -1,4 +1,4 @@
-"""Split a model in two: the delegated part, and the trailing nodes that run only on the CPU."""
+"""Split a model in two: the delegated part, and the trailing nodes that run on the CPU."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from .flatbuffer.new_tables import (
 )
 
 TASK_METADATA = "TFLITE_METADATA"
-"""Name of the metadata that describes the inputs and outputs of the whole model.
-
-Neither part of a split model keeps this metadata.
-"""
+"""Name of the metadata that describes the inputs and outputs of the whole model. Neither part keeps this metadata."""
 _STATE = frozenset({"RESOURCE", "VARIANT"})
 _SCHEMA_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A split of a model in two. Tensors are numbered as in the first subgraph of the unsplit model."""
+    """A split of a model into two models. Tensors have their indices in the first subgraph of the unsplit model."""
 
     whole: Rewritten
     nodes: tuple[Node, ...]
     """Nodes of the second model."""
     inputs: tuple[int, ...]
-    """Inputs of the second model, which are inputs of the unsplit model or results of the first model."""
+    """Inputs of the second model. Each input is an input of the unsplit model or a result of the first model."""
     outputs: tuple[int, ...]
-    """Original outputs that the second model computes, in their original order."""
+    """Outputs of the unsplit model that the second model computes, in their original order."""
     first_outputs: tuple[int, ...]
-    """Outputs of the first model: original outputs in their original order, then other inputs of the second model."""
+    """Outputs of the first model.
+
+    First come outputs of the unsplit model in their original order, then the other tensors that the second model reads.
+    """
 
     @property
     def between(self) -> tuple[Tensor, ...]:
@@ -57,7 +57,7 @@ class Split:
 
 
 def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
-    """Return the split that moves a model's trailing nodes to a second model, or None if that is impossible.
+    """Return the split that moves a model's trailing nodes to a second model. Return None if a split is impossible.
 
     Trailing nodes are CPU nodes of the first subgraph. All nodes that depend on a trailing node are trailing nodes too. Nodes
     that have state or call subgraphs are never moved.
@@ -93,7 +93,7 @@ def _is_bound(model: Model, node: Node) -> bool:
 
 
 def first_model(split: Split) -> Rewritten:
-    """Return the first model, without the trailing nodes."""
+    """Return the first model. It does not have the trailing nodes."""
     return replace(split.whole, change=split.whole.change.then(lambda model: _first(model, split)))
 
 
@@ -112,9 +112,9 @@ def _first(model: Model, split: Split) -> Edited:
 
 
 def _between_names(signature: Signature, split: Split) -> Mapping[int, str]:
-    """Return names, by tensor index, for the signature's inputs and outputs and for the tensors between the two models.
+    """Return names for tensors of the signature and for tensors between the two models, keyed by tensor index.
 
-    A tensor that is not in the signature keeps its own name, with a suffix if the name is not unique.
+    A tensor that is not in the signature keeps its own name. If the name is not unique, it gets a suffix.
     """
     names = {index: name for name, index in (*signature.inputs.items(), *signature.outputs.items())}
     names_in_use = {*signature.inputs, *signature.outputs}
@@ -141,9 +141,10 @@ def _second_signature(signature: Signature, split: Split) -> Signature:
 
 
 def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[int, int]]:
-    """Return the second model's bytes, in pieces, and its tensor indices, keyed by index in the unsplit model.
+    """Return the second model's bytes in pieces, and its tensor indices.
 
-    The second model has only the parts that its nodes need. Raise FixError if the model cannot be written.
+    The indices are keyed by index in the unsplit model. The second model has only the parts that its nodes need. Raise FixError
+    if the model cannot be written.
     """
     second = _Second(split)
     front = Front(second.root())
@@ -151,7 +152,7 @@ def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[in
 
 
 class _Second:
-    """Builder of the second model's tables. Tensors are numbered in the order of first use."""
+    """Builds the second model's tables. Tensors are numbered in the order of first use."""
 
     def __init__(self, split: Split) -> None:
         self._split = split
@@ -234,7 +235,7 @@ class _Second:
     def _buffer(self, tensor: Tensor) -> int:
         """Return the number of a tensor's buffer, or 0 if the tensor is not a constant.
 
-        If constants share a buffer in the unsplit model, they also share a buffer in the second model.
+        If constants share a buffer in the unsplit model, they share a buffer in the second model too.
         """
         if not tensor.is_constant:
             return 0

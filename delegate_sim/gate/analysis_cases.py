@@ -27,16 +27,17 @@ if TYPE_CHECKING:
 def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case, ...]:
     """Return a case for each requested delegate. Delegates that the runtime applies by default have no case.
 
-    ``timings`` are the measured times of the model. A case has the times of profiles that show its delegate or no delegate.
+    ``timings`` are the times that op profiles measured. A case gets the times of profiles of its delegate, and of profiles
+    without a delegate.
     """
     path = report.model.path or "-"
     return tuple([_case(path, report.model.sha256, run, timings) for run in report.runs if not run.by_default])
 
 
 def stack_cases(result: StackResult) -> tuple[Case, ...]:
-    """Return a case for each accelerator of a CompiledModel, except the CPU after other accelerators.
+    """Return a case for each accelerator of a CompiledModel. The CPU has no case if it follows another accelerator.
 
-    The notes of the first case tell whether the CompiledModel is created. If it is not created, the first case fails.
+    The notes of the first case say whether the CompiledModel is created. If it is not created, the first case fails.
     """
     first, *others = analysis_cases(result.report)
     verb = "is" if result.is_created else "is not"
@@ -85,7 +86,7 @@ def _sentence(timing: Timing) -> str:
 
 
 def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused. Yield a warning for each node that stays on the CPU for another reason."""
+    """Yield an error if the whole graph is refused. Yield a warning for each CPU node that has another code than this error."""
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

@@ -1,4 +1,4 @@
-"""Budgets: the tolerated worsening compared with the baseline, and absolute limits."""
+"""Budgets: absolute limits, and limits on how much worse than the baseline a result may be."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Budgets:
     min_multiply_add_share: float | None = None
 
     def overridden_by(self, other: Budgets) -> Budgets:
-        """Return these budgets, overridden by the values that ``other`` sets."""
+        """Return these budgets, with the values that ``other`` sets."""
         return replace(_joined(self, other), tolerance=_joined(self.tolerance, other.tolerance))
 
 
@@ -69,8 +69,8 @@ def regressions(
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than in the baseline.
 
-    Partitions, kernels and bytes are compared only if both runs delegate nodes. Without delegated nodes, these measures are 0,
-    and 0 must not count as an improvement.
+    Partitions, kernels and bytes are compared only if both runs delegate nodes. If a run delegates no node, these measures are 0,
+    which is not an improvement.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
@@ -91,7 +91,8 @@ def compute_regressions(
 ) -> Iterator[Regression]:
     """Yield a regression if the delegated share of multiply-adds is smaller than in the baseline.
 
-    Yield nothing for a baseline of an older version, which has no multiply-adds, and for a model without multiply-adds.
+    Yield nothing if the baseline is of an older version and has no multiply-adds. Yield nothing if the model has no
+    multiply-adds.
     """
     if base is not None and base.multiply_adds:
         shares = base.delegated_share, now.delegated_share
@@ -99,7 +100,7 @@ def compute_regressions(
 
 
 def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list[str]:
-    """Return the old and the new delegated share of multiply-adds as text, if the share is larger than in the baseline."""
+    """If the delegated share of multiply-adds is larger than in the baseline, return the old and the new share as text."""
     if base is None or not now.multiply_adds or now.delegated_share <= base.delegated_share:
         return []
     return [f"{_COMPUTE_TITLE} {' -> '.join(percentages(base.delegated_share, now.delegated_share))}"]
@@ -131,7 +132,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
 def exceeded(
     now: Measures, compute: ComputeTotals, budgets: Budgets, words: OutcomeWords = DELEGATED
 ) -> Iterator[tuple[str, str]]:
-    """Yield the code and the message of each exceeded limit. Forbidden operators are checked elsewhere."""
+    """Yield the code and the message of each exceeded limit. ``judgment`` checks forbidden operators."""
     if budgets.max_partitions is not None and now.partitions > budgets.max_partitions:
         yield "budget-partitions", f"{now.partitions:,} partitions; max-partitions is {budgets.max_partitions:,}"
     if budgets.max_fallback is not None and now.fallback_nodes > budgets.max_fallback:
@@ -153,7 +154,7 @@ _ROUNDING = 1e-9
 Values = TypeVar("Values", Budgets, Tolerance)
 
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
-"""The severity of outcomes. Delegated nodes are best, only CPU nodes are worse, and a model that does not run is worst."""
+"""The rank of each outcome: 0 if nodes are delegated, 1 if the model runs on the CPU, and 2 if the model does not run."""
 
 
 def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:

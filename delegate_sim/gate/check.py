@@ -1,4 +1,4 @@
-"""Compare all models of a configuration on all targets with the baseline, or update the baseline."""
+"""Compare the result of each configured model on each target with the baseline, or update the baseline."""
 
 from __future__ import annotations
 
@@ -100,11 +100,16 @@ def check_models(
 
     ``paths`` are relative to the working directory. ``target_names`` selects targets. ``update`` writes an entry for every run,
     and then checks only the budgets. ``prune`` removes stale entries: entries without a model or target. Without ``prune``, stale
-    entries are findings, but only if no paths are given. ``live`` also runs the real delegates that exist for this host. Each
-    real delegate that contradicts the prediction, or that cannot be run, gets a finding. A model that cannot be read is also a
-    finding. An internal error is a finding with the text that ``fault`` returns. ``op_profiles`` are profiles of the only model
-    and target. The summary of these profiles is written beside the baseline. With the summary, checks show the measured time of
-    nodes that fall back. ``begins`` is called for each model with the number of the model, the number of models, and the name.
+    entries are findings, but only if no paths are given.
+
+    ``live`` also runs the real delegates that exist for this host. A real delegate gets a finding if it contradicts the
+    prediction or cannot be run. A model that cannot be read is also a finding. An internal error is a finding with the text that
+    ``fault`` returns.
+
+    ``op_profiles`` are profiles of the only model and target. The summary of these profiles is written beside the baseline. Later
+    checks use the summary to show the measured time of nodes that fall back. ``begins`` is called for each model with the model's
+    number, the number of models, and the model's name.
+
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
     """
@@ -202,7 +207,7 @@ def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Seque
 
 
 def _priced(configuration: Configuration, cases: Sequence[Case]) -> Iterator[Case]:
-    """Yield the cases, with the measured time of nodes that fell back, if a profile was kept for the model and target."""
+    """Yield the cases. If there is a profile of a model and target, add notes with the measured time of nodes that fell back."""
     if configuration.baseline is None or not os.path.exists(path := _times_path(configuration.baseline)):
         yield from cases
         return
@@ -230,7 +235,7 @@ def _cases(
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
 ) -> Iterator[Case]:
-    """Yield the cases of a model. Add the entries to write to ``new_entries``, and differences of live runs to ``reports``."""
+    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``."""
     try:
         conversion = None if job.source is None else converted(job.source)
         model = load(job.path if conversion is None else conversion.path, any_identifier=True)
@@ -274,9 +279,9 @@ def _unanswered(
     fault: Callable[[Exception], str],
     code: str,
 ) -> Case:
-    """Return the case of a model without a result on a target.
+    """Return the case of a model that has no result on a target.
 
-    The finding has ``code``, or for a bug of delegate-sim the code of an internal error.
+    If the error is a bug of delegate-sim, the finding has the code of an internal error. Otherwise, the finding has ``code``.
     """
     message, is_fault = problem_text(error, job.path, fault)
     code = INTERNAL_ERROR if is_fault else code
@@ -330,7 +335,7 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """Yield a warning if the delegate takes no node in the baseline entry. No later result can be worse."""
+    """If the delegate takes no node in the baseline entry, yield a warning that no later result can be worse."""
     if not entry.measures.is_delegated and entry.measures.nodes:
         yield "warning: the delegate takes no node of this model, so no later result can be worse"
 

@@ -112,7 +112,10 @@ class Configuration:
         return target.models is None or matches(model, target.models)
 
     def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target. The target overrides general budgets, and overrides are applied last."""
+        """Return the budgets of a model on a target.
+
+        The target's budgets override the general budgets, and the configuration's overrides are applied last.
+        """
         budgets = self.budgets.overridden_by(target.budgets)
         for override in self.overrides:
             for_model = override.models is None or matches(model, override.models)
@@ -233,7 +236,7 @@ def _targets(
 
 
 def _assume_ops_registered(table: ConfigurationTable) -> bool:
-    """Return whether to assume that the application registers missing operators. The key also has a former name."""
+    """Return whether to assume that the application registers missing operators. The key's former name is also read."""
     former = _FORMER_KEY in table.content
     if former and _ASSUMES_KEY in table.content:
         raise ConfigurationProblem((*table.key, _FORMER_KEY), f"is the former name of {_ASSUMES_KEY}: give only one of them")

@@ -30,7 +30,7 @@ Parse = Callable[[Any], Any]
 
 
 class ConfigurationTable:
-    """A table of the configuration file. ``finish`` reports the keys that were not read, because these keys are unknown."""
+    """A table of the configuration file. A key that was not read is unknown, and ``finish`` reports it."""
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):

@@ -1,6 +1,6 @@
 """Judge a model on a target.
 
-Find measures that are worse than in the baseline or exceed a budget, and the nodes that explain these measures.
+Find measures that are worse than in the baseline, and measures that exceed a budget. Find the nodes that cause these changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .budgets import Budgets, Regression, compute_improvements, compute_regressi
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
-"""The largest number of listed findings per code, and of listed changes of the model."""
+"""The largest number of listed findings with the same code. The same limit applies to listed changes of the model."""
 
 
 def update_command(path: str) -> str:
@@ -61,7 +61,7 @@ def take_entry(run: Run, model: Model) -> Entry:
 
 
 def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets) -> Case:
-    """Compare a run with the baseline entry, if there is an entry, and with the budgets."""
+    """Compare a run with the budgets, and with the baseline entry if there is one."""
     target = run.target
     now = measure(run)
     compute = compute_of(run).totals
@@ -92,7 +92,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
 
 
 def _shortened(case: Case) -> Case:
-    """Limit the number of findings per code and of changes. Add a note about omitted findings and changes."""
+    """Limit the number of changes, and the number of findings per code. Add a note about omitted changes and findings."""
     most = raised(_MOST_LISTED)
     numbers: Counter[str] = Counter()
     listed = []
@@ -110,8 +110,8 @@ def _shortened(case: Case) -> Case:
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
     """Yield a finding if the model does not run.
 
-    The finding is an error if there is no baseline entry, and a warning if the model does not run according to the entry either.
-    If the model runs according to the entry, yield nothing, because the comparison with the baseline yields a finding.
+    Without a baseline entry, the finding is an error. If the model does not run according to the entry either, the finding is a
+    warning. If the model runs according to the entry, yield nothing: the comparison with the baseline yields this finding.
     """
     is_agreed = entry is not None and entry.measures.outcome in NOT_RUNNING
     if run.refusal is None or now.outcome not in NOT_RUNNING or not (is_agreed or entry is None):
@@ -212,7 +212,10 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
-    """Yield each CPU node that was not on the CPU before, with the reasons, and whether the node is new in the model."""
+    """Yield each CPU node that was not a CPU node in the baseline.
+
+    With the node, yield the reasons, and whether the node is new in the model.
+    """
     before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)

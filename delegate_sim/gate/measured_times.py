@@ -1,6 +1,6 @@
 """The summary of the last op profile of each model and target, in a file beside the baseline.
 
-A regression is shown with its time.
+With this file, ``check`` shows the time of nodes that fell back.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_PRICES = 5
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """The number of nodes or kernels, and the time of all of them in one inference."""
+    """The number of nodes or kernels, and their total time in one inference."""
 
     count: int
     ms: float
@@ -69,7 +69,7 @@ def _entry(entry: Mapping[str, Any]) -> TimesEntry:
 
 
 def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
-    """Write one entry, and keep the others. Raises BaselineError if the file cannot be read or written."""
+    """Write one entry, and keep all other entries. Raises BaselineError if the file cannot be read or written."""
     try:
         with alone_with(path):
             entries = {**read_times(path), key: entry}
@@ -80,7 +80,10 @@ def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
 
 
 def summarized(paths: Sequence[str], model: Model, target: Target) -> TimesEntry:
-    """Return the summary of profiles of a model. The time of an operator comes from the first profile that has this operator."""
+    """Return the summary of a model's op profiles.
+
+    The time of an operator comes from the first profile that has this operator.
+    """
     operators: dict[str, Sum] = {}
     kernels: dict[str, Sum] = {}
     for timing in OpProfiles(tuple(paths)).timings(model, [target]):
@@ -95,7 +98,7 @@ def _sums(timing: Timing, kind: str) -> dict[str, Sum]:
 
 
 def prices(findings: Sequence[Finding], entry: TimesEntry) -> Iterator[str]:
-    """Yield the measured time of the operators that newly run on the CPU, longest time first."""
+    """Yield the measured time of the operators of the nodes in ``findings``, longest time first."""
     nodes = {
         (place.subgraph, place.node): place.op for place in [finding.location for finding in findings] if place.node is not None
     }

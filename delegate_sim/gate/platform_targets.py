@@ -8,7 +8,7 @@ from ..delegates.base import Delegate
 
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
-    """Return the suffixes of the target's name and the options, for each platform release. A single release has no suffix."""
+    """Return, for each platform release, the suffix of the target's name and the options. A single release has no suffix."""
     platform = delegate.behind.platform
     assert platform is not None
     values = value if isinstance(value, list) else [value]

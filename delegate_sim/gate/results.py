@@ -65,7 +65,7 @@ class Case:
     compute: ComputeTotals | None = None
     """Multiply-adds of the whole model and of the delegated nodes, or None if there is no result."""
     baseline_compute: ComputeTotals | None = None
-    """Multiply-adds in the baseline, or None if the baseline has no entry or an entry of an older version."""
+    """The multiply-adds in the baseline. None if the baseline has no entry, or if an older version wrote the entry."""
     strip: Lengths = ()
     """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
     times: TimeTotals | None = None
@@ -127,9 +127,9 @@ class Results(Shown):
 
     @property
     def selected_only(self) -> str:
-        """The note that nodes are only selected, if a compiler plugin takes nodes in a check. Otherwise empty.
+        """The note that nodes are only selected; empty if no compiler plugin takes nodes.
 
-        The cases of an analysis have this note themselves.
+        It is also empty for ``analyze``, because the cases of an analysis contain this note.
         """
         taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
         return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""

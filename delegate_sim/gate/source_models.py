@@ -24,8 +24,8 @@ _GIB = 1 << 30
 class ConfiguredSource:
     """A source model and the settings of the conversion. ``name`` is the model's name in the baseline.
 
-    ``text`` and ``data`` name the source and the calibration data, with absolute paths. ``path`` is the source's path relative to
-    the configuration's folder, with slashes. ``path`` is empty if the source is a function of a module.
+    ``text`` names the source, and ``data`` names the calibration data, with absolute paths. ``path`` is the source's path
+    relative to the configuration's folder, with slashes. ``path`` is empty if the source is a function of a module.
     """
 
     name: str

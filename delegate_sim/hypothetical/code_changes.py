@@ -1,4 +1,4 @@
-"""Simulate changes in the source code of a model: computing integers in float32, and inlining subgraphs."""
+"""Simulate changes of a model's source code: arithmetic in float32 instead of integers, and inlined subgraphs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MOST_NODES_OF_BODIES = 20_000
 
 
 def with_float_arithmetic(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model in which these nodes compute in float32, with a CAST for each integer operand and result."""
+    """Return the model in which the given nodes compute in float32. Each integer operand and result of the nodes gets a CAST."""
     changed = edited(model, lambda editor: _cast(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
     return changed.then(with_converted_versions)
 
@@ -63,7 +63,7 @@ def _cast(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _floating(editor: Editor, index: int) -> int:
-    """Add a float32 tensor with the shape of another tensor, and return the index of the new tensor."""
+    """Add a float32 tensor with the shape of another tensor. Return the index of the new tensor."""
     return editor.add_tensor(editor.tensor(index)._replace(type="FLOAT32", data=None, value=None, allocation=Allocation.ARENA))
 
 
@@ -82,7 +82,7 @@ def _as_float(editor: Editor, index: int) -> int:
 _NOT_INLINED = frozenset(
     "ASSIGN_VARIABLE CALL CALL_ONCE IF READ_VARIABLE STABLEHLO_COMPOSITE STABLEHLO_WHILE VAR_HANDLE WHILE".split()  # noqa: SIM905
 )
-"""Operators that prevent inlining of the subgraph that they are in."""
+"""A subgraph with any of these operators cannot be inlined."""
 
 _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -91,11 +91,11 @@ _BODIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "STABLEHLO_COMPOSITE": ("decomposition_subgraph_index",),
     }
 )
-"""The operators that can be inlined, with the options that hold the indices of their subgraphs."""
+"""The operators that can be inlined, each with the options that hold the indices of its subgraphs."""
 
 
 def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
-    """Return the subgraphs to inline in place of a node, or an empty tuple if the node must stay."""
+    """Return the subgraphs to inline in place of a node. The tuple is empty if the node must stay."""
     node = file_graphs(model)[key.subgraph].nodes[key.node]
     if node.is_custom:
         return ()
@@ -110,9 +110,9 @@ def bodies_of(model: Model, key: NodeKey) -> tuple[Subgraph, ...]:
 
 
 def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model with each of these nodes replaced by the nodes of the subgraphs that the node runs.
+    """Return the model in which each of the given nodes is replaced by the nodes of its subgraphs.
 
-    Both branches of an IF are computed, and SELECT_V2 selects between the results.
+    For an IF, both branches are computed, and SELECT_V2 selects between the results.
     """
     count = sum([len(body.nodes) for key in nodes for body in bodies_of(model, key)])
     if count > _MOST_NODES_OF_BODIES:
@@ -139,7 +139,7 @@ def _inline(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: Mapping[int, int]) -> list[int]:
-    """Add the nodes of a subgraph, and return the tensors of its outputs. ``results`` maps outputs to the tensors to use."""
+    """Add the nodes of a subgraph, and return the tensors of its outputs. ``results`` maps outputs to existing tensors."""
     known = {**results, **dict(zip(body.inputs, operands, strict=False))}
 
     def own(index: int) -> int:
@@ -154,7 +154,7 @@ def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: M
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
-    """Remove the subgraphs in ``gone`` from the end of the model."""
+    """Remove the subgraphs in ``gone`` if they are at the end of the model."""
     subgraphs = changed.model.subgraphs
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]

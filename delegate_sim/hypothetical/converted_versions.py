@@ -1,6 +1,6 @@
 """The operator versions that a converter writes.
 
-A converter gives all nodes of an operator the same version: the highest version that any of the nodes needs.
+A converter gives all nodes of an operator one version: the highest version that any node of the operator needs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .model_editing import Edited, Editor, NodeKey, edited
 def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
     """Return the version that a converter would write for each builtin operator.
 
-    ``assumed`` gives the versions that some nodes need. The versions that all other nodes need are derived from the nodes.
+    ``assumed`` has the versions that some nodes need. For all other nodes, the needed version is derived from the node.
     """
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
@@ -29,7 +29,7 @@ def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProx
 
 
 def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
-    """Return the model with the operators in ``versions`` changed to these versions."""
+    """Return the model with the versions in ``versions``, which are keyed by operator."""
 
     def set_versions(editor: Editor) -> None:
         editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]

@@ -1,7 +1,7 @@
-"""Simulate converting a model with inputs of known shapes.
+"""Simulate the conversion of a model with inputs of fixed shapes.
 
-If a converter knows the shapes of the inputs, it computes all other shapes that depend on them. Nodes that only compute shapes,
-such as SHAPE, STRIDED_SLICE and PACK, then disappear, and RESHAPE reads a constant.
+If the input shapes are known, a converter computes all shapes that depend on them. Nodes that only compute shapes, such as
+SHAPE, STRIDED_SLICE and PACK, then disappear. A RESHAPE then reads its shape from a constant.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .model_editing import Edited, Editor, edited, unchanged
 from .simplification import simplify
 
 _FLOAT16_DEQUANTIZE = 3
-"""The version of DEQUANTIZE that accepts float16."""
+"""The version of DEQUANTIZE that accepts float16 operands."""
 
 _OF_SHAPES = ("SHAPE", "RANK")
 
@@ -33,16 +33,20 @@ def open_inputs(model: Model) -> tuple[Tensor, ...]:
 
 
 def computes_shapes(model: Model) -> bool:
-    """Return whether the model has a SHAPE or RANK node. If a converter knows the shape, it computes the result of this node."""
+    """Return whether the model has a SHAPE or RANK node.
+
+    If the shape is known, a converter replaces such a node by a constant.
+    """
     return any(node.op in _OF_SHAPES for subgraph in model.subgraphs for node in subgraph.nodes)
 
 
 def with_inputs(model: Model, release: Release, batch: int | None = None, *, all_sizes: bool = False) -> Edited:
-    """Return the model that a converter would write if the sizes of the inputs were known.
+    """Return the model that a converter would write for inputs of known sizes.
 
-    ``batch`` becomes the first dimension of every input. With ``all_sizes``, the sizes in the model file replace the unknown
-    sizes. In every subgraph, nodes whose results depend only on shapes are folded. With ``all_sizes``, these nodes are folded
-    even if the model has no unknown sizes, because older converters write 1 for an unknown size and do not fold nodes.
+    ``batch`` becomes the first dimension of every input. If ``all_sizes`` is true, unknown sizes become the sizes in the model
+    file. In every subgraph, nodes with results that depend only on shapes become constants. Older converters write 1 for an
+    unknown size, and keep the nodes that compute shapes. If ``all_sizes`` is true, these nodes therefore become constants even
+    in a model without unknown sizes.
     """
     subgraphs = (_with_known_inputs(model.subgraphs[0], batch, all_sizes), *model.subgraphs[1:])
     if batch is None and subgraphs[0] is model.subgraphs[0] and not (all_sizes and computes_shapes(model)):
@@ -55,7 +59,7 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 
 def _explained_versions(model: Model) -> frozenset[str]:
-    """Return the operators whose nodes all have the version that a converter would write."""
+    """Return the operators for which all nodes have the version that a converter would write."""
     versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):
@@ -105,7 +109,10 @@ def _fold(editor: Editor, folded: FoldedGraph) -> None:
 
 
 def _narrow(editor: Editor, folded: FoldedGraph) -> None:
-    """If the model has float16 weights, store the new float constants in float16 too, and add a DEQUANTIZE after each."""
+    """If the model has float16 weights, store the new float constants in float16 too.
+
+    A DEQUANTIZE follows each of these constants.
+    """
     if not any(editor.graph.view(node).is_constant_float16_dequantize for node in editor.graph.nodes):
         return
     read = {index for _, node in editor.nodes for index in node.inputs}

@@ -1,4 +1,4 @@
-"""Simulate a hypothetical change of the model, the delegate or the target."""
+"""Simulate a hypothetical change of a model, a delegate or a target."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class HypotheticalChanges:
     """The assumptions about a model and its target.
 
     ``op_versions`` and ``node_versions`` set the versions of operators and of single nodes. ``batch`` is the first dimension of
-    every input. With ``fixed_inputs``, the sizes in the model file replace the unknown sizes of the inputs, and the model is
-    converted again. With ``fixed_shapes``, every tensor also keeps its shape from the model file at run time. ``conversion`` is a
-    key of ``CONVERSIONS``, or empty to keep the types of the model. Nodes are given by their indices in the model file.
+    every input. If ``fixed_inputs`` is true, the unknown sizes of inputs become the sizes in the model file, and the model is
+    converted again. If ``fixed_shapes`` is true, every tensor also keeps its shape from the model file at run time.
+    ``conversion`` is a key of ``CONVERSIONS``. If it is empty, the types of the model are kept. Keys of nodes are indices in
+    the model file.
     """
 
     accepted_ops: frozenset[str] = frozenset()
@@ -53,29 +54,32 @@ class HypotheticalChanges:
     conversion: str = ""
     fixed_shapes: bool = False
     ended: frozenset[str] = frozenset()
-    """The codes of errors to ignore. Each error would make a compiler plugin or LiteRT's loader refuse the whole model."""
+    """The codes of errors to ignore.
+
+    An error with such a code would make a compiler plugin or LiteRT's loader refuse the whole model.
+    """
     assume_ops_registered: bool = False
-    """True if the application is assumed to register every operator that the runtime lacks."""
+    """True if the simulation assumes that the application registers every operator that the runtime lacks."""
     release: Release | None = None
-    """The release to use instead of the target's release; None to keep the target's release."""
+    """The release that replaces the target's release. None keeps the target's release."""
     repaired_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that CPU kernels are assumed to accept during preparation."""
     removed_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes to remove from the model, because the application does their work."""
+    """Nodes that are removed from the model, because the application does their work."""
     float_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes that compute in float32 instead of integers."""
+    """Nodes that are assumed to compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
-    """Nodes to replace by the nodes of the subgraphs that they run."""
+    """Nodes that are replaced by the nodes of their subgraphs."""
 
     @property
     def changes(self) -> Hashable:
-        """The assumptions that change the model, as a cache key. Equal keys and equal releases give equal models."""
+        """The assumptions that change the model, as a cache key. Equal keys with equal releases give equal models."""
         versions = frozenset(self.op_versions.items()), frozenset(self.node_versions.items())
         rewritten = self.removed_nodes, self.float_nodes, self.inlined_nodes
         return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
     def changed_target(self, target: Target) -> Target:
-        """Return the target with the assumed release and the assumed registration of operators."""
+        """Return the target with the assumed release, and with the assumption about registered operators."""
         return replace(
             target,
             release=self.release or target.release,
@@ -86,7 +90,7 @@ class HypotheticalChanges:
 def simulate_if(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Run:
     """Simulate a model under the assumptions in ``hypothetical``.
 
-    Raise OptionError if the model lacks a named operator or node.
+    Raise OptionError if the model lacks an operator or node in ``hypothetical``.
     """
     return simulate_changed(changed(model, hypothetical, target.release), target, hypothetical)
 
@@ -94,7 +98,7 @@ def simulate_if(model: Model, target: Target, hypothetical: HypotheticalChanges)
 def simulate_changed(
     change: Edited, target: Target, hypothetical: HypotheticalChanges, cache: AnalysisCache | None = None
 ) -> Run:
-    """Simulate a model that ``changed`` returned for the same ``hypothetical``."""
+    """Simulate a model that the function ``changed`` returned for the same ``hypothetical``."""
     repaired = frozenset([(key.subgraph, key.node) for key in change.present(hypothetical.repaired_nodes).values()])
     accepted = _accepted(change, hypothetical)
     assumptions = Assumptions(accepted, hypothetical.fixed_shapes, repaired, hypothetical.ended)
@@ -102,9 +106,10 @@ def simulate_changed(
 
 
 def changed(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Edited:
-    """Return the model with the assumed changes, or the original model if nothing changes.
+    """Return the model with the assumed changes. If nothing changes, return the original model.
 
-    Raise OptionError if the model lacks a named operator or node, and LimitError if the changed model is too large to simulate.
+    Raise OptionError if the model lacks an operator or node in ``hypothetical``. Raise LimitError if the changed model is too
+    large to simulate.
     """
     refuse_unknown_names(model, hypothetical)
     with naming_model(model.path):
@@ -137,7 +142,7 @@ def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) 
 
 
 def changed_model(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Model:
-    """Return the model of ``changed``, without the origins of the nodes."""
+    """Return only the model of ``changed``, without the original indices of the nodes."""
     return changed(model, hypothetical, release).model
 
 
@@ -163,7 +168,7 @@ def _accepted(change: Edited, hypothetical: HypotheticalChanges) -> dict[int, fr
 
 
 def refuse_unknown_names(model: Model, hypothetical: HypotheticalChanges) -> None:
-    """Raise OptionError if the model lacks a named operator or node, or if the batch is smaller than 1."""
+    """Raise OptionError if the model lacks an operator or node in ``hypothetical``, or if the batch is smaller than 1."""
     graphs = file_graphs(model)
     ops = {node.op for graph in graphs for node in graph.nodes}
     for op in _named(hypothetical):

@@ -1,4 +1,4 @@
-"""Edit a model into the form that a converter would have written, and track the origin of each node."""
+"""Change a model to the form that a converter would write, and keep the original index of each node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..model.options import Options
 _POSITIONS = itertools.count(1)
 """A counter for the positions of changed options.
 
-The numbers are negated, because no option in a file has a negative position.
+The positions are negative, because options in a file never have a negative position.
 """
 
 
@@ -31,20 +31,20 @@ class NodeKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Edited:
-    """A changed model. ``origins`` lists, for each subgraph, the original index of each node, or -1 for an added node."""
+    """A changed model. For each subgraph, ``origins`` lists the original index of each node. Added nodes have index -1."""
 
     model: Model
     origins: tuple[tuple[int, ...], ...]
 
     def origin(self, key: NodeKey) -> NodeKey | None:
-        """Return the key of a node in the original model, or None if the change or the delegate added the node."""
+        """Return the key of a node in the original model. Return None if the change or the delegate added the node."""
         origins = self.origins[key.subgraph]
         index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:
-        """A map from each remaining node's key in the original model to its key in the changed model."""
+        """A map from keys in the original model to keys in the changed model. Removed nodes are left out."""
         return {
             NodeKey(subgraph, origin): NodeKey(subgraph, index)
             for subgraph, origins in enumerate(self.origins)
@@ -53,11 +53,11 @@ class Edited:
         }
 
     def present(self, keys: Iterable[NodeKey]) -> dict[NodeKey, NodeKey]:
-        """Return a map from ``keys`` in the original model to keys in the changed model, without removed nodes."""
+        """Return a map from ``keys`` in the original model to keys in the changed model. Removed nodes are left out."""
         return {key: self.now[key] for key in keys if key in self.now}
 
     def then(self, change: Callable[[Model], Edited]) -> Edited:
-        """Return the result of one more change. ``origins`` still refers to the original model.
+        """Return the model after one more change. ``origins`` still has indices in the original model.
 
         The change may remove subgraphs from the end of the model.
         """
@@ -74,15 +74,12 @@ class Edited:
 
 
 def unchanged(model: Model) -> Edited:
-    """Return an unchanged model as an ``Edited``."""
+    """Return an ``Edited`` without any change of the model."""
     return Edited(model, tuple([tuple(range(len(graph.nodes))) for graph in file_graphs(model)]))
 
 
 class Editor:
-    """The tensors and nodes of one subgraph while they are changed.
-
-    Tensors keep their indices; nodes may be added and removed.
-    """
+    """The tensors and nodes of one subgraph during a change. Tensors keep their indices. Nodes may be added and removed."""
 
     def __init__(self, model: Model, subgraph: Subgraph) -> None:
         self.model = model
@@ -90,31 +87,31 @@ class Editor:
         self.subgraph = subgraph
         self.tensors = list(self.graph.tensors)
         self.nodes: list[tuple[int, Node]] = [(node.index, node) for node in self.graph.nodes]
-        """Pairs of a node's index in the original model (-1 for an added node) and the node."""
+        """Pairs of a node's original index and the node. Added nodes have index -1."""
         self.inputs = list(subgraph.inputs)
         self.outputs = list(subgraph.outputs)
         self.options: dict[int, Mapping[str, Any]] = {}
-        """The changed options of nodes, by the negative position in ``Node.options``."""
+        """The changed options of nodes, keyed by the negative position in ``Node.options``."""
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor in its current state, or ``NO_TENSOR`` if the index is negative because the tensor is omitted."""
+        """Return a tensor in its current state. A negative index marks an omitted tensor, so the result is then ``NO_TENSOR``."""
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     def options_of(self, node: Node) -> Options:
-        """Return the options of a node, including the changes that this editor made."""
+        """Return the options of a node, with the changes that this editor made."""
         if node.options is not None and node.options[1] in self.options:
             return Options(node.options[0], self.options[node.options[1]])
         return self.model.options(node)
 
     def with_options(self, node: Node, **changes: Any) -> Node:
-        """Return a node with some options changed. A node without options stays unchanged."""
+        """Return a node with changed options. A node without options is returned unchanged."""
         options = self.options_of(node)
         if options.table is None:
             return node
         return self.with_new_options(node, options.table, {**dict(iter(options)), **changes})
 
     def with_new_options(self, node: Node, table: str, values: Mapping[str, Any]) -> Node:
-        """Return the node with a new table of options. Fields without a value get the defaults of the schema."""
+        """Return a node with a new table of options. Fields that are not in ``values`` get the schema's defaults."""
         position = -next(_POSITIONS)
         self.options[position] = {**schema.default_values(table), **values}
         return node._replace(options=(table, position))
@@ -124,9 +121,9 @@ class Editor:
         return node._replace(op=op, builtin_code=schema.builtin_code(op), version=1, inputs=inputs, options=None)
 
     def replace_operands(self, replaced: Mapping[int, int]) -> None:
-        """Replace tensors wherever they are operands of nodes or outputs. ``replaced`` maps each tensor to its replacement.
+        """Replace tensors in the operands of all nodes and in the outputs of the subgraph.
 
-        Tensors that would replace each other in a cycle are kept.
+        ``replaced`` maps each tensor to its replacement. Tensors that would replace each other in a cycle are kept.
         """
         if not replaced:
             return
@@ -148,14 +145,14 @@ class Editor:
         self.outputs = [last(index) for index in self.outputs]
 
     def remove(self, nodes: Iterable[int]) -> None:
-        """Remove nodes, given their indices in the original model."""
+        """Remove nodes. ``gone`` has the original indices of the nodes."""
         gone = frozenset(nodes)
         self.nodes = [(origin, node) for origin, node in self.nodes if origin not in gone]
 
     def remove_unread(self, unread: Iterable[int]) -> None:
-        """Remove the nodes that compute the tensors ``unread``, and nodes that only these nodes need.
+        """Remove the nodes that compute the tensors ``unread``, and all nodes that only the removed nodes need.
 
-        A node stays if it has side effects, or if one of its results is still read.
+        A node stays if it has side effects, or if a result of the node is still read.
         """
         candidates = set(unread)
         while candidates:
@@ -182,12 +179,15 @@ class Editor:
         return index
 
     def insert(self, op: str, source: int, result: int, *, version: int = 1, at: int | None = None) -> None:
-        """Add a node with one operand and one result at the place ``at`` in the list of nodes. None means the end."""
+        """Add a node with one operand and one result at the position ``at`` in the list of nodes.
+
+        None means the end of the list.
+        """
         place = len(self.nodes) if at is None else at
         self.nodes.insert(place, (-1, Node(-1, op, schema.builtin_code(op), None, version, (source,), (result,), (), None, None)))
 
     def finish(self) -> tuple[Subgraph, tuple[int, ...]]:
-        """Return the subgraph with renumbered nodes, and the original index of each node, or -1 for an added node."""
+        """Return the subgraph with renumbered nodes, and the original index of each node. Added nodes have index -1."""
         nodes = tuple([node if node.index == index else node._replace(index=index) for index, (_, node) in enumerate(self.nodes)])
         tensors = self.subgraph.tensors
         if len(self.tensors) != len(tensors) or not all(map(operator.is_, self.tensors, tensors)):
@@ -197,7 +197,7 @@ class Editor:
 
 
 def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
-    """Change every subgraph of a model. Control dependencies in the metadata are removed, because the nodes are renumbered."""
+    """Change every subgraph of a model. Control dependencies are removed from the metadata, because the nodes get new indices."""
     finished = []
     options = dict(model.changed_options)
     for subgraph in model.subgraphs:
@@ -215,7 +215,7 @@ def edited(model: Model, change: Callable[[Editor], None]) -> Edited:
 def _listed(model: Model, subgraphs: Iterable[Subgraph]) -> tuple[OperatorCode, ...]:
     """Return the operator codes of the changed file.
 
-    These are the codes that the nodes use, and the codes that no node used in the original file.
+    The result has the codes that nodes use, and the codes that no node uses in the original file.
     """
     before, now = _used(model.subgraphs), _used(subgraphs)
     kept = [code for code in model.operator_codes if code in now or code not in before]

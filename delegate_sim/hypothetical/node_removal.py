@@ -1,4 +1,4 @@
-"""Remove nodes. The application does their work instead."""
+"""Remove nodes from a model. The application then does the work of the nodes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .model_editing import Edited, Editor, NodeKey, edited
 
 
 def without_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
-    """Return the model without ``nodes``. If other nodes read a result of a removed node, this result becomes an input.
+    """Return the model without ``nodes``.
 
-    If a node calls a subgraph, the inputs and outputs of the subgraph must stay the same. In such a subgraph, a node stays if its
-    result is read.
+    If any remaining node reads a result of a removed node, this result becomes an input of the subgraph. If a node calls a
+    subgraph, the inputs and outputs of this subgraph must not change. In such a subgraph, a node stays if its result is read.
     """
     return edited(model, lambda editor: _remove(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
 
@@ -37,5 +37,5 @@ def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
 
 
 def _read(editor: Editor, without: Collection[int]) -> set[int]:
-    """Return the tensors that are read by at least one node that is not in ``without``."""
+    """Return the tensors that are read by any node outside of ``without``."""
     return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

@@ -1,4 +1,4 @@
-"""Simplify a subgraph as a converter would if unknown shapes became known."""
+"""Simplify a subgraph as a converter does after unknown shapes become known."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SHAPING = ("BROADCAST_TO", "RESHAPE")
 def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -> None:
     """Simplify a subgraph: remove, merge and replace nodes.
 
-    ``constants`` are tensors that became constant, and ``zeros`` are constants whose elements are all 0. Additions of zeros are
-    always simplified. Other nodes are simplified only if their shapes were unknown, because the converter that wrote the model
-    has already simplified nodes of known shapes.
+    ``constants`` are tensors that became constant. ``zeros`` are constants with only zeros as elements. Additions of zeros are
+    always removed. All other nodes are simplified only if their shapes were unknown. Nodes of known shapes were simplified when
+    the model was converted.
     """
     _remove_additions_of_zeros(editor, zeros)
     _reshape_in_place_of_transposing(editor, constants)
@@ -51,7 +51,7 @@ def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
 
 
 def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
-    """Turn each TRANSPOSE that only moves dimensions of size 1 into a RESHAPE."""
+    """Turn each TRANSPOSE that moves only dimensions of size 1 into a RESHAPE."""
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
             continue
@@ -103,7 +103,7 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
-    """Merge consecutive RESHAPE nodes. The last RESHAPE then reads the operand of the first."""
+    """Merge consecutive RESHAPE nodes. The last RESHAPE then reads the operand of the first RESHAPE."""
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):
@@ -124,7 +124,7 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
 
 
 class _Neighbors:
-    """The nodes that write and read each tensor of a subgraph, as places in the list of nodes."""
+    """The nodes that write and read each tensor of a subgraph, as positions in the list of nodes."""
 
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
@@ -133,26 +133,32 @@ class _Neighbors:
         self._reads = Counter([*editor.outputs, *[index for _, node in editor.nodes for index in node.inputs]])
 
     def is_shared(self, index: int) -> bool:
-        """Return whether a tensor is read more than once. For an output of the subgraph, the caller counts as a reader."""
+        """Return whether a tensor has more than one reader. The caller of the subgraph is a reader of each output."""
         return self._reads[index] > 1
 
     def before(self, index: int, *ops: str, may_be_shared: bool = False) -> int | None:
-        """Return the place of a tensor's writer, or None if the tensor is shared or the writer's operator is not in ``ops``."""
+        """Return the position of a tensor's writer.
+
+        Return None if the tensor is shared, or if the writer's operator is not in ``ops``.
+        """
         place = self._writers.get(index)
         if place is None or self.nodes[place][1].op not in ops or (self.is_shared(index) and not may_be_shared):
             return None
         return place
 
     def behind(self, index: int, *ops: str) -> int | None:
-        """Return the place of a tensor's only reader, or None if the tensor is shared or its reader is not one of ``ops``."""
+        """Return the position of a tensor's only reader.
+
+        Return None if the tensor is shared, or if the reader's operator is not in ``ops``.
+        """
         place = self._readers.get(index)
         return None if place is None or self.is_shared(index) or self.nodes[place][1].op not in ops else place
 
 
 def _add_in_layers(editor: Editor) -> None:
-    """Turn the constant of an ADD into the bias of the preceding FULLY_CONNECTED, if the constant has one value for each unit.
+    """Turn the constant of an ADD into the bias of the FULLY_CONNECTED before the ADD.
 
-    A RESHAPE between the FULLY_CONNECTED and the ADD is allowed.
+    The constant must have one value for each unit. A RESHAPE may be between the FULLY_CONNECTED and the ADD.
     """
     neighbors = _Neighbors(editor)
     replaced, gone = {}, set()
@@ -171,7 +177,10 @@ def _add_in_layers(editor: Editor) -> None:
 
 
 def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | None:
-    """Return the place of the FULLY_CONNECTED that can use the constant of an ADD as bias, or None if there is none."""
+    """Return the position of the FULLY_CONNECTED that can use an ADD's constant as its bias.
+
+    Return None if there is no such node.
+    """
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
@@ -195,7 +204,7 @@ def _is_fixed(editor: Editor, index: int) -> bool:
 
 
 def _widens(editor: Editor, index: int) -> int | None:
-    """Return the float16 constant that a DEQUANTIZE converts to this tensor, or None if there is none."""
+    """Return the float16 constant that a DEQUANTIZE converts to this tensor. Return None if there is no such constant."""
     for node in editor.graph.writers.get(index, ()):
         if editor.graph.view(node).is_constant_float16_dequantize:
             return node.input(0)
@@ -203,7 +212,7 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Return the index of a constant with the shape and type of a bias. An unshared constant is changed in place."""
+    """Return the index of a constant with the shape and type of a bias. A constant with one reader is changed in place."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):
@@ -222,7 +231,7 @@ def _biased(tensor: Tensor) -> Tensor:
 
 
 def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
-    """Remove each RESHAPE that only restores dimensions. Instead, the preceding layer or reduction keeps the dimensions."""
+    """Remove each RESHAPE that only restores dimensions. The layer or reduction before the RESHAPE then keeps its dimensions."""
     neighbors = _Neighbors(editor)
     unread, gone = set(), set()
     for origin, node in editor.nodes:
@@ -252,7 +261,7 @@ def _keep_dimensions(editor: Editor, constants: frozenset[int]) -> None:
 
 
 _ACTIVATIONS: Mapping[str, int] = MappingProxyType({"RELU": 1, "RELU_N1_TO_1": 2, "RELU6": 3})
-"""Operators that can become the fused activation of a FULLY_CONNECTED, with the value of the option."""
+"""Operators that can become the fused activation of a FULLY_CONNECTED, each with the value of the option."""
 _REDUCTIONS = ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM")
 
 

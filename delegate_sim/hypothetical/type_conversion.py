@@ -1,8 +1,8 @@
-"""Simulate another conversion of a model: to float, with float16 weights, or quantized to 8-bit integers in several ways.
+"""Simulate another conversion of a model: to float, with float16 weights, or quantized to 8-bit integers.
 
-The simulation predicts everything that does not depend on data: types, versions, the places of QUANTIZE and DEQUANTIZE, and the
-number of scales of each tensor. The scales themselves depend on data. The simulation therefore uses one common scale for all
-results whose scale the operator does not fix.
+The simulation predicts everything that does not depend on data: types, versions, the positions of QUANTIZE and DEQUANTIZE, and
+the number of scales of each tensor. Scales depend on data, so their values are not predicted. All results get one common scale,
+unless the operator requires another.
 """
 
 from __future__ import annotations
@@ -22,10 +22,13 @@ from .model_editing import Edited, Editor, edited, unchanged
 
 _STORED = frozenset({"INT2", "INT4", "INT8", "UINT8", "INT16", "INT32", "INT64"})
 _VALUES_KEPT = 1 << 12
-"""Largest number of elements of a constant whose values are kept. Larger constants are weights, whose values do not matter."""
+"""Largest number of elements of a constant whose values are kept.
+
+Larger constants are weights, and the simulation needs no values of weights.
+"""
 
 _MOST_ELEMENTS = 1 << 31
-"""Upper limit for the number of elements of a constant. The file stores every element."""
+"""Upper limit for the number of elements of a constant. The file must store every element."""
 
 _HUGE_SCALE = 1e20
 _LEVELS = 255
@@ -41,14 +44,14 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
         "TANH": (1 / 128, 0),
     }
 )
-"""The scale and zero point that the kernel requires for its result, by operator."""
+"""The scale and zero point that a kernel requires for its result, keyed by operator."""
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
-"""The dimension of the weights that has one scale per slice, by operator."""
+"""The dimension of the weights that has one scale for each slice, keyed by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
 _OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
-"""Operators with weights that TensorFlow's older quantizer keeps quantized, and the version that it writes for each operator."""
+"""Operators with weights that TensorFlow's older quantizer keeps quantized, each with the version that the quantizer writes."""
 
 _NAMES_OF_SAME_SCALE = """
 AVERAGE_POOL_2D BATCH_TO_SPACE_ND BROADCAST_TO CONCATENATION DEPTH_TO_SPACE EXPAND_DIMS FILL GATHER GATHER_ND MAXIMUM MAX_POOL_2D
@@ -72,7 +75,7 @@ _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 @functools.lru_cache(maxsize=2)
 def as_float(model: Model) -> Edited:
-    """Return the model that a converter would write without quantization (with ``converter.optimizations`` empty)."""
+    """Return the model that a converter would write without quantization: ``converter.optimizations`` is empty."""
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
     return _with_versions(edited(model, lambda editor: _widen(editor, model)))
@@ -80,7 +83,10 @@ def as_float(model: Model) -> Edited:
 
 @functools.lru_cache(maxsize=2)
 def as_int8(model: Model) -> Edited:
-    """Return the model that a converter would write with full integer quantization, calibration, and float inputs and outputs."""
+    """Return the model that a converter would write with full integer quantization. Inputs and outputs stay float.
+
+    The scales come from a calibration.
+    """
     return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
 
 
@@ -98,19 +104,19 @@ def as_float16(model: Model) -> Edited:
 
 
 def as_per_tensor(model: Model) -> Edited:
-    """Return the model with one scale for all channels of its quantized weights."""
+    """Return the model in which all channels of a quantized weight tensor have the same scale."""
     return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))))
 
 
 def as_dense_per_tensor(model: Model) -> Edited:
-    """Return the model with one scale for all channels of the quantized weights of FULLY_CONNECTED."""
+    """Return the model in which all channels of a quantized FULLY_CONNECTED weight tensor have the same scale."""
     return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset({"FULLY_CONNECTED"}))))
 
 
 def as_dynamic_range_per_tensor(model: Model) -> Edited:
     """Return the model that TensorFlow's older quantizer would write with dynamic range quantization and one scale per tensor.
 
-    In this model, data is quantized without a zero point. The weights of operators that the older quantizer does not support are
+    The model quantizes data without a zero point. The weights of operators that the older quantizer does not support are
     dequantized. A model without dynamic range quantization does not change.
     """
     changed = _with_versions(edited(model, _use_older_quantizer))
@@ -118,10 +124,10 @@ def as_dynamic_range_per_tensor(model: Model) -> Edited:
 
 
 def with_mask(model: Model, value: float) -> Edited:
-    """Return a quantized model whose attention mask has ``value`` instead of a number near the lowest float32.
+    """Return a quantized model with ``value`` in its attention mask. The original mask has a number near the lowest float32.
 
-    A converter derives several scales from the range of the mask, for example the scale of the tensor that is multiplied by the
-    mask. All these scales change.
+    A converter derives several scales from the range of the mask. One example is the scale of the tensor that is multiplied by
+    the mask. All these scales change.
     """
     return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
@@ -139,7 +145,7 @@ CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
         "mask-100": functools.partial(with_mask, value=100.0),
     }
 )
-"""The conversions of a model, by name. The last five change only models that are already quantized."""
+"""The conversions of a model, keyed by name. The last five conversions change only models that are already quantized."""
 
 
 def _is_narrowed(tensor: Tensor) -> bool:
@@ -186,7 +192,7 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
 
 
 def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
-    """Return zeros with the number of elements of a tensor, or None if the tensor has too many elements for a constant."""
+    """Return zeros with the number of elements of a tensor. Return None if there are too many elements for a constant."""
     count = tensor.element_count
     return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
@@ -273,14 +279,14 @@ class _Quantizer:
         self.editor = editor
         self.has_scale_for_each_channel = has_scale_for_each_channel
         self.quantized: dict[int, int] = {}
-        """The quantized copies of tensors that also stay float, by the index of the float tensor."""
+        """The quantized copies of tensors that also stay float, keyed by index of the float tensor."""
         self.floating: dict[int, int] = {}
-        """The float copies of quantized tensors, by the index of the quantized tensor."""
+        """The float copies of quantized tensors, keyed by index of the quantized tensor."""
         self.parameters: dict[tuple[float, int], Quantization] = {}
-        """Quantization parameters by scale and zero point, shared because most results have equal parameters."""
+        """Quantization parameters, keyed by scale and zero point. They are shared, because most results have equal parameters."""
 
     def run(self) -> None:
-        """Quantize each supported node; add QUANTIZE and DEQUANTIZE between quantized nodes and float nodes."""
+        """Quantize each supported node, and add QUANTIZE and DEQUANTIZE between quantized nodes and float nodes."""
         nodes, self.editor.nodes = self.editor.nodes, []
         for origin, node in nodes:
             if node.op in _QUANTIZABLE and not node.is_custom:

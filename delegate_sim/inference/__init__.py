@@ -1,1 +1,1 @@
-"""Run two models in the real runtime on this CPU, and compare the outputs of both models."""
+"""Run two models in the real runtime on this CPU, and compare their outputs."""

@@ -1,9 +1,9 @@
-"""Measure the differences between the outputs that the runtime computes for two models on this CPU.
+"""Measure the differences between the outputs of two models in the runtime on this CPU.
 
-Like the runtime's Inference Diff tool (``tools/evaluation/tasks/inference_diff``), this module measures the mean and largest
-absolute error of each output, and the latency of both models. Both models run with the optimized CPU kernels, on one thread and
-without XNNPACK, so that all differences come from the models. The latency is measured with XNNPACK, which the runtime uses on the
-CPU by default.
+The measures are the mean and largest absolute error of each output, and the latency of both models. The runtime's Inference
+Diff tool (``tools/evaluation/tasks/inference_diff``) has the same measures. The models run with the optimized CPU kernels, on
+one thread and without XNNPACK. All differences therefore come from the models. The latency is measured with XNNPACK, which the
+runtime uses on the CPU by default.
 """
 
 from __future__ import annotations
@@ -30,18 +30,24 @@ from .inputs import InputArray
 
 SECONDS = 1800
 _REPETITIONS = 2
-"""The largest number of repeated runs of the first model. The model is run again only if the outputs of the models differ."""
+"""The largest number of repeated runs of the first model.
+
+The first model is run again only if the outputs of the models differ.
+"""
 _PACKAGE = "ai_edge_litert"
 
 
 @dataclass(frozen=True, slots=True)
 class TensorDifference:
-    """The difference between two models' values of one tensor, over all samples. Errors are in units of the stored values."""
+    """The difference between the values of one tensor in two models, over all samples.
+
+    Errors are in units of the stored values.
+    """
 
     name: str
     elements: int
     different: int
-    """Number of elements whose values differ between the models. Zeros of either sign count as equal. Two NaNs count as equal."""
+    """Number of elements whose values differ between the models. 0 and -0 are equal here, and two NaNs are equal."""
     bits: int
     """Number of elements whose bits differ between the models."""
     mean: float
@@ -49,13 +55,13 @@ class TensorDifference:
     range: float
     """The largest absolute value of the tensor in the first model."""
     problem: str
-    """The reason why the tensor cannot be compared; empty if it can be compared."""
+    """The reason why the tensor cannot be compared. Empty if it can be compared."""
     unsteady: int = 0
-    """Number of elements that differ between runs of the first model. Some CPU kernels read uninitialized memory."""
+    """Number of elements that differ from run to run of the first model. Some CPU kernels read uninitialized memory."""
 
     @property
     def is_same(self) -> bool:
-        """True if every bit is the same."""
+        """True if all bits are equal."""
         return not self.bits and not self.problem
 
     @property
@@ -65,15 +71,15 @@ class TensorDifference:
 
 
 LEAST_CHANGE = 0.03
-"""Smallest relative change of the latency that counts as a change."""
+"""A relative difference in latency below this value is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """The latency of two models on this CPU with XNNPACK, on one thread. The runs of the two models alternate."""
+    """The latency of two models on this CPU, with XNNPACK on one thread. Runs of the two models alternate."""
 
     first: tuple[float, ...]
-    """Seconds of each run of the first model."""
+    """The duration of each run of the first model, in seconds."""
     second: tuple[float, ...]
 
     @property
@@ -83,7 +89,7 @@ class Latency:
 
     @property
     def ratios(self) -> tuple[float, float, float]:
-        """Lower quartile, median and upper quartile of the second model's latency divided by the first model's latency."""
+        """Quartiles of the second model's latency divided by the first model's latency: lower, median, upper."""
         ratios = [other / one for one, other in zip(self.first, self.second, strict=True) if one > 0]
         low, middle, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else (1.0, 1.0, 1.0)
         return low, middle, high
@@ -108,23 +114,23 @@ class Latency:
 
 @dataclass(frozen=True, slots=True)
 class EdgeDifference:
-    """The differences on inputs with extreme values: zeros of either sign, denormals, the largest values, infinities and NaN."""
+    """The differences on inputs with extreme values: zeros of both signs, denormals, the largest values, infinities and NaN."""
 
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
     refused: str = ""
-    """Text about an input on which only one model reports an error; empty if there is no such input."""
+    """Text about an input on which only one model reports an error. Empty if there is no such input."""
     problem: str = ""
-    """The reason why the runs on these inputs did not finish; empty if all runs finished."""
+    """The reason why the runs on extreme inputs did not finish. Empty if all runs finished."""
 
     @property
     def wrong(self) -> TensorDifference | None:
-        """The first tensor whose bits differ between the models; None if there is none."""
+        """The first tensor with bits that differ between the models. None if there is no such tensor."""
         return next((tensor for tensor in (*self.tensors, *self.outputs) if not tensor.is_same and not tensor.unsteady), None)
 
     @property
     def is_same(self) -> bool:
-        """True if both models give the same bits and the same errors on all these inputs."""
+        """True if both models give the same bits and the same errors on all extreme inputs."""
         return self.wrong is None and not self.refused and not self.problem
 
     def to_dict(self) -> dict[str, Any]:
@@ -139,7 +145,7 @@ class EdgeDifference:
 
 @dataclass(frozen=True, slots=True)
 class SignatureInputs:
-    """Inputs for a signature that does not belong to the first subgraph. Arrays are in the order of ``inputs``."""
+    """Inputs for a signature whose subgraph is not the first subgraph. Arrays are in the order of ``inputs``."""
 
     key: str
     inputs: tuple[str, ...]
@@ -153,33 +159,33 @@ class Difference:
     """The differences between the results of two models."""
 
     outputs: tuple[TensorDifference, ...]
-    """The outputs of the first subgraph, followed by the outputs of other signatures that were run."""
+    """The differences of outputs: first the outputs of the first subgraph, then the outputs of signatures that were run."""
     tensors: tuple[TensorDifference, ...]
     """The differences of intermediate tensors that both models have."""
     samples: int
     latency: Latency | None = None
-    """The latency; None if the latency was not measured, or if a model does not run with XNNPACK."""
+    """The latency of the models. None if it was not measured, or if a model does not run with XNNPACK."""
     edges: EdgeDifference | None = None
-    """The differences on extreme inputs; None if no such inputs were run."""
+    """The differences on inputs with extreme values. None if no such inputs were run."""
 
     @property
     def is_same(self) -> bool:
-        """True if every bit of every output, and of every compared intermediate tensor, is the same."""
+        """True if all bits are equal in all outputs and in all compared intermediate tensors."""
         return all(output.is_same for output in (*self.outputs, *self.tensors))
 
     @property
     def unsteady(self) -> str:
-        """The name of an output that differs between runs of the first model; empty if there is no such output."""
+        """The name of an output that differs from run to run of the first model. Empty if there is no such output."""
         return next((output.name for output in self.outputs if output.unsteady), "")
 
     @property
     def problem(self) -> str:
-        """The first reason why an output cannot be compared; empty if all outputs can be compared."""
+        """The first reason why an output cannot be compared. Empty if all outputs can be compared."""
         return next((f"{output.name}: {output.problem}" for output in self.outputs if output.problem), "")
 
     @property
     def relative(self) -> float:
-        """The largest error of any output, as a fraction of that output's ``range``."""
+        """The largest relative error of any output. A relative error is a fraction of the output's ``range``."""
         return max([output.relative for output in self.outputs], default=0.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,35 +203,38 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """A model that continues where another model ends. Together, the two models replace one original model."""
+    """A model that runs after another model, as its continuation. Together, the two models replace one original model."""
 
     path: str
     inputs: tuple[tuple[bool, int], ...]
     """The source of each input, as a pair.
 
-    True and an output index of the first model, or False and an input index of the original.
+    The pair is True and an output index of the first model, or False and an input index of the original model.
     """
     outputs: tuple[tuple[int, int], ...]
     """The source of each original output, as a pair.
 
-    0 and an output index of the first model, or 1 and an output index of this model.
+    The pair is 0 and an output index of the first model, or 1 and an output index of this model.
     """
     tensors: Mapping[int, int]
-    """Shared tensors of this model and the original model: indices in this model, keyed by index in the original model."""
+    """Indices in this model of tensors that the original model also has, keyed by index in the original model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facing:
-    """The correspondence of the inputs and outputs of two models.
+    """The correspondence between the inputs and outputs of two models.
 
-    If the types of two corresponding tensors differ from each other, the values are compared as real numbers. Quantized values
-    are dequantized.
+    If two corresponding tensors have unequal types, their values are compared as real numbers. Quantized values are dequantized
+    first.
     """
 
     order: Mapping[str, Sequence[int]]
-    """The position in the second model of each input or output of the first model, keyed by ``inputs`` and ``outputs``."""
+    """The position in the second model of each input or output of the first model. The keys are ``inputs`` and ``outputs``."""
     in_real_numbers: Mapping[str, Sequence[bool]]
-    """Whether the two models' types differ, for each input or output of the first model, keyed by ``inputs`` and ``outputs``."""
+    """Whether the types in the two models differ, for each input or output of the first model.
+
+    The keys are ``inputs`` and ``outputs``.
+    """
 
 
 def is_installed() -> bool:
@@ -256,11 +265,13 @@ def compare(
     """Run two models on the same inputs in a separate process, and compare their results.
 
     ``tensors`` maps indices of intermediate tensors to names. Both models have these tensors in the first subgraph at the same
-    index. ``then`` is a model that continues the second model. ``facing`` is needed if the inputs or outputs of the models differ
-    in order or type. If results differ and ``looks_for_unsteady`` is true, the first model runs again to detect results that vary
-    from run to run. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are inputs for other
-    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the runtime's message if
-    a model does not run.
+    index. ``then`` is a model that continues the second model. ``facing`` is needed if the models' inputs or outputs differ
+    from each other in order or type.
+
+    If ``looks_for_unsteady`` is true and results differ, the first model runs again. These runs detect results that vary from
+    run to run. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are inputs for other
+    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the runtime's message
+    if a model does not run.
     """
     if not python:
         check_installed()
@@ -306,7 +317,7 @@ def compare(
 
 
 def _stored(folder: Path, label: str, samples: Sequence[Sequence[InputArray]]) -> list[str]:
-    """Write samples to files in a folder, and return the names of the files."""
+    """Write samples to files in a folder. Return the names of the files."""
     files = []
     for number, arrays in enumerate(samples):
         files.append(f"{label}_{number}.npz")
@@ -331,7 +342,7 @@ def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[in
 
 
 def _file(model: Model, path: Path) -> str:
-    """Return the path of a model's file. A model from an archive, a URL or memory is first written to ``path``."""
+    """Return the path of a model's file. A model from an archive, a URL or memory is written to ``path`` first."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
     with path.open("wb") as file:
@@ -348,7 +359,7 @@ def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
-    """Record how many elements differ between runs of the first model. Return whether any element differs.
+    """Record how many elements differ from run to run of the first model. Return whether any element differs.
 
     ``alike`` are the results of comparing the first model with itself.
     """

@@ -1,4 +1,4 @@
-"""Inputs for a run: generated for each input's type, range and quantization, or read from the user's file."""
+"""Inputs for a run. They are generated for each input's type, range and quantization, or read from the user's file."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ if TYPE_CHECKING:
 InputArray: TypeAlias = "npt.NDArray[Any]"
 
 _INDEX_POSITIONS: Mapping[str, tuple[int, int]] = {"EMBEDDING_LOOKUP": (0, 1), "GATHER": (1, 0), "GATHER_ND": (1, 0)}
-"""The position of the index operand, and the position of the indexed operand, by operator."""
+"""The positions of the index operand and of the indexed operand, keyed by operator."""
 _PASSING_ON = frozenset(
     {"CAST", "CONCATENATION", "EXPAND_DIMS", "PACK", "RESHAPE", "SLICE", "SQUEEZE", "STRIDED_SLICE", "TRANSPOSE"}
 )
 _MOST_ELEMENTS = 1 << 25
-"""Largest total number of elements of all inputs. A 4K image has fewer elements."""
+"""Largest total number of elements of all inputs. A 4K image has fewer elements than this number."""
 _PIECE = 1 << 20
 """Number of elements to generate in one step, to save memory."""
 _FLAGS = 2
-"""Exclusive upper bound for integers that are not indices. These integers are 0 or 1, as in masks."""
+"""Exclusive upper bound for integers that are not indices. Such integers are 0 or 1, as in masks."""
 
 
 def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mapping[int, Sequence[int]]) -> list[InputArray]:
     """Return generated arrays for the inputs of a subgraph, in order. Equal seeds give equal arrays.
 
-    ``shapes`` replaces shapes that the model file gives. Raise OptionError for a type or shape that cannot be generated.
+    A shape in ``shapes`` replaces the shape in the model file. Raise OptionError if the type or shape of an input cannot be
+    generated.
     """
     generator = np.random.default_rng(seed)
     graph = file_graph(model, subgraph)
@@ -63,11 +64,11 @@ def _refusal(model: Model, reason: str) -> OptionError:
 
 
 def edge_inputs(model: Model, subgraph: Subgraph, shapes: Mapping[int, Sequence[int]]) -> list[list[InputArray]]:
-    """Return samples with many extreme values. Each sample has one kind of extreme value.
+    """Return samples with many extreme values. Each sample has extreme values of one kind.
 
-    The kinds are: zeros of either sign and denormal numbers; the largest finite numbers; infinities and NaN; and indices out of
-    range. All other values come from ``generated_inputs``. Quantized integers get their smallest and largest values. Integers
-    that are not indices stay 0 or 1, because they may be sizes or loop counts.
+    There are four kinds: zeros of both signs and denormal numbers; the largest finite numbers; infinities and NaN; indices out
+    of range. All other values come from ``generated_inputs``. Quantized integers get their smallest and largest values.
+    Integers that are not indices stay 0 or 1, because they may be sizes or loop counts.
     """
     graph = file_graph(model, subgraph)
     samples = []
@@ -95,10 +96,10 @@ _MOST_EDGE_SAMPLES = 6
 
 
 def _set_edges(flat: InputArray, values: InputArray, number: int, shift: int) -> None:
-    """Set every second element, or all elements of a small input, to the extreme values in turn.
+    """Set every second element of an input to the next extreme value. In a small input, set all elements.
 
-    ``number`` is the number of the sample. Small inputs get different extreme values in each sample. ``shift`` is different for
-    each input of a model, so that two inputs have different extreme values at the same position.
+    ``number`` is the number of the sample. In small inputs, the extreme values differ from sample to sample. Each input of a
+    model has its own ``shift``. Two inputs therefore have unequal extreme values at the same position.
     """
     if len(values):
         places = flat[::2] if flat.size >= 2 * len(values) else flat
@@ -148,7 +149,10 @@ _EDGES: tuple[Callable[[Graph, Tensor, InputArray], InputArray], ...] = (
     _infinite_edges,
     _index_edges,
 )
-"""Functions that return the extreme values of one kind for an input, or no values if the kind does not apply."""
+"""Functions that each return the extreme values of one kind for an input.
+
+The result is empty if the kind does not fit the input.
+"""
 
 
 def _array(graph: Graph, tensor: Tensor, shape: tuple[int, ...], generator: np.random.Generator) -> InputArray:
@@ -175,7 +179,7 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
 
 
 def _index_limit(graph: Graph, index: int) -> int | None:
-    """Return the exclusive upper bound for an input of indices, at least 1, or None if the input has no indices."""
+    """Return the exclusive upper bound for an input of indices. Return None for all other inputs. The bound is at least 1."""
     waiting, seen, limits = [index], {index}, []
     while waiting:
         tensor = waiting.pop()
@@ -195,8 +199,8 @@ def _index_limit(graph: Graph, index: int) -> int | None:
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     """Read the inputs of a subgraph from a .npz file.
 
-    The arrays are named like the input tensors or like the signature's inputs. Raise OptionError if an array is missing or does
-    not fit its input.
+    The arrays have the names of the input tensors, or the names of the signature's inputs. Raise OptionError if an array is
+    missing or does not fit its input.
     """
     try:
         with open_input(path) as file:

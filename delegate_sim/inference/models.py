@@ -1,4 +1,4 @@
-"""Compare any two models with the same inputs and outputs."""
+"""Compare two models whose inputs and outputs match."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def compare_models(
 ) -> Difference:
     """Run two models on the same inputs, and compare the outputs.
 
-    The inputs are the arrays in ``arrays`` and in the .npz files ``data``, or generated inputs. If only one model quantizes a
-    value, the values are compared as real numbers. If ``is_timed`` is false, each model runs once per input, and neither latency
-    nor differences between runs are measured. ``python`` is as in ``compare``. Raise FixError if inputs or outputs differ in
-    number, shape or meaning, or if a model does not run.
+    The inputs are ``arrays``, the arrays in the .npz files ``data``, and ``samples`` generated inputs. If only one model
+    quantizes a value, the values are compared as real numbers. If ``is_timed`` is false, each model runs once per input. The
+    latency and the differences from run to run are then not measured. ``python`` is as in ``compare``. Raise FixError if the
+    models' inputs or outputs differ from each other in number, shape or meaning, or if a model does not run.
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
@@ -46,7 +46,7 @@ def compare_models(
 
 
 def _facing(first: Model, second: Model) -> Facing | None:
-    """Return the correspondence of the models' inputs and outputs, or None if their order and types are the same.
+    """Return the correspondence of the models' inputs and outputs. Return None if order and types are the same in both models.
 
     Raise FixError if the inputs or outputs of the two models cannot be matched.
     """
@@ -69,7 +69,7 @@ def _facing(first: Model, second: Model) -> Facing | None:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An input or output: the tensor, and its name in the signature, which may be empty."""
+    """An input or output of a model: the tensor, and its name in the signature. The name may be empty."""
 
     tensor: Tensor
     name: str
@@ -89,7 +89,7 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:
     """Return the position in ``theirs`` of each item of ``mine``.
 
-    Items are matched by signature name if both models have the same names, and otherwise by position.
+    If both models have the same signature names, items are matched by name. Otherwise, items are matched by position.
     """
     names = [end.name for end in theirs]
     if all(end.name for end in mine) and sorted(end.name for end in mine) == sorted(names) and len(set(names)) == len(names):
@@ -110,7 +110,7 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether a tensor's values represent real numbers, because they are floats or quantized."""
+    """Return whether a tensor's values are real numbers: they are floats, or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 
@@ -119,7 +119,7 @@ def _refused(first: Model, second: Model, fault: str) -> str:
 
 
 def _takes(tensor: Tensor, expected: Tensor) -> bool:
-    """Return whether the input ``tensor`` accepts values of ``expected``'s shape. An unknown size accepts every size."""
+    """Return whether the input ``tensor`` accepts a value with the shape of ``expected``. An unknown size accepts every size."""
     sizes = tensor.shape_signature or tensor.shape
     return len(sizes) == expected.rank and all(
         size in (-1, expected_size) for size, expected_size in zip(sizes, expected.shape, strict=True)

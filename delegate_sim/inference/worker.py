@@ -1,10 +1,11 @@
-"""Run two models in a separate process: ``python worker.py JOB``, where JOB is a folder.
+"""Run two models in a separate process: ``python worker.py JOB``. JOB is a folder.
 
-The script imports nothing from this package. It reads ``job.json`` in the folder, runs both models on the same inputs, and writes
-the comparison of each tensor to ``found.json``. ``stage.txt`` names the current step, in case the runtime crashes.
+The script imports nothing from this package. It reads ``job.json`` in the folder and runs both models on the same inputs. It
+writes the comparison of each tensor to ``found.json``. If the runtime crashes, ``stage.txt`` names the step in which it
+crashed.
 
-Inputs with extreme values run after the ordinary inputs, and the latency is measured last. If the runtime crashes or hangs in one
-of these steps, ``found.json`` still has the results of the ordinary inputs.
+Inputs with extreme values run after ordinary inputs, and the latency is measured last. If the runtime crashes or hangs in one
+of these later steps, ``found.json`` still has the results of the ordinary inputs.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ _THREADS = 1
 _MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
 """The largest and the smallest number of timed runs of each model."""
 _TIMED_SECONDS = 1.5
-"""The time after which timing ends, if there were enough rounds."""
+"""After this time in seconds, timing ends if each model has the smallest number of runs."""
 _PIECE = 1 << 20
 """Number of elements to compare in one step, to save memory."""
 _EXTREME_SECONDS = 60.0
-"""The time limit for extreme inputs. A loop may never end on NaN."""
+"""The time limit for extreme inputs, in seconds. With NaN as input, a loop may never end."""
 
 
 def main(folder: Path) -> None:
@@ -55,7 +56,7 @@ def main(folder: Path) -> None:
 
 
 def _write(folder: Path, results: dict[str, Any]) -> None:
-    """Write the results atomically, so that a crash does not damage earlier results."""
+    """Write the results in one step, so that a crash does not damage earlier results."""
     part = folder / "found.part"
     part.write_text(json.dumps(results), "utf-8")
     os.replace(part, folder / "found.json")
@@ -125,11 +126,11 @@ class _ModelSide:
         return outputs
 
     def output(self, number: int) -> Any:
-        """Return the value of an output; None if the runtime has no value for it."""
+        """Return the value of an output. Return None if the runtime has no value for it."""
         return self.tensor(self.outputs[number])
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor; None if the runtime has no value for it."""
+        """Return the value of a tensor. Return None if the runtime has no value for it."""
         try:
             return np.asarray(self._interpreter.get_tensor(index))
         except (ValueError, RuntimeError):
@@ -144,19 +145,19 @@ def _timed(action: Any) -> float:
 
 
 class _Stored:
-    """Scale and zero point of a tensor; a scale of 0 means that the tensor is not quantized."""
+    """Scale and zero point of a tensor. A scale of 0 means that the tensor is not quantized."""
 
     def __init__(self, details: dict[str, Any]) -> None:
         self.scale, self.zero_point = details["quantization"]
         self.kind = details["dtype"]
 
     def real(self, values: Any) -> Any:
-        """Return the real numbers that stored values represent."""
+        """Return the real numbers for stored values."""
         numbers = values.astype(np.float64)
         return (numbers - self.zero_point) * self.scale if self.scale else numbers
 
     def stored(self, numbers: Any) -> Any:
-        """Return the stored values that are nearest to the real numbers ``numbers``."""
+        """Return the nearest stored values for real numbers."""
         if not self.scale:
             return numbers.astype(self.kind)
         limits = np.iinfo(self.kind)
@@ -164,10 +165,10 @@ class _Stored:
 
 
 class _Facing:
-    """An adapter for the second model.
+    """Makes the second model look like the first model.
 
-    It takes and returns values with the first model's input types and order of inputs and outputs. If the type of an output
-    differs between the two models, the output is returned as real numbers.
+    ``run`` takes inputs in the order and types of the first model. ``output`` returns outputs in the order of the first model.
+    If the type of an output differs between the two models, ``output`` returns real numbers.
     """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, facing: dict[str, Any]) -> None:
@@ -187,23 +188,26 @@ class _Facing:
         return self._second.run(own)
 
     def output(self, number: int) -> Any:
-        """Return the value of the second model's output that corresponds to an output of the first model."""
+        """Return the second model's output that corresponds to an output of the first model."""
         place = self._order["outputs"][number]
         value = self._second.output(place)
         return self._second.stored_outputs[place].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def first_output(self, number: int) -> Any:
-        """Return the value of the first model's output, in the form that ``output`` returns."""
+        """Return an output of the first model, as real numbers if ``output`` returns real numbers."""
         value = self._first.output(number)
         return self._first.stored_outputs[number].real(value) if self._is_real["outputs"][number] and value is not None else value
 
     def tensor(self, index: int) -> Any:
-        """Return the value of a tensor; None if the runtime has no value for it."""
+        """Return the value of a tensor of the second model. Return None if the runtime has no value for it."""
         return self._second.tensor(index)
 
 
 class _ModelChain:
-    """Two models that replace one original model. The second model reads original inputs and outputs of the first model."""
+    """Two models that replace one original model.
+
+    Each input of the second model is an input of the original model or an output of the first model.
+    """
 
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second
@@ -233,7 +237,7 @@ _OtherSide = _ModelSide | _ModelChain | _Facing
 
 
 def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSide, _OtherSide]:
-    """Load the models."""
+    """Load the two models of a job."""
     first, other = (_ModelSide(name, job[name], folder, **options) for name in ("a", "b"))
     if job["then"] is not None:
         return first, _ModelChain(other, _ModelSide("then", job["then"]["path"], folder, **options), job["then"])
@@ -241,7 +245,7 @@ def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSi
 
 
 def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str) -> dict[str, Any]:
-    """Run both models on samples of one kind, and return the differences of each tensor."""
+    """Run both models on samples of one kind. Return the differences of each tensor."""
     first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models have different numbers of inputs or outputs")
@@ -277,7 +281,7 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
 
 
 def _refusal(run_first: Any, run_second: Any) -> str | None:
-    """Run both models. Return None if both run, a message if only one fails, or an empty string if both fail."""
+    """Run both models. Return None if both run, and an empty string if both fail. If only one fails, return a message."""
     errors = []
     for run in (run_first, run_second):
         try:
@@ -295,9 +299,10 @@ def _refusal(run_first: Any, run_second: Any) -> str | None:
 def _compare_signature(
     signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str
 ) -> tuple[list[_Tally], str]:
-    """Run one signature of both models, and return the differences of its outputs in the order of ``outputs``.
+    """Run one signature of both models. Return the differences of its outputs in the order of ``outputs``, and a message.
 
-    Also return a message about an extreme input on which only one model reports an error; empty if there is no such input.
+    The message is about an extreme input on which only one model reports an error. The message is empty if there is no such
+    input.
     """
     tallies = [_Tally() for _ in signature["outputs"]]
     refused = ""
@@ -331,9 +336,9 @@ def _samples(files: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _latency(job: dict[str, Any], folder: Path) -> dict[str, Any] | None:
-    """Time alternating runs of both models with XNNPACK, and return the seconds of each run.
+    """Time runs of both models with XNNPACK. Return the seconds of each run, or None if a model does not run with XNNPACK.
 
-    Return None if a model does not run with XNNPACK.
+    Runs of the two models alternate.
     """
     try:
         sides = _sides(job, folder, has_xnnpack=True)
@@ -382,7 +387,7 @@ class _Tally:
             self._add_numbers(*[values[start : start + _PIECE] for values in flat])
 
     def _add_numbers(self, one: Any, other: Any) -> None:
-        """Add the differences of one-dimensional arrays of numbers."""
+        """Add the differences between one-dimensional arrays of numbers."""
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         first = one.astype(wide)
         finite = np.abs(first[np.isfinite(first)])

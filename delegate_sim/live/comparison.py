@@ -19,7 +19,7 @@ from .engine import Engine
 from .live_runs import decided_run
 
 _SHOWN = 3
-"""Largest number of missing partitions to report on each side."""
+"""The largest number of listed partitions that only the simulation has. The same limit applies to the real code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class LiveResult:
         return self.is_compared and not self.differences
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. A node is [subgraph, node], or [operator] if its place is not known."""
+        """Return the result as plain data. A node is [subgraph, node], or [operator] if the place is not known."""
         partitions = self.decision.partitions
         return {
             "target": self.name,
@@ -86,10 +86,10 @@ def comparable_release(engine: Engine, requested: Release) -> Release:
 
 
 def run_and_compare(engine: Engine, model: Model, target: Target, release: Release) -> tuple[Run | None, LiveResult]:
-    """Run a delegate's real code on a model, and compare it with the simulation on ``release`` (``comparable_release``).
+    """Run a delegate's real code on a model, and compare its decision with a simulation.
 
-    Return the simulated run and the result. For a delegate that cannot be simulated, the run is that of the real code, or None if
-    the code does not say where every node runs.
+    ``release`` is the simulated release (see ``comparable_release``). Return the simulated run and the result. If the delegate
+    cannot be simulated, return the real code's run instead. This run is None if the code does not say where every node runs.
     """
     if not target.delegate.is_live_only:
         run = simulate(model, replace(target, release=release, defaults="api"))
@@ -130,7 +130,7 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
 
 
 def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...], are_known: bool, words: str) -> Iterator[str]:
-    """Yield descriptions of the partitions that are in ``these`` and missing in ``those``.
+    """Yield a description of each partition that is in ``these`` but not in ``those``.
 
     If the places of nodes are not known, compare operators.
     """

@@ -11,7 +11,7 @@ from ..delegates.decision import FileNode
 
 @dataclass(frozen=True, slots=True)
 class LiveNode:
-    """A delegated node: its operator, and its place in the model file, or None if the place is not known."""
+    """A delegated node: its operator and its place in the model file. The place is None if it is not known."""
 
     op: str
     place: FileNode | None = None
@@ -42,9 +42,9 @@ class LivePlacement:
     reason: str = ""
     """The first failed check of the node, as the compiler printed it, or "" if it printed no check."""
     is_listed: bool = True
-    """Whether the compiler's database lists the node. The place of a node that is not listed follows from the compiled file."""
+    """Whether the compiler's database lists the node. If not, the node's place is derived from the compiled file."""
     kernel: int | None = None
-    """The number of the operator in the compiled file that runs the node on the NPU; None if the compiler gave no commands."""
+    """The number of the compiled file's NPU operator that runs the node; None if the NPU has no commands for the node."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the placement as plain data."""

@@ -1,4 +1,4 @@
-"""A bug report about a difference between real code and the simulation, without weights or names."""
+"""A bug report about a difference between real code and the simulation. The report contains no weights and no names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Engines for the delegates with real code that can run on this host.
 
-LiteRT's wheel contains most of this code. Some delegates need a library from the vendor. This package neither includes nor
+LiteRT's wheel contains most of this code. Some delegates need a library from the vendor. delegate-sim neither includes nor
 downloads the code.
 """
 

@@ -1,4 +1,4 @@
-"""Read the nodes of the default delegate from LiteRT's interpreter.
+"""Read from LiteRT's interpreter which nodes its default delegate takes.
 
 LiteRT's Python API does not show execution plans, but every delegate receives them. Therefore, this module applies a second
 delegate after the default delegate. The second delegate claims no nodes, and records the plans.
@@ -159,7 +159,7 @@ def _numbers(array: Any) -> tuple[int, ...]:
 def _main(source: str, result: str) -> None:
     """Write the execution plans of the model ``source``, or the error, to the file ``result`` as JSON.
 
-    A delegate kernel is a list of nodes.
+    In the JSON, a delegate kernel is a list of nodes.
     """
     content: dict[str, Any] = {"error": "", "plans": []}
     try:

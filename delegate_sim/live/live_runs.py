@@ -1,6 +1,6 @@
 """Runs of delegates that cannot be simulated.
 
-The real code decides, and its decision is returned as a run, like the result of a simulation.
+The real code decides. Its decision becomes a run, in the same form as the result of a simulation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def run_target(model: Model, target: Target, cache: AnalysisCache | None = None)
 
 
 def run_side(model: Model, target: Target) -> Side:
-    """Return a side of a comparison. Raises LimitError if the model is too large for a comparison."""
+    """Run a model on a target, for a comparison. Raises LimitError if the model is too large for a comparison."""
     Effort(model).require(COMPARISON)
     return Side(model, run_target(model, target))
 
@@ -70,7 +70,7 @@ def require_engines(delegates: Iterable[Delegate]) -> None:
 
 
 def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDecision, placed: Iterable[LivePlacement]) -> Run:
-    """Return the run of a decision of real code. ``placed`` are the places of all nodes."""
+    """Convert a decision of real code to a run. ``placed`` are the places of all nodes."""
     refusal = None
     if decision.has_failed:
         refusal = Refusal(NOT_COMPILED.name, decision.end, NOT_COMPILED.hint, 0, None, None)
@@ -84,7 +84,7 @@ def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDeci
 
 
 def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal: Refusal | None) -> SubgraphRun:
-    """Return the run of one subgraph. The plan leaves out nodes that the compiler removed, because nothing runs them."""
+    """Return the run of one subgraph. The plan omits the nodes that the compiler removed."""
     plan = [index for index in graph.execution_plan if placements[index].place != GONE]
     kept = replace(graph, execution_plan=tuple(plan))
     verdicts = {
@@ -99,7 +99,7 @@ def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal
 def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Subset, ...]:
     """Return the partitions in running order: one for each NPU operator of the compiled file. Empty if there is none.
 
-    The tensors of a removed node count for the partition that the node would belong to.
+    The tensors of a partition include the tensors of its removed nodes.
     """
     if all(placement.place != NPU for placement in placements.values()):
         return ()
@@ -118,7 +118,7 @@ def _subsets(graph: Graph, placements: Mapping[int, LivePlacement]) -> tuple[Sub
 def _kernels(graph: Graph, placements: Mapping[int, LivePlacement]) -> Mapping[int, int]:
     """Return the NPU operator of each node that is not on the CPU.
 
-    A node without commands gets the NPU operator of the node that writes its operand. If there is none, the node gets the NPU
+    A node without commands gets the NPU operator of a node that writes its operand. If there is none, the node gets the NPU
     operator of a node that reads its result.
     """
     kernels = {index: placement.kernel for index, placement in placements.items() if placement.kernel is not None}

@@ -20,7 +20,7 @@ NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes, keyed by the name of their first output. Nodes that share this name are left out."""
+    """Return the nodes, keyed by the name of their first output. A node is omitted if another tensor has this name."""
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -49,7 +49,7 @@ def with_distinct_names(model: Model) -> bytes:
 
 
 def with_numbered_names(model: Model) -> bytes:
-    """Return the bytes of the model file, in which every tensor has the name from ``numbered_name``.
+    """Return the bytes of the model file, with the name from ``numbered_name`` for every tensor.
 
     Tensors without a name field do not change.
     """
@@ -82,7 +82,7 @@ def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the places, as (subgraph, tensor), of the first outputs of nodes without a unique name."""
+    """Return the place, as (subgraph, tensor), of each first output that ``result_names`` does not find by name."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

@@ -115,7 +115,7 @@ def _missing_library(printed: Sequence[str], needs: str) -> str:
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
-    """Write some options to files, and yield the tool's flags with the paths of these files."""
+    """Write the options that are texts to files, and yield the tool's flags with the paths of these files."""
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
@@ -157,8 +157,8 @@ def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, nu
 def _node_in_file(model: Model, names: Mapping[str, FileNode], graph: Subgraph, node: Node) -> LiveNode:
     """Find a node of a partition in the model file, by the name of the node's first output.
 
-    The last node of an inlined body has the output name of another node, so the operators of both nodes must be the same too. A
-    call of compiled code matches any operator.
+    The last node of an inlined body can have the output name of another node, so the operators must also be the same. A call of
+    compiled code matches any operator.
     """
     place = names.get(graph.tensors[node.outputs[0]].name) if node.outputs and node.outputs[0] >= 0 else None
     if place is None:

@@ -24,7 +24,7 @@ _ACTIVATION_TYPES = frozenset({"float32", "fp32", "f32", "float16", "fp16", "f16
 
 
 def parsed_backend(text: str) -> str | None:
-    """Return the backend that a text names, ignoring case, or None if there is no such backend."""
+    """Return the backend with this name, or None if there is no such backend. Case is ignored."""
     return text.upper() if text.upper() in BACKENDS else None
 
 

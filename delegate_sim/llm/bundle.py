@@ -39,7 +39,7 @@ _MOST_BYTES = 64 << 20
 """The largest size, in bytes, of metadata or a tokenizer."""
 _LONGEST_HEADER = 16 * 1024
 PAGE = 4096
-"""The alignment of the positions of memory maps, in bytes."""
+"""Memory maps start at multiples of this size, in bytes."""
 
 PREFILL_DECODE, EMBEDDER, PER_LAYER_EMBEDDER = "prefill_decode", "embedder", "per_layer_embedder"
 VISION_ENCODER, VISION_ADAPTER = "vision_encoder", "vision_adapter"
@@ -70,7 +70,7 @@ _HEADER_HINT = "build or download the bundle again"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The file, its header, and the sections that the engine finds by model type and by data type."""
+    """The file, its header, the sections of models by model type, and all other sections by data type."""
 
     path: str
     content: Content
@@ -84,7 +84,7 @@ class Bundle:
         return section is not None and section.size > 0 and section.end <= len(self.content)
 
     def model_bytes(self, model_type: str) -> Content | None:
-        """Return the bytes of a model, or None if the engine does not find them."""
+        """Return the bytes of a model, or None if the engine does not find the model."""
         return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
 
     def bytes_of(self, data_type: int) -> bytes | None:
@@ -110,7 +110,7 @@ class Bundle:
         return None if section is None else section.item(CONSTRAINT)
 
     def activation_type(self, model_type: str) -> str | None:
-        """Return the preferred activation type of a model's section, or None if the section names none."""
+        """Return the preferred activation type of a model's section, or None if the section gives none."""
         section = self.models.get(model_type)
         return None if section is None else section.item(ACTIVATION_TYPE)
 

@@ -128,7 +128,7 @@ class StoppedWhileCompiling(Stopped):
 
 @dataclass(frozen=True, slots=True)
 class AllocationFailure:
-    """The node or the delegate kernel for which tensors cannot be allocated. ``node`` is None if one tensor is the reason."""
+    """The node or the delegate kernel for which tensors cannot be allocated. If a tensor causes the failure, ``node`` is None."""
 
     node: int | None
     message: str
@@ -138,9 +138,9 @@ class AllocationFailure:
 def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, AllocationFailure | None]:
     """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
-    Each round inlines the composites that XNNPACK did not take in the round before, and applies XNNPACK again. Return the model
-    with inlined composites and only the lines of this subgraph. Also return the failure to allocate, or None. Raises LimitError
-    if the composites are nested too deeply.
+    Each round inlines the composites that XNNPACK did not take in the previous round, and applies XNNPACK again. Return the model
+    with inlined composites and the log lines of this subgraph, and the failure to allocate, or None. Raises LimitError if the
+    composites are nested too deeply.
     """
     model, run, lines, budget = compiled.model, compiled.run, list[BundleReplacement](), InliningBudget()
     while composites := composites_left(model, subgraph, run.subgraphs[subgraph].delegated):
@@ -201,7 +201,7 @@ def _replacements(section: str, run: Run, is_clustered: bool = True) -> tuple[Bu
 
 
 def replacement_in(text: str, section: str) -> BundleReplacement | None:
-    """Return the replacement of nodes that a line of the runtime's log reports; None for other lines."""
+    """Parse a log line of the runtime that reports replaced nodes. Return None for every other line."""
     match = _REPLACING.fullmatch(text)
     if match is None:
         return None
@@ -210,7 +210,7 @@ def replacement_in(text: str, section: str) -> BundleReplacement | None:
 
 
 def _runs_in_order(run: Run, subgraph: int) -> int:
-    """Return the number of partitions if the runtime keeps the order of the nodes (``greedily`` in ``graph_info.cc``)."""
+    """Return the number of partitions if the runtime must keep the order of the nodes (``greedily`` in ``graph_info.cc``)."""
     decision = run.subgraphs[subgraph].decision
     if decision is None:
         return 0
@@ -272,7 +272,7 @@ def _reasons(run: Run) -> tuple[str, ...]:
 
 
 def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
-    """Yield the nodes that ML Drift takes and that crash the process when ML Drift builds their kernels."""
+    """Yield a stop for each node that ML Drift takes, if building the node's kernel crashes the process."""
     for run in compiled.run.subgraphs:
         if len(run.delegated) < len(run.graph.execution_plan):
             continue

@@ -16,13 +16,13 @@ from ..model.model import Model, Node
 COMPOSITE = "STABLEHLO_COMPOSITE"
 _MOST_NODES = 200_000
 _WEIGHT_OF_A_SUBGRAPH = 16
-"""Number of nodes that are added to a model's size for each subgraph, because delegates are applied to each one."""
+"""The size that a subgraph has in addition to its nodes, counted in nodes. Delegates are applied to each subgraph."""
 
 
 class InliningBudget:
-    """The limit on the size of all models that arise while composites are inlined.
+    """The limit on the total size of the models that are made while composites are inlined.
 
-    Each round inlines the composites that the delegate did not take in the round before. If each body calls another body twice,
+    Each round inlines the composites that the delegate did not take in the previous round. If each body calls another body twice,
     the number of nodes doubles in each round. If a body calls itself, the rounds have no end.
     """
 
@@ -30,7 +30,7 @@ class InliningBudget:
         self._nodes = 0
 
     def spend(self, model: Model, subgraph: int) -> None:
-        """Count a model before it is simulated. Raises LimitError if all models together are too large."""
+        """Add the size of a model, before the model is simulated. Raises LimitError if all models together are too large."""
         self._nodes += sum([len(one.nodes) + _WEIGHT_OF_A_SUBGRAPH for one in model.subgraphs if one.nodes])
         if self._nodes > raised(_MOST_NODES):
             raise LimitError(
@@ -75,14 +75,14 @@ def with_inlined_composites(model: Model, index: int, composites: Container[int]
 
 
 def only_called(model: Model, index: int) -> Model:
-    """Return the model without the nodes of subgraphs that a subgraph does not call, which takes less time to simulate."""
+    """Return a model that is faster to simulate: subgraphs that subgraph ``index`` does not call have no nodes."""
     called = subgraphs_from(model, [index])
     kept = [one if one.index in called else replace(one, nodes=()) for one in model.subgraphs]
     return model.with_same_bytes(subgraphs=tuple(kept))
 
 
 def _body(model: Model, node: Node) -> int | None:
-    """Return the subgraph with the body of a composite; None if the body is missing or has other numbers of inputs or outputs."""
+    """Return the body subgraph of a composite, or None if there is no body with the composite's numbers of inputs and outputs."""
     if node.op != COMPOSITE or node.is_custom:
         return None
     index = int(model.options(node).decomposition_subgraph_index)

@@ -98,7 +98,7 @@ def _run(progress: EngineProgress) -> None:
 
 
 def _main_backend(bundle: Bundle, asked: str) -> str:
-    """Return the backend of the text decoder. On the GPU, an artisan decoder replaces the usual executor."""
+    """Return the backend of the text decoder. On the GPU, a decoder of hand-written kernels replaces the usual executor."""
     return GPU_ARTISAN if asked == GPU and bundle.is_present(ARTISAN_DECODER) else asked
 
 
@@ -116,7 +116,10 @@ def _read_metadata(progress: EngineProgress) -> None:
 
 
 def _check_settings(progress: EngineProgress) -> None:
-    """Check constraints and activation types for text, images and sound, in this order, and then the folders."""
+    """Check the constraints and activation types, first for text, then for images, then for sound.
+
+    Then check the cache folder.
+    """
     bundle, options = progress.bundle, progress.options
     if progress.backend == GOOGLE_TENSOR_ARTISAN:
         raise Stopped(Stop("backend", "INVALID_ARGUMENT: Not recognized backend: 5"))
@@ -174,7 +177,7 @@ def _can_exist(folder: str) -> bool:
 
 
 def _run_artisan(progress: EngineProgress) -> None:
-    """Check the section of the executor for hand-written GPU kernels."""
+    """Check the section of the decoder of hand-written GPU kernels."""
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
         text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"

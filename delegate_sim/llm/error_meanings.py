@@ -1,4 +1,4 @@
-"""The meanings of errors that LiteRT-LM's engine prints, for readers of a log who may not have the bundle."""
+"""The meanings of errors that LiteRT-LM's engine prints. A meaning is found from the log alone, without the bundle."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _MEANINGS = (
     ("Failed to run prefill", "the engine cannot read the prompt; the rest of this line says why"),
     ("Failed to run decode", "the engine cannot generate tokens; the rest of this line says why"),
 )
-"""Meanings by words in an error. The first meaning whose words are in the error is used."""
+"""Pairs of words and a meaning. The first pair whose words are in the error is used."""
 
 
 def engine_meaning(line: str) -> str:

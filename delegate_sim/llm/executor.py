@@ -52,7 +52,7 @@ from .signatures import (
 
 _SECTION = section_name(PREFILL_DECODE)
 _KEY_TYPES, _VALUE_TYPES, _GLOBAL_TYPES = (1, 3), (2, 4), (1, 2)
-"""The types of state buffers: global and local caches of keys and values."""
+"""The types of state buffers for keys, for values, and for global caches."""
 _TOKEN_BYTES = 4
 _MOST_ON_GPU = 4096
 _IN_MEMORY = ":memory"
@@ -61,7 +61,7 @@ _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
 @dataclass(frozen=True, slots=True)
 class Embedder:
-    """An embedder that the engine can create, and the sizes of one embedding. The batch and token dimensions are left out."""
+    """An embedder that the engine can create. ``sizes`` is the shape of one embedding, without the batch and token dimensions."""
 
     sizes: tuple[int, ...]
 
@@ -252,7 +252,7 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
 def _state(
     progress: EngineProgress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
 ) -> tuple[dict[str, Tensor], int]:
-    """Return the states by input name, and the number of tokens that they can hold."""
+    """Return the states by input name, and the number of tokens that the states can hold."""
     if buffers is not None:
         return _state_by_metadata(model, signature, buffers)
     roots = cache_roots(signature)
@@ -327,7 +327,7 @@ def _check_logits(
 
 
 def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
-    """Return an embedder, which always runs on the CPU, or None if its model is missing or damaged.
+    """Return an embedder, or None if its model is missing or damaged. Embedders always run on the CPU.
 
     If the embedder is needed, a later step reports the fault.
     """

@@ -16,7 +16,7 @@ def is_magic(size: int) -> bool:
 
 
 def target_of(size: int, most: int) -> int:
-    """Return the size that replaces a magic number. Other sizes are returned unchanged.
+    """Return the size that replaces ``size``, or ``size`` itself if it is not a magic number.
 
     If ``most``, the number of tokens, is smaller than the magic number, return ``most``. Otherwise, return the largest multiple
     of 256 below the magic number, or the largest power of two if there is no multiple.

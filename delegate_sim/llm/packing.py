@@ -42,7 +42,7 @@ class Part:
 class FileSpan:
     """A range of bytes in a file.
 
-    The bytes are read in pieces, because a mapped file would count as used memory after it was read.
+    The bytes are read in pieces. The pages of a mapped file would count as used memory after they were read.
     """
 
     path: str
@@ -53,7 +53,7 @@ class FileSpan:
         return self.end - self.begin
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces. Raises OSError, also if the file has become shorter."""
+        """Yield the bytes in pieces. Raises OSError if the file cannot be read or has become shorter."""
         # A search for data moves the position of its file, so there are two.
         with open_input(self.path) as file, open_input(self.path) as finder:
             if os.fstat(file.fileno()).st_size < self.end:
@@ -75,7 +75,10 @@ class FileSpan:
 
 
 def _next_data(file: BinaryIO, start: int) -> int:
-    """Return the position of the first byte from ``start`` on that is not in a hole; ``start`` if holes cannot be found."""
+    """Return the position of the first byte, at or after ``start``, that is not in a hole.
+
+    Return ``start`` if holes cannot be found.
+    """
     if not hasattr(os, "SEEK_DATA"):
         return start
     try:
@@ -129,7 +132,7 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 
 
 def repack(folder: str, path: str) -> None:
-    """Pack the files that ``unpack`` wrote to a folder into a bundle. Raises ModelError."""
+    """Make a bundle from the files that ``unpack`` wrote to a folder. Raises ModelError."""
     manifest = _manifest(folder)
     head, tail = _read(folder, HEADER), _span(folder, TAIL)
     files = {number: _span(folder, name) for number, name in manifest.items()}
@@ -144,7 +147,7 @@ def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
 
 
 def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]) -> None:
-    """Write a bundle again. Some sections get new bytes, which are keyed by section number. Raises ModelError."""
+    """Write a copy of a bundle in which some sections have new bytes, keyed by section number. Raises ModelError."""
     content, header, parts = read_parts(path)
     last = max([header.end, *[part.section.end for part in parts]])
     files: dict[int, PartBytes] = {part.section.number: FileSpan(path, part.section.begin, part.section.end) for part in parts}
@@ -155,8 +158,8 @@ def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]
 def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], tail: PartBytes) -> None:
     """Write a bundle from its parts.
 
-    ``head`` is the bytes up to the end of the header, ``files`` the bytes of each section by number, and ``tail`` the bytes after
-    the last section. Raises ModelError if the header does not fit the sections.
+    ``head`` is the bytes up to the end of the header. ``files`` has the bytes of each section, keyed by number. ``tail`` is the
+    bytes after the last section. Raises ModelError if the header does not fit the sections.
     """
     try:
         header = read_header(head)

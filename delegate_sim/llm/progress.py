@@ -17,7 +17,7 @@ _DEFAULT_TOKENS = 4096
 
 @dataclass
 class EngineProgress:
-    """The bundle, the backend and the settings of a run, and the results and log lines of the checks so far."""
+    """The bundle, the backend and the settings of a run, and the results and log lines of the finished checks."""
 
     bundle: Bundle
     backend: str
@@ -36,12 +36,12 @@ class EngineProgress:
 
     @property
     def is_clustered(self) -> bool:
-        """Whether the engine clusters the delegate's nodes on the CPU."""
+        """Whether the runtime may reorder nodes on the CPU, so that XNNPACK gets fewer partitions."""
         return self.metadata is None or self.metadata.model_name != UNCLUSTERED_MODEL
 
     @property
     def max_num_tokens(self) -> int:
-        """The largest number of tokens, from the settings, from the metadata, or from the engine's default, in this order."""
+        """The largest number of tokens: the value in the settings, otherwise in the metadata, otherwise the engine's default."""
         asked = self.settings.get("max_num_tokens")
         if isinstance(asked, int) and asked > 0:
             return asked

@@ -34,7 +34,7 @@ class Stop:
 
 
 class Stopped(Exception):
-    """Raised by a check that the bundle does not pass."""
+    """Raised if a bundle does not pass a check."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop.error)
@@ -43,7 +43,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BundleReplacement:
-    """The nodes that a delegate replaces in one subgraph of a section's model, as in one line of the runtime's log."""
+    """The nodes that a delegate replaces in one subgraph of a section's model, as one line of the runtime's log reports them."""
 
     section: str
     delegate: str

@@ -1,6 +1,6 @@
 """The checks of a session: stop tokens, the encoders of images and sound, the prompt, and decoding.
 
-Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``, and in ``runtime/executor``
+Source: google-ai-edge/LiteRT-LM, ``runtime/engine/engine_settings.cc``. In ``runtime/executor``:
 ``vision_litert_compiled_model_executor.cc``, ``audio_litert_compiled_model_executor.cc`` and
 ``llm_litert_compiled_model_executor.cc``.
 """
@@ -173,7 +173,10 @@ def _check_width(model: Model, signature: Signature, name: str, embedder: Embedd
 
 
 def _check_decode(progress: EngineProgress, executor: Executor) -> None:
-    """Check for faults that only the first decode finds: unused parameters, and caches of other sizes than in prefill."""
+    """Check for faults that only the first decode finds.
+
+    The faults are unused parameters, and caches that have other sizes in decode than in prefill.
+    """
     model, decode = executor.model, executor.decode
     nodes = model.subgraphs[decode.subgraph].nodes
     parameters = decode.inputs.get(executor.roles.parameters or "")

@@ -34,7 +34,7 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
 def _outcome(model: Model, preparation: Preparation) -> tuple[Outcome, str, MicroNode | None]:
     """Return the outcome, its reason and the failing node.
 
-    The order of the checks is the runtime's: tensor types, operators, Prepare of each node, and the memory plan.
+    The checks run in the runtime's order: tensor types, operators, Prepare of each node, and the memory plan.
     """
     if not model.subgraphs:
         return Outcome.FILE, "the file has no subgraph", None

@@ -37,13 +37,16 @@ _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernel
 
 
 def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") -> tuple[Check[MicroTarget], ...]:
-    """Limit checks to a function of the CMSIS-NN kernel in ``file``. These checks do not apply to the reference kernel."""
+    """Return these checks with the function ``symbol`` of a CMSIS-NN kernel as their source.
+
+    The checks do not apply to the reference kernel.
+    """
     source = Source(TFLM, f"tensorflow/lite/micro/kernels/cmsis_nn/{file}", symbol)
     return tuple(one.from_source(source).when(_CMSIS_NN) for one in checks)
 
 
 def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
-    """Limit checks to nodes in which the operand has one of these types."""
+    """Return these checks, limited to nodes whose operand ``which`` has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
 
@@ -174,7 +177,7 @@ _MOST_COMPARED = 1 << 20
 
 
 def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
-    """Return the first elements of a constant as a list, or None if the tensor is not constant."""
+    """Return the first ``most`` elements of a constant, or None if the tensor is not constant."""
     if not tensor.is_constant:
         return None
     values = node.value(tensor)
@@ -182,7 +185,7 @@ def integers(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int
 
 
 def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int] | None:
-    """Return the first bytes of a constant of any type as 32-bit integers, or None if the tensor is not constant.
+    """Return the bytes of a constant of any type as at most ``most`` 32-bit integers, or None if the tensor is not constant.
 
     Several kernels read axes, strides and paddings in this way, without checking the type.
     """
@@ -194,9 +197,9 @@ def as_int32(node: NodeView, tensor: Tensor, most: int = _MOST_READ) -> list[int
 
 
 def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
-    """Return the elements of a constant, a single 0 for an input of the model, and None for other tensors.
+    """Return the distinct elements of a constant, or None for a tensor that is computed.
 
-    Inputs of the model are 0 until the application sets them.
+    For an input of the model, return a single 0, because inputs are 0 until the application sets them.
     """
     if tensor.is_constant:
         values = node.value(tensor)

@@ -1,4 +1,4 @@
-"""Read C++ source: remove comments, string literals, and code that is never compiled.
+"""Read C++ source: remove comments and code that is never compiled, and move string literals to a list.
 
 Macros are not expanded. If the value of a condition such as ``#ifdef NAME`` is unknown, the code of all branches stays.
 """
@@ -21,7 +21,7 @@ _TOKENS = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""Comments and literals. The last two kinds are numbers such as ``1'000``, and words: a quote in or after them opens nothing."""
+"""Comments and literals, and text in which a quote does not start a literal: numbers such as ``1'000``, and words."""
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)(.*)")
 _LITERAL_CONDITIONS = {"0": False, "false": False, "1": True, "true": True}
 
@@ -56,7 +56,7 @@ def read_cpp(text: str) -> CppSource:
 
 
 def _unescaped(literal: str) -> str:
-    """Return the text of a literal. Escape sequences that JSON does not have stay unchanged."""
+    """Return the text of a literal. If an escape sequence is not valid in JSON, the literal is returned unchanged."""
     try:
         return str(json.loads(f'"{literal}"'))
     except ValueError:
@@ -65,16 +65,16 @@ def _unescaped(literal: str) -> str:
 
 @dataclass(slots=True)
 class _Conditional:
-    """The state of an ``#if`` whose ``#endif`` is not read yet."""
+    """The state of an ``#if`` before its ``#endif`` is read."""
 
     is_kept: bool
     """Whether the current branch may be compiled."""
     is_decided: bool
-    """Whether a previous branch, or the current one, is always compiled. Later branches are then never compiled."""
+    """Whether the current branch or an earlier branch is always compiled. Later branches are then never compiled."""
 
 
 def _without_skipped_branches(code: str) -> str:
-    """Return code without the branches that literal conditions such as ``#if 0`` leave out."""
+    """Return code without the branches that are never compiled because of a literal condition, such as ``#if 0``."""
     lines: list[str] = []
     conditionals: list[_Conditional] = []
     for line in code.split("\n"):

@@ -1,7 +1,7 @@
 """The subgraphs of a model as TensorFlow Lite Micro reads them.
 
-The runtime does not read buffers outside the flatbuffer, so it treats their tensors as activations. The runtime keeps all nodes
-of the model in the execution plan.
+The runtime does not read buffers outside the flatbuffer. It treats tensors with such buffers as activations. The runtime keeps
+all nodes of the model in the execution plan.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _as_arena(tensor: Tensor, is_external: bool) -> Tensor:
 
 
 def is_allocated(tensor: Tensor) -> bool:
-    """Return whether the runtime allocates memory for a tensor, because the flatbuffer has no data for it."""
+    """Return whether the flatbuffer has no data for a tensor. For such a tensor, the runtime allocates memory."""
     return tensor.data is None and tensor.value is None
 
 

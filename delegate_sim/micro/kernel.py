@@ -12,7 +12,7 @@ from ..rules.source import Source
 from .target import TFLM, MicroTarget
 
 TensorShapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
-"""A function that returns the shapes that Prepare sets, by the position of the result."""
+"""A function that returns the shapes that Prepare sets, keyed by the position of the result."""
 Scratch: TypeAlias = Callable[[NodeView], tuple[int, ...]]
 """A function that returns the sizes in bytes of the buffers that Prepare requests, in order."""
 
@@ -36,12 +36,12 @@ class MicroKernel:
 
 
 def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
-    """Return the checks of a function in the runtime's folder of kernels."""
+    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``."""
     return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
 
 
 def unchecked(file: str, symbol: str) -> OpRule[MicroTarget]:
-    """Return the rule of a function that refuses nothing."""
+    """Return a rule without checks, for a function that refuses nothing."""
     return in_source(file, symbol)
 
 

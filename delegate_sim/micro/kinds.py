@@ -1,4 +1,4 @@
-"""The kinds of problem that TensorFlow Lite Micro reports, with its own wording where needed."""
+"""The kinds of problem that TensorFlow Lite Micro reports. Some kinds have a wording of their own for this runtime."""
 
 from __future__ import annotations
 
@@ -64,5 +64,7 @@ KINDS = (
 
 NAME = "micro"
 """The name of the runtime in codes."""
-EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.code(NAME): kind.explanation for kind in KINDS})
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
+    {kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)}
+)
 """The explanation of each code."""

@@ -52,7 +52,7 @@ class _Lifetime:
 
 @dataclass(slots=True)
 class _Marking:
-    """The lifetimes of all tensors and scratch buffers, collected by visiting subgraphs in the order of their calls."""
+    """The lifetimes of all tensors and scratch buffers. They are collected by visiting subgraphs in the order of their calls."""
 
     preparation: Preparation
     tensors: list[list[_Lifetime]]
@@ -102,7 +102,7 @@ class _Marking:
 def offline_offsets(model: Model) -> Sequence[int] | None:
     """Return the offset that the model's metadata gives for each tensor, or None if there is no such metadata.
 
-    -1 means that the offset is not fixed.
+    An offset of -1 means that the metadata does not fix the tensor's place.
     """
     span = model.metadata.get(OFFLINE_METADATA)
     if span is None or span[1] < 12:

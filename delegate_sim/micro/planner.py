@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 ALIGNMENT = 16
 ONLINE = -1
-"""The value in place of an offset if the model file does not fix the offset of a buffer."""
+"""The value of ``offline_offset`` if the model file does not fix the offset of a buffer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A buffer to place: its size, the first and the last step of its use, and its offset if the model file fixes the offset."""
+    """A buffer to place: its size, the first and last step that use it, and its offset if the model file fixes the offset."""
 
     size: int
     first: int
@@ -32,8 +32,8 @@ def aligned(size: int) -> int:
 def plan(requirements: Sequence[Requirement]) -> tuple[int, ...]:
     """Return the offset of each buffer.
 
-    Buffers with a fixed offset come first. The other buffers are placed from the largest to the smallest. Each of these buffers
-    gets the first gap that is large enough between the buffers that are used at the same time.
+    Buffers with a fixed offset come first. All other buffers are placed from the largest to the smallest. A buffer gets the first
+    gap that is large enough between the placed buffers that are used at the same time.
     """
     offline = [index for index, wanted in enumerate(requirements) if wanted.offline_offset != ONLINE]
     online = [index for index, wanted in enumerate(requirements) if wanted.offline_offset == ONLINE]

@@ -64,7 +64,7 @@ class Preparation:
 
 
 def prepare_model(model: Model, target: MicroTarget) -> Preparation:
-    """Judge each node independently of the other nodes. The runtime itself stops at the first failing node."""
+    """Judge each node independently of all other nodes. The runtime itself stops at the first failing node."""
     certain = _certain_subgraphs(model)
     graphs: list[Graph] = []
     nodes: list[MicroNode] = []
@@ -114,7 +114,11 @@ def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNod
 
 
 def _certain_subgraphs(model: Model) -> frozenset[int]:
-    """Return the subgraphs that run for all inputs: the first subgraph, and the subgraphs that are always called."""
+    """Return the subgraphs that run for all inputs.
+
+    These are the first subgraph, the condition of each WHILE and the subgraph of each CALL_ONCE in a subgraph that runs for all
+    inputs.
+    """
     certain: set[int] = set()
     waiting = [0]
     while waiting:

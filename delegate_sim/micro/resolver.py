@@ -43,7 +43,7 @@ SignalFilterBankSquareRoot:FilterBankSquareRoot SignalFilterBankSpectralSubtract
 SignalFramer:Framer SignalIrfft:Irfft SignalOverlapAdd:OverlapAdd SignalPCAN:PCAN SignalRfft:Rfft SignalStacker:Stacker
 SignalWindow:Window
 """
-"""Pairs of an operator and a function name. The function registers the operator. The prefix ``Add`` of its name is left out."""
+"""Pairs of an operator and the name of the function that registers it. The prefix ``Add`` of the name is omitted."""
 ETHOS_U = "ethos-u"
 """The custom operator of models that Vela compiled. Only builds with Arm's driver have a kernel for this operator."""
 
@@ -55,11 +55,11 @@ def _functions(words: str) -> Mapping[str, str]:
 BUILTIN_FUNCTIONS = _functions(_BUILTIN)
 """For each builtin operator, the function of ``MicroMutableOpResolver`` that registers it (``micro_mutable_op_resolver.h``)."""
 CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"})
-"""For each custom operator for which the runtime has a kernel, the function that registers the operator."""
+"""For each custom operator that has a kernel in the runtime, the function that registers the operator."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
 _LITERALS = r'((?:"\d+" ?)+)'
-"""Adjacent string literals, as ``CppSource.code`` has them."""
+"""Adjacent string literals, in the form of ``CppSource.code``."""
 _CALL = re.compile(
     rf"\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
 )
@@ -76,7 +76,7 @@ def is_known(node: Node) -> bool:
 
 
 def lacks(node: Node, target: MicroTarget) -> Reason | None:
-    """Return the reason why the resolver has no kernel for a node, or None if it has a kernel."""
+    """Return the reason why the resolver has no kernel for a node, or None if the resolver has a kernel."""
     name = (node.custom_code or "") if node.is_custom else node.op
     is_registered = is_known(node) if target.registered is None else name in target.registered
     if is_registered:
@@ -120,8 +120,8 @@ def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
     """Return C++ lines that create a resolver with the operators of a model.
 
-    The size includes operators without a kernel in the runtime. A custom operator has a line for the application's own kernel.
-    For other operators, the application cannot register a kernel: ``AddBuiltin`` is private.
+    The resolver also has room for operators without a kernel in the runtime. If such an operator is custom, a line registers the
+    application's own kernel. If it is builtin, the application cannot register a kernel, because ``AddBuiltin`` is private.
     """
     lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
     for operator in operators:
@@ -144,7 +144,7 @@ class ResolverSource:
     size: int | None
     """The capacity of the resolver. None if the source does not give the capacity, or has several resolvers."""
     unknown: tuple[str, ...] = ()
-    """Calls that look like the registration of an operator, but that the runtime does not have."""
+    """The names of called functions that look like registrations of operators, but that the runtime does not have."""
 
     @property
     def without_room(self) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ class ResolverSource:
 def parse_resolver(text: str) -> ResolverSource:
     """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none.
 
-    Calls in comments, in string literals and after ``#if 0`` do not count.
+    Calls in comments, in string literals and after ``#if 0`` are ignored.
     """
     source = read_cpp(text)
     constants = _constants(source)
@@ -185,7 +185,7 @@ def parse_resolver(text: str) -> ResolverSource:
 
 
 def _constants(source: CppSource) -> dict[str, str]:
-    """Return the first text or number that the source gives to each name."""
+    """Return the constants of the source by name: the first text or number that is assigned to each name."""
     constants = {"GetString_ETHOSU": ETHOS_U}
     for name, literals, number in _CONSTANT.findall(source.code):
         constants.setdefault(name, number or source.string(literals))

@@ -83,4 +83,4 @@ PREPARE = _book(_prepare_rules, is_prepare=True)
 INVOKE = _book(_invoke_rules, is_prepare=False)
 """The checks of the kernels' Invoke functions. They apply to nodes that Prepare accepts."""
 RULES = _book(_all_rules, is_prepare=True)
-"""All checks, for documentation: the checks of Prepare are followed by the checks of Invoke."""
+"""All checks, for documentation: the checks of Prepare, then the checks of Invoke."""

@@ -66,7 +66,7 @@ _CHANNEL = 8
 """The size in bytes of the multiplier and the shift of one output channel."""
 _TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
 _PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
-"""Operators with a multiplier for each output channel, and the filter dimension of the output channels."""
+"""Operators with a multiplier for each output channel, and the filter dimension that contains the output channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class TailLayout:
     name: str
     pointer: int
     fixed: int
-    """The allocators, the planner, and the table of subgraphs."""
+    """The size of the allocators, the planner, and the table of subgraphs."""
     eval_tensor: int
     node: int
     tensor: int
@@ -95,7 +95,7 @@ BITS_64 = TailLayout(
 """The Python package on x86-64."""
 _PLANNED_BUFFER = 40
 _RESOURCE = 40
-"""The record of a variable."""
+"""The size in bytes of the record of a variable."""
 _MOST_SCRATCH = 12
 """The number of scratch requests for which the runtime reserves memory."""
 
@@ -133,7 +133,7 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
 
 
 def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
-    """Return the bytes that the runtime needs for planning, in addition to the tail. The head later uses these bytes."""
+    """Return the bytes that the runtime needs for planning, in addition to the tail. Later, the head uses the same bytes."""
     tensors = sum([len(graph.tensors) for graph in preparation.graphs])
     scratch = len(preparation.scratch)
     records = layout.allocation_info * (tensors + scratch) + layout.pointer * len(preparation.graphs)

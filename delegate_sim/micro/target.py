@@ -35,7 +35,7 @@ class MicroTarget:
     registered: frozenset[str] | None = None
     kernels: Kernels = "reference"
     without_room: frozenset[str] = frozenset()
-    """The operators that the application tries to register after the resolver is full. They are not in ``registered``."""
+    """The operators that the application tries to register after the resolver is full. ``registered`` does not contain them."""
 
     @property
     def attempted(self) -> int:

@@ -38,8 +38,8 @@ class ModelBuilder:
     """A model under construction.
 
     The caller may continue after a rejected call. Without ``on_refusal``, every refusal is raised. With ``on_refusal``, only
-    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``. The rejected calls then take effect all
-    the same, so that later calls can report more refusals.
+    refusals by ``finish`` are raised. All other refusals are passed to ``on_refusal``. Rejected calls then still take effect, so
+    that later calls can report more refusals.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ModelBuilder:
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
         self._verdicts: list[Version | NnRefusal] = []
-        """The verdict on each operation, with its operands as they were when the operation was added."""
+        """The verdict on each operation and its operands. Later changes to the operands do not update the verdict."""
         self._has_changed = False
         self._inputs: list[int] = []
         self._outputs: list[int] = []
@@ -110,7 +110,7 @@ class ModelBuilder:
     def set_value(self, index: int, length: int, value: bytes | None = None) -> None:
         """Make an operand a constant of ``length`` bytes.
 
-        Only the values of scalars matter, because a scalar may have the default value of an optional input.
+        ``value`` is needed only for scalars, because a scalar may have the default value of an optional input.
         """
         operand = self._operand(index, Call.SET_VALUE)
         if operand is None:
@@ -129,7 +129,7 @@ class ModelBuilder:
         operand.lifetime, operand.value = Lifetime.OMITTED, None
 
     def set_value_from_memory(self, index: int, length: int) -> None:
-        """Make an operand a constant in a memory object of the caller."""
+        """Make an operand a constant that is stored in a memory object of the caller."""
         operand = self._operand(index, Call.SET_VALUE_FROM_MEMORY)
         if operand is None:
             return
@@ -183,11 +183,11 @@ class ModelBuilder:
         self._relaxed = allow
 
     def check(self) -> Version:
-        """Check the whole model and return the version that it needs."""
+        """Check the whole model and return the version that the model needs."""
         return self._check(None)
 
     def finish(self) -> NnModel:
-        """Check the whole model and return it. Upstream: ModelBuilder.cpp finish."""
+        """Check the whole model and return the finished model. Upstream: ModelBuilder.cpp finish."""
         operations = run_order(self._operations, lambda index: self._operands[index].is_produced)
         required = self._check(operations)
         trimmed = tuple(operations)
@@ -198,9 +198,9 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the whole model and return the version that it needs.
+        """Check the whole model and return the version that the model needs.
 
-        ``operations`` are the model's operations in run order, or None if they are not sorted yet.
+        ``operations`` are the model's operations in run order, or None if the operations are not sorted yet.
         """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
@@ -223,7 +223,7 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand with an index. If there is no such operand, reject the call and return None."""
+        """Return the operand at an index. If no operand has this index, reject the call and return None."""
         try:
             self._check_indices((index,), call)
         except NnRefused as refused:

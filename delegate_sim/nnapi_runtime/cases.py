@@ -28,7 +28,7 @@ from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
 def read_operand(case: Mapping[str, Any]) -> NnOperand:
-    """Return the operand of a case as addOperand creates it. Later calls set channel scales and a value."""
+    """Return the operand that addOperand creates for a case. The operand has no channel scales and no value yet."""
     # Infinity and NaN are strings, because JSON has no such numbers.
     return make_operand(case["type"], case["dims"], float(case.get("scale", 0.0)), case.get("zero_point", 0))
 

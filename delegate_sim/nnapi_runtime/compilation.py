@@ -119,7 +119,7 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
 def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bool:
     """Return whether the CPU may run the whole model after a failure with this result code.
 
-    The CPU must not run the model if the caller made an error, if the options forbid a fallback, or if the CPU lacks an
+    The CPU must not run the model after an error of the caller, if the options forbid a fallback, or if the CPU lacks an
     operation.
     """
     if code in {ResultCode.UNEXPECTED_NULL, ResultCode.BAD_DATA} or options.partitioning == Partitioning.WITHOUT_FALLBACK:
@@ -147,9 +147,9 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
 
 
 def _find_temporary_outputs(plan: Plan) -> None:
-    """Find temporary operands that are read by another step, or by an interpreted IF or WHILE.
+    """Find the temporary operands that another step, or an interpreted IF or WHILE, reads.
 
-    Make these operands outputs of the steps that write them.
+    Each of these operands becomes an output of the step that writes the operand.
 
     Upstream: findTempsAsStepModelOutputs.
     """

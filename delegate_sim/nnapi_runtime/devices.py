@@ -65,7 +65,7 @@ class Costs:
 
 
 class Device(Protocol):
-    """The interface of a device for compilation."""
+    """The interface through which compilation uses a device."""
 
     @property
     def name(self) -> str:
@@ -136,7 +136,7 @@ class DriverDevice:
 
     @property
     def version(self) -> Version:
-        """The driver's feature level."""
+        """The NNAPI version of the driver's feature level."""
         return Version(self.feature_level)
 
     def supported(self, model: NnModel) -> list[bool]:
@@ -152,7 +152,7 @@ class DriverDevice:
         return [operation.index in taken for operation in model.operations]
 
     def prepare(self, model: NnModel, operations: Sequence[NnOperation]) -> ResultCode:
-        """Return NO_ERROR if the driver compiles these operations, or OP_FAILED."""
+        """Return NO_ERROR if the driver compiles these operations; otherwise OP_FAILED."""
         return ResultCode.NO_ERROR if self.compiles(model, operations) else ResultCode.OP_FAILED
 
 

@@ -106,7 +106,7 @@ class NnModel:
 
     @cached_property
     def version(self) -> Version:
-        """The version that a device needs to run the model. Unused operands do not count."""
+        """The version that a device needs to run the model. Unused operands do not affect the version."""
         used = {*self.inputs, *self.outputs}
         for operation in self.operations:
             used.update(operation.inputs, operation.outputs)
@@ -114,7 +114,7 @@ class NnModel:
 
     @cached_property
     def version_as_submodel(self) -> Version:
-        """The version that a device needs to run the model as a submodel. Here, unused operands count too."""
+        """The version that a device needs to run the model as a submodel. Unused operands also affect the version."""
         return combine([*self.operation_versions, *map(operand_version, self.operands)])
 
 
@@ -151,13 +151,13 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
 
 
 def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
-    """Return whether the value of each operand exists before any operation runs."""
+    """For each operand, return whether the value exists before the first operation runs."""
     temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
     return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
 
 
 def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOperation]) -> bool:
-    """Return whether the operations are in run order, so that every operand is written before an operation reads it."""
+    """Return whether every operand is written before an operation reads the operand."""
     known = _known_from_start(operands)
     for operation in operations:
         for index in operation.inputs:
@@ -171,7 +171,7 @@ def writes_before_reads(operands: Sequence[NnOperand], operations: Sequence[NnOp
 class ReadyTracker:
     """A record of the inputs that operations wait for.
 
-    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operand counts as two
+    An operation is ready if all its inputs are written. If an operation reads an operand twice, the operation waits for two
     inputs.
 
     Upstream: ModelBuilder.cpp sortIntoRunOrder; ExecutionPlan.cpp OperandTracker.
@@ -212,7 +212,8 @@ def check_model(
 ) -> Version:
     """Check a model with operations in run order. Return the version that the model needs.
 
-    ``verdicts`` has, for each operation, the known result of ``operation_version`` or the refusal.
+    For each operation, ``verdicts`` has the version or the refusal from an earlier check. Without ``verdicts``, this function
+    checks the operations.
 
     Upstream: validateModelSubgraph.
     """

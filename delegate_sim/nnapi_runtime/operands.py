@@ -50,7 +50,7 @@ class ChannelQuantization:
 
 
 class Submodel(Protocol):
-    """A finished model that is the value of an operand, with the properties that checks read."""
+    """The interface of a finished model that is the value of an operand."""
 
     @property
     def inputs(self) -> tuple[int, ...]:
@@ -128,7 +128,7 @@ class NnOperand:
 
     @property
     def is_produced(self) -> bool:
-        """True if an operation must write the operand before another operation may read it."""
+        """True if an operation must write the operand before another operation may read the operand."""
         return self.lifetime is Lifetime.TEMPORARY or self.lifetime is Lifetime.MODEL_OUTPUT
 
     @property
@@ -317,5 +317,5 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
 
 
 def make_operand(code: int, dimensions: Sequence[int] = (), scale: float = 0.0, zero_point: int = 0) -> NnOperand:
-    """Return a new operand, as addOperand creates it: its scale is rounded to single precision."""
+    """Return a new operand as addOperand creates operands. The scale is rounded to single precision."""
     return NnOperand(code, tuple(dimensions), float32(scale), zero_point)

@@ -17,7 +17,10 @@ class Default:
     value: int
 
     def holds(self, operand: NnOperand) -> bool:
-        """Return whether an operand has the default value. The runtime reads only the values of copied constants."""
+        """Return whether an operand is a copied constant with the default value.
+
+        The runtime does not read the values of other operands.
+        """
         if operand.lifetime != Lifetime.CONSTANT_COPY or operand.value is None or operand.type != self.type:
             return False
         return int.from_bytes(operand.value, "little", signed=True) == self.value
@@ -32,8 +35,8 @@ MINUS_ONE = Default(OperandType.INT32, -1)
 class OptionalInputs:
     """The optional inputs after the first ``start`` inputs of one form of an operation.
 
-    ``told_by`` identifies the form by the position of an input, and by a type that this input has only in this form. Two
-    optional inputs may be valid only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
+    ``told_by`` has the position of an input, and the type that this input has only in this form. Two optional inputs may be valid
+    only as a pair. Therefore, no input is dropped if exactly ``paired`` inputs would remain.
     """
 
     start: int
@@ -48,7 +51,7 @@ class OptionalInputs:
         return self.told_by is None or inputs[self.told_by[0]].type == self.told_by[1]
 
     def count_needed(self, inputs: Sequence[NnOperand]) -> int:
-        """Return the number of inputs without trailing inputs that have default values."""
+        """Return the number of inputs that remain if trailing inputs with default values are removed."""
         count = len(inputs)
         while count > self.start and self.defaults[count - 1 - self.start].holds(inputs[count - 1]):
             count -= 1

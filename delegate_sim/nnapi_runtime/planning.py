@@ -72,7 +72,7 @@ class PlanStep:
     _seen: set[int] = field(default_factory=set)
 
     def add(self, operation: NnOperation) -> None:
-        """Add an operation. The operations that write its inputs must already be in this step or in earlier steps."""
+        """Add an operation. This step or earlier steps must already contain the operations that write the inputs."""
         self.operations.append(operation)
         for index in operation.inputs:
             if index not in self._seen:
@@ -187,10 +187,10 @@ class _StepPartitioner:
         return [self._best_device(model, place, supported) for place in range(len(model.operations))]
 
     def _best_device(self, model: NnModel, place: int, supported: list[list[bool]]) -> int:
-        """Return the device with the lowest cost among the devices that support an operation.
+        """Return the index of the device with the lowest cost among the devices that support an operation.
 
-        If several devices have the lowest cost, return the CPU if it is one of them. Otherwise, return the first of these
-        devices. On Android 12, devices that are updated separately from Android come before other devices of equal cost.
+        If the CPU and other devices have the lowest cost, the CPU is returned. Otherwise, the first device with the lowest cost
+        is returned. On Android 12, devices that are updated separately from Android come first.
         """
         operation = model.operations[place]
         is_control_flow = operation.type in _CONTROL_FLOW
@@ -218,7 +218,7 @@ def _is_updated_over(device: Device, best: Device) -> bool:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an operand of an IF or WHILE, or an input or output of its models, has an unknown size.
+    """Return whether an IF or WHILE, or one of its models, has an input or output of unknown size.
 
     Only the CPU supports an IF or WHILE with unknown sizes.
     """

@@ -11,7 +11,7 @@ from .types import AndroidRelease, ResultCode
 
 
 class Call(str, Enum):
-    """The NNAPI function of a rejected call."""
+    """An NNAPI function that can reject a call."""
 
     ADD_OPERAND = "ANeuralNetworksModel_addOperand"
     SET_CHANNEL_QUANTIZATION = "ANeuralNetworksModel_setOperandSymmPerChannelQuantParams"
@@ -65,7 +65,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """The violation of a rule: the part of the model that breaks the rule, its value, and the needed value."""
+    """The violation of a rule: the part of the model that breaks the rule, the value of this part, and the needed value."""
 
     subject: str
     found: str
@@ -74,7 +74,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class NnRefusal:
-    """One refusal by the runtime, with the first rule that a call breaks."""
+    """One refusal by the runtime: the call, and the first rule that the call breaks."""
 
     rule: Rule
     call: Call

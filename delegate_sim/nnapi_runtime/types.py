@@ -197,7 +197,7 @@ def feature_level(api_level: int) -> int:
 class Version(NamedTuple):
     """The version of NNAPI that a model or an operation needs, or that a device supports.
 
-    ``level`` is a feature level. ``runtime_only`` means that only the runtime itself supports this version, and no driver does.
+    ``level`` is a feature level. If ``runtime_only`` is True, only the runtime itself supports this version, and no driver does.
 
     Upstream: common/types/include/nnapi/Types.h, Version.
     """
@@ -268,7 +268,7 @@ def type_level(code: int) -> int:
 
 
 def type_name(code: int) -> str:
-    """Return the type's name, or its number if it has no name."""
+    """Return the name of a type, or the number of a type without a name."""
     return OperandType(code).name if code in _TYPES else str(code)
 
 

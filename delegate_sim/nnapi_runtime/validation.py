@@ -17,7 +17,7 @@ _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
 @functools.lru_cache(_KEPT)
 def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point: int, channel: int | None = None) -> OperandKey:
-    """Return the key of all operands with this type, shape and quantization."""
+    """Return the key that all operands with this type, shape and quantization share."""
     return OperandKey(code, dimensions, scale, zero_point, channel)
 
 
@@ -52,9 +52,10 @@ def key_of(operand: NnOperand) -> OperandKey:
 
 @dataclass(frozen=True, slots=True)
 class OperationVerdict:
-    """The verdicts on an operation alone (``own``) and together with its operands (``whole``).
+    """The verdicts on an operation.
 
-    A verdict is the needed version, or the refusal.
+    ``own`` is the verdict on the operation alone. ``whole`` also includes the verdicts on the operands. A verdict is the needed
+    version, or the refusal.
     """
 
     own: Version | NnRefusal
@@ -64,7 +65,7 @@ class OperationVerdict:
 def validate_with_operands(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease
 ) -> OperationVerdict:
-    """Return the verdicts on an operation alone and together with its operands."""
+    """Return the verdict on an operation alone, and the verdict that includes the operands."""
     if code in _CONTROL_FLOW:
         # Verdicts on control flow are not cached, because they depend on other models, and keys do not include these models.
         return _verdict(code, inputs, outputs, android)

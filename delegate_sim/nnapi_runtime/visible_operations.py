@@ -13,11 +13,11 @@ from .types import Version
 
 
 def visible_operations(model: NnModel, available: Version) -> list[NnOperation] | None:
-    """Return the operations that the runtime shows to a device, in run order, or None if the runtime shows no operation.
+    """Return the operations that the runtime shows to a device, in run order, or None if the device sees no operation.
 
-    A device that supports the model's version sees the whole model. Any other device sees a slice, which has the operations
-    that the device's version allows. The runtime shows no operation if the slice has no outputs, or if an operation of the
-    slice refers to another model.
+    A device that supports the model's version sees the whole model. Any other device sees a slice, which has the operations that
+    the device's version allows. If the slice has no outputs, or if an operation of the slice refers to another model, the device
+    sees no operation.
     """
     if model.version.fits(available):
         return list(model.operations)

@@ -63,7 +63,7 @@ class PageView:
 
 
 def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
-    """Return the content of a page. Raises MissingPackageError if the layout package is missing."""
+    """Return the content of a page."""
     models = list({id(view.model): view.model for view in views}.values())
     numbers = {id(model): number for number, model in enumerate(models)}
     arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
@@ -228,7 +228,7 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
-    """Return the result of ``fix`` with all its passes, and the command."""
+    """Return the result of ``fix`` with its usual passes, and the command."""
     plain = diagnosis.plain_fix
     if plain is None:
         return None

@@ -18,9 +18,9 @@ _SCRIPTS = ("content.js", "drawing.js", "strip.js", "time.js", "panels.js", "ver
 
 
 def page(views: Sequence[PageView | MicroView]) -> str:
-    """Return the page for some views as HTML. When a reader opens the page, it shows the first view.
+    """Return the page for some views as HTML. The page shows the first view when a reader opens it.
 
-    The page loads nothing from the network or from other files. Raises MissingPackageError if the layout package is missing.
+    The page loads nothing from the network or from other files.
     """
     return document(page_content(views))
 
@@ -55,7 +55,10 @@ def as_data(content: Any) -> str:
 
 
 def code_digests() -> tuple[str, str]:
-    """Return the digests of the script and of the style of every page, as content security policies have them."""
+    """Return the digests of the script and the style, in the form that content security policies use.
+
+    All pages have the same script and the same style.
+    """
     return f"'{_digest(_script())}'", f"'{_digest(_asset('page.css'))}'"
 
 

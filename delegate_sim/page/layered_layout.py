@@ -1,7 +1,8 @@
 """A layout in layers in plain Python, for computers without the package fast-sugiyama.
 
 The steps are those of Sugiyama's method: layers, order of the nodes in each layer, and horizontal positions by Brandes and Köpf.
-The layers of small graphs are those of fast-sugiyama. Nodes that may change places without more crossings may have another order.
+For small graphs, the layers are the same as in fast-sugiyama. The order in a layer can differ from fast-sugiyama if another order
+has equally many crossings.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ _SWEEPS = (True, False) * 6
 """The direction of each sorting of the layers: True from top to bottom, False from bottom to top."""
 _TIGHTENINGS = 4
 _MOST_SORTED = 8_000
-"""Limit for nodes and crossed layers of a graph. In larger graphs, the layers are sorted only twice."""
+"""Limit for the number of nodes plus the number of layers that edges cross.
+
+In larger graphs, the layers are sorted only twice.
+"""
 
 
 def layered_layout(all_layers: Mapping[int, int], edges: Edges) -> list[tuple[int, tuple[float, float]]]:
     """Return each node of a connected graph with its position. Nodes of a lower layer have a smaller y.
 
-    ``all_layers`` gives each node a layer, counted from the top. An edge within a layer does not count, and an edge to a higher
-    layer counts as reversed.
+    ``all_layers`` gives each node a layer, counted from the top. An edge within a layer is ignored. An edge to a higher layer is
+    treated as reversed.
     """
     layers = {node: all_layers[node] for edge in edges for node in edge}
     down = sorted({(min(a, b, key=layers.__getitem__), max(a, b, key=layers.__getitem__)) for a, b in edges})
@@ -37,12 +41,12 @@ def layered_layout(all_layers: Mapping[int, int], edges: Edges) -> list[tuple[in
 
 
 def _tightened(layers: Mapping[int, int], edges: Edges) -> dict[int, int]:
-    """Move nodes to lower layers where this makes the edges shorter in total."""
+    """Move nodes to lower layers if this makes the edges shorter in total."""
     moved = dict(layers)
     above, below = _neighbors(layers, edges)
     order = sorted(layers, key=lambda node: (layers[node], node))
     is_tree: dict[int, bool] = {}
-    """Whether all nodes above a node lead only to this node, so that they can move along with it."""
+    """Whether all nodes above a node lead only to this node. If so, the nodes above can move along with the node."""
     for node in order:
         is_tree[node] = all(is_tree[one] and len(below[one]) == 1 for one in above[node])
     for _ in range(_TIGHTENINGS):
@@ -65,9 +69,9 @@ def _neighbors(nodes: Iterable[int], edges: Edges) -> tuple[Neighbors, Neighbors
 
 
 def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neighbors, Neighbors, list[list[int]]]:
-    """Split long edges by a point in each layer that they cross. Return the neighbors of nodes and points, and the layers.
+    """Add a point in each layer that a long edge crosses. Return the neighbors of nodes and points, and the layers.
 
-    Points have the numbers after those of the nodes. A layer has the order in which a depth-first search finds its nodes.
+    Points are numbered after the nodes. The nodes and points of a layer are in the order of a depth-first search.
     """
     all_layers = dict(layers)
     pieces = []
@@ -94,7 +98,7 @@ def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neigh
 
 
 def _sorted_rows(rows: list[list[int]], above: Neighbors, below: Neighbors, sweeps: Sequence[bool]) -> list[list[int]]:
-    """Sort each layer by the mean position of the neighbors in the layer before, and return the order with fewest crossings."""
+    """Sort each layer by the mean position of neighbors in the previous layer. Return the order with the fewest crossings."""
     best, fewest = rows, _crossings(rows, below)
     for is_down in sweeps:
         if not fewest:
@@ -131,9 +135,10 @@ def _crossings(rows: Sequence[Sequence[int]], below: Neighbors) -> int:
 
 
 def _positions(rows: list[list[int]], above: Neighbors, below: Neighbors, last_node: int) -> dict[int, float]:
-    """Return the horizontal position of each node and point: the mean of the two middle ones of four layouts.
+    """Return the horizontal position of each node and point.
 
-    The four layouts align nodes with neighbors above or below, and prefer the left or the right neighbor.
+    Four layouts are computed. They align nodes with neighbors above or below, and prefer the left or the right neighbor. The
+    position is the mean of the two middle positions in the four layouts.
     """
     candidates: list[tuple[dict[int, float], bool]] = []
     for is_down in (True, False):
@@ -153,9 +158,10 @@ def _positions(rows: list[list[int]], above: Neighbors, below: Neighbors, last_n
 
 
 def _blocks(rows: Sequence[Sequence[int]], above: Neighbors, last_node: int) -> dict[int, int]:
-    """Align nodes with the middle neighbors in the layer before, from left to right. Return the first node of each node's block.
+    """Align nodes with the middle neighbors in the previous layer, from left to right. Aligned nodes are a block.
 
-    Aligned edges do not cross each other, and do not cross the inner part of a long edge, so long edges are straight.
+    Return the first node of each node's block. Aligned edges do not cross each other. They do not cross the inner part of a long
+    edge either, so long edges are straight.
     """
     block = {node: node for row in rows for node in row}
     for upper, lower in pairwise(rows):
@@ -175,7 +181,7 @@ def _blocks(rows: Sequence[Sequence[int]], above: Neighbors, last_node: int) -> 
 
 
 def _compacted(rows: Sequence[Sequence[int]], block: Mapping[int, int]) -> dict[int, float]:
-    """Place the blocks as far left as possible, with at least 1 between neighbors, and then close gaps from the right."""
+    """Place the blocks as far left as possible, with at least 1 between neighbors. Then close gaps from the right."""
     after: dict[int, set[int]] = {one: set() for one in block.values()}
     for row in rows:
         for a, b in pairwise(row):

@@ -1,8 +1,10 @@
 """Lay out the graph: each partition is a box with its nodes in layers, and the boxes are in running order.
 
 The package fast-sugiyama computes the layers and the order of the nodes in each layer. For large graphs, some optimizations of
-the package are switched off. Where the package is not installed, ``layered_layout`` takes its place. A chain of a thousand nodes
-would be one long, thin line. Tall layouts are therefore folded into columns, and long rows of boxes are broken into lines.
+the package are switched off. If the package is not installed, ``layered_layout`` replaces it.
+
+A chain of a thousand nodes would be one long, thin line. Tall layouts are therefore folded into columns, and long rows of boxes
+are broken into lines.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def _bar(part: MeasuredPart) -> dict[str, Any]:
 
 
 def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -> dict[str, Any]:
-    """Return the known times: those of nodes by position, and those of partitions by number."""
+    """Return the known times: the times of nodes by position, and the times of partitions by number."""
     if not timings:
         return {}
     index = run.graph.index

@@ -37,7 +37,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class MicroView:
-    """One model on TensorFlow Lite Micro. The diagnosis is None if its causes were not wanted."""
+    """One model on TensorFlow Lite Micro. ``diagnosis`` is None if its causes were not requested."""
 
     model: Model
     report: MicroReport
@@ -156,7 +156,7 @@ def _verdict(report: MicroReport) -> str:
 def arena_entry(arena: Arena) -> dict[str, Any]:
     """Return the columns of a table of buffers.
 
-    If there are too many buffers, return the buffers with the largest product of size and lifetime.
+    If there are too many buffers, return only the buffers with the largest products of size and lifetime.
     """
     buffers = sorted(arena.buffers, key=lambda placed: -placed.area)[:_MOST_BUFFERS]
     return {

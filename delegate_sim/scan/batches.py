@@ -1,4 +1,4 @@
-"""Group several models into one task. Giving a task to a worker takes about as long as simulating a small model."""
+"""Group several models into one task, because giving a task to a worker takes about as long as simulating a small model."""
 
 from __future__ import annotations
 

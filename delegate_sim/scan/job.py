@@ -76,9 +76,8 @@ def stored_name(path: str) -> str:
 def answer(job: Job) -> JobAnswer:
     """Simulate a model on every target.
 
-    A target is skipped if an earlier scan has a result for it, and the model file and the rules have not changed since then.
-
-    A model that cannot be simulated gets rows with an error. No exception is raised.
+    A target is skipped if an earlier scan has its result, and neither the model file nor the rules have changed. A model that
+    cannot be simulated gets rows with an error. No exception is raised.
     """
     from ..graph.effort import Effort
     from ..model.reader import load

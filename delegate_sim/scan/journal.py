@@ -22,7 +22,7 @@ _INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for n
 _INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
 _KNOWN = f"SELECT target, sha256, rule_set FROM {RUNS} WHERE model = ? AND error IS NULL"
 _TAKEN_OVER = 1
-"""Value of ``user_version`` once the output of an earlier scan has been imported."""
+"""Value of ``user_version`` after the output of an earlier scan was imported."""
 
 
 class ScanError(DelegateSimError):
@@ -73,7 +73,10 @@ class Journal:
             self._connection.executemany(_INSERT_ROW[CAUSES], causes)
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
-        """Return the digest of the model file and the version of the rules for each stored result of a model, keyed by target."""
+        """Return the digest of the model file and the version of the rules, for each stored result of a model.
+
+        The results are keyed by target.
+        """
         with self._named():
             return {target: (sha256, rules) for target, sha256, rules in self._connection.execute(_KNOWN, (model,))}
 

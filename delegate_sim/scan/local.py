@@ -53,7 +53,7 @@ def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[li
 
 
 def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
-    """Run jobs one at a time, because any of them may kill its process. Yield the answers."""
+    """Run jobs one at a time, because each job may kill its process. Yield the answers."""
     waiting = iter([[job] for job in jobs])
     guilty = jobs
     while guilty:

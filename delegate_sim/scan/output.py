@@ -24,7 +24,7 @@ from .schema import CAUSES, COLUMNS, INTEGER, NUMBER, RUNS, TEXT, declaration, n
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-"""Matches the position before text that spreadsheets read as a formula."""
+"""A pattern for the position before text that spreadsheets read as a formula."""
 _UNMARKED = re.compile(f"(^|;){_FORMULA}")
 _MARKED = re.compile(f"(^|;)'{_FORMULA}")
 

@@ -11,7 +11,7 @@ from ..results.report.measures import TAKEN
 from ..results.report.verdict import share_text
 
 _MOST_IN_WORDS = 3
-"""Up to this number of targets, each target has its own sentence."""
+"""The largest number of targets for which every target has its own sentence."""
 
 
 @dataclass
@@ -39,7 +39,7 @@ class TargetTotals:
         self.without_answer += 1
 
     def add(self, outcome: str, nodes: int, delegated_nodes: int, multiply_adds: int, delegated_multiply_adds: int) -> None:
-        """Add the result for a model. If the delegate fails, nothing of the model counts as delegated."""
+        """Add the result for a model. If the delegate fails, no node of the model is counted as delegated."""
         self.models += 1
         self.nodes += nodes
         self.multiply_adds += multiply_adds
@@ -52,7 +52,7 @@ class TargetTotals:
         self.delegated_multiply_adds += delegated_multiply_adds
 
     def verdict(self, target: str) -> str:
-        """Return the share of the models' work that the target runs, and the number of models on which the target fails."""
+        """Return the share of the models' work that the target runs, and the number of failed models, in one sentence."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
         verb = "takes" if _is_plugin(target) else "runs"
         text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
@@ -67,8 +67,8 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best target is the one that runs the most multiply-adds. Compiler plugins count only if all targets are plugins,
-        because a plugin only selects nodes and does not run them.
+        The best target is the one that runs the most multiply-adds. A compiler plugin can be the best target only if all targets
+        are plugins, because a plugin only selects nodes and does not run them.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]

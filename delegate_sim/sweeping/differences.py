@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 SAMPLES = 2
-"""The number of generated inputs that replace the user's data if there is none."""
+"""The number of inputs that are generated if the user gives no data."""
 _FORMAT = 3
 
 

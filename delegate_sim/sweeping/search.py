@@ -38,7 +38,7 @@ Diagnose = Callable[[SweepRow], Iterable[tuple[str, Diagnosis]]]
 
 
 def usual_trials(routes: Sequence[Route], *, has_data: bool) -> Iterator[SweepTrial]:
-    """Yield the trials that follow float if no settings are requested. Each converter is used in one route.
+    """Yield the trials that follow float if no settings are requested. Only one route of each converter is used for a setting.
 
     Settings that need calibration are included only if ``has_data`` is true.
     """
@@ -125,7 +125,7 @@ def _beginning(routes: Sequence[Route], requested: Sequence[Settings], everythin
 def _combined(trial: SweepTrial, row: SweepRow, routes: Sequence[Route], shapes: Shapes) -> Iterator[SweepTrial]:
     """Combine the trial's option with all settings that the routes support.
 
-    Yield nothing if the trial is not float with exactly one option, or if this option does not work with every quantization.
+    Yield trials only if the trial is float with exactly one option, and this option works with every quantization.
     """
     if trial.settings.quantization != FLOAT.quantization or len(trial.settings.options) != 1:
         return

@@ -15,7 +15,7 @@ _BLOCK = 1 << 20
 
 
 def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
-    """Raise FixError if an output file is the source, or exists and ``replaces`` is false."""
+    """Raise FixError if an output file is the source. Raise FixError if the file exists and ``replaces`` is false."""
     if not os.path.exists(path):
         return
     if os.path.exists(source.path) and os.path.samefile(path, source.path):

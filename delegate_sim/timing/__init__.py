@@ -1,1 +1,1 @@
-"""Measured times: where the milliseconds of a device's op profile go, and what a fix can save at most."""
+"""Measured times from a device's op profile: the milliseconds of nodes and kernels, and bounds on what a fix can save."""

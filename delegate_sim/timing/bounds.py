@@ -1,4 +1,4 @@
-"""Bounds on the milliseconds of one inference that a fix can save, each with its reason."""
+"""Bounds on the time that a fix can save, in milliseconds of one inference. Each bound has a reason."""
 
 from __future__ import annotations
 
@@ -17,84 +17,87 @@ KernelNodes = Sequence[Collection[NodeKey]]
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The smallest and the largest measured time of a delegate for one multiply-add of an operator, in nanoseconds."""
+    """The smallest and the largest measured time of one multiply-add of an operator on a delegate, in nanoseconds."""
 
     op: str
     low: float
     high: float
     kernels: int
-    """The number of kernels that were measured."""
+    """The number of measured kernels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The estimated saving, from the CPU time of nodes and the rates of a delegate for their operators."""
+    """The estimated saving. It comes from the CPU time of nodes, and the delegate's rates for the operators of these nodes."""
 
     low_ms: float
     high_ms: float
     nodes: int
     without_rate: tuple[str, ...]
-    """The operators among the moved nodes for which no rate was measured. The estimate leaves them out."""
+    """Operators of moved nodes without a measured rate. The estimate leaves these operators out."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeBounds:
-    """The bounds of one fix. There is no lower bound: only a measurement can show that the change does not cost time."""
+    """Bounds on the time that one fix can save.
+
+    There is no lower bound, because only a measurement can show that the change does not cost time.
+    """
 
     moved: CpuTime
-    """The CPU time of the nodes that leave the CPU."""
+    """The CPU time of the nodes that move to the delegate."""
     nodes: int
     gone_kernels: int
-    """The number of kernels that are merged into other kernels."""
+    """The number of kernels that disappear because they are merged into other kernels."""
     gone_ms: float | None
-    """The time of all merged kernels, except the fastest kernel of each group.
+    """The time of all merged kernels without the fastest kernel of each group.
 
-    A group becomes one kernel. None if a kernel was not measured.
+    Each group becomes one kernel. None if a kernel was not measured.
     """
     total_ms: float
     """The time of all parts of the profile."""
     inference_ms: float | None
-    """The measured time of an inference of the whole model; None if the profile does not give it."""
+    """The measured time of an inference of the whole model. None if the profile does not have this time."""
     kernels: int
-    """The number of kernels that were measured, or 0 if the profile shows no kernel of the delegate."""
+    """The number of measured kernels of the delegate. 0 if the profile shows no kernel of the delegate."""
     stays_on_cpu: bool
-    """Whether other nodes of the profile stay on the CPU."""
+    """Whether any nodes of the profile stay on the CPU after the fix."""
     estimate: Estimate | None
     no_estimate: str
     """The reason why there is no estimate."""
 
     @property
     def parts_ms(self) -> float:
-        """The time of the parts that go: the moved nodes and the merged kernels."""
+        """The time of the removed parts: the moved nodes and the merged kernels."""
         return self.moved.ms + (self.gone_ms or 0.0)
 
     @property
     def whole_ms(self) -> float:
-        """The time of the whole model. No fix saves more.
+        """The time of the whole model. No fix saves more than this time.
 
-        The smaller of two times: the measured inference and the sum of all parts. Parts that were measured one by one can take
-        longer than the inference.
+        This is the smaller of two times: the measured inference, and the sum of all parts. Parts that were measured one by one
+        can take longer than the inference.
         """
         return self.total_ms if self.inference_ms is None else min(self.inference_ms, self.total_ms)
 
     @property
     def at_most_ms(self) -> float:
-        """The largest saving of the parts that were measured."""
+        """The largest possible saving of the measured parts."""
         return min(self.parts_ms, self.whole_ms)
 
     @property
     def is_limited(self) -> bool:
-        """True if the parts that go took longer than the whole model, so that the bound is the time of the whole model."""
+        """True if the removed parts take longer than the whole model. The bound is then the time of the whole model."""
         return self.parts_ms > self.whole_ms
 
     @property
     def is_whole(self) -> bool:
-        """True if everything that the fix can save was measured."""
+        """True if every part that the fix can save was measured."""
         return self.moved.is_known and (not self.gone_kernels or self.gone_ms is not None)
 
     @property
     def rest_ms(self) -> float:
-        """The time that remains even if the delegate took no time for the moved nodes."""
+        """The remaining time of the whole model if the moved nodes took no time on the delegate."""
         return self.whole_ms - self.at_most_ms
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,10 +125,10 @@ def bounds(
     before: KernelNodes,
     after: KernelNodes,
 ) -> TimeBounds:
-    """Return the bounds of a change that takes the nodes ``moved`` off the CPU.
+    """Return bounds on the saving of a change that moves the nodes in ``moved`` off the CPU.
 
-    ``before`` and ``after`` are the delegate's kernels, with the nodes of the unchanged model. If possible, the profile of a run
-    with the delegate is used, because the change saves CPU times of this run.
+    ``before`` and ``after`` are the delegate's kernels before and after the change, as nodes of the unchanged model. A profile
+    of a run with the delegate is preferred, because the change saves CPU time of such a run.
     """
     ordered = sorted(timings, key=lambda timing: delegate not in timing.delegates)
     has_kernels = bool(ordered) and delegate in ordered[0].delegates
@@ -153,13 +156,16 @@ def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset
 
 
 def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
-    """For each kernel after the change, return the kernels before the change that became part of this kernel."""
+    """Return a list for each kernel after the change.
+
+    The list has the kernels before the change that became part of the kernel.
+    """
     groups = [frozenset(kernel) for kernel in before]
     return [[kernel for kernel in groups if kernel and kernel <= set(new)] for new in after]
 
 
 def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequence[frozenset[NodeKey]]]) -> float | None:
-    """Return the time of all merged kernels, without the fastest kernel of each group; None if a kernel has no time."""
+    """Return the time of all merged kernels without the fastest kernel of each group. Return None if a kernel has no time."""
     total = 0.0
     for group in merged:
         if any(kernel not in times for kernel in group):
@@ -171,7 +177,7 @@ def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequenc
 def _estimate(
     timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey]
 ) -> tuple[Estimate | None, str]:
-    """Return the estimate, or the reason why there is none."""
+    """Return the estimate. If there is no estimate, return the reason."""
     on_delegate = [timing for timing in timings if delegate in timing.delegates]
     on_cpu = [timing for timing in timings if delegate not in timing.delegates]
     if not on_delegate or not on_cpu:
@@ -190,7 +196,10 @@ def _estimate(
 
 
 def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph]) -> Iterator[Rates]:
-    """Yield the rate of each operator, measured on kernels and inner operators whose multiply-adds are all of this operator."""
+    """Yield the rate of each operator.
+
+    A rate is measured on kernels and inner operators that have multiply-adds of only this operator.
+    """
     samples: dict[str, list[float]] = {}
     measured = list(kernel_times(timings, delegate))
     measured += [((inner.node,), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]

@@ -1,4 +1,4 @@
-"""The bounds of the fixes that ``diagnose``, ``whatif``, ``compare`` and ``fix`` show."""
+"""Bounds on the time that fixes can save, for ``diagnose``, ``whatif``, ``compare`` and ``fix``."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from .bounds import KernelNodes, TimeBounds, bounds
 from .measured import CpuTime, Timing, cpu_time
 
 _MOST_SIMULATED = 12
-"""Number of causes whose fix is simulated."""
+"""Number of causes with a simulated fix."""
 
 
 class FixTimes:
-    """The bounds of fixing the causes of a diagnosis. The bounds of a fix are computed when they are needed."""
+    """Bounds on the time that fixing the causes of a diagnosis can save.
+
+    The bounds of a fix are computed when they are needed.
+    """
 
     def __init__(self, diagnosis: Diagnosis, timings: Sequence[Timing]) -> None:
         self.diagnosis = diagnosis
@@ -41,7 +44,10 @@ class FixTimes:
         return cpu_time(self.timings, finding.cause.nodes)
 
     def of(self, finding: RankedCause) -> TimeBounds | None:
-        """Return the bounds of fixing a cause and the causes that it needs; None if the fix does not help or is not simulated."""
+        """Return the bounds of fixing a cause together with the causes that it needs.
+
+        Return None if the fix does not help, or is not simulated.
+        """
         if finding.needs is None or finding not in self.diagnosis.findings[:_MOST_SIMULATED]:
             return None
         by_identity: Mapping[Identity, Cause] = {other.cause.identity: other.cause for other in self.diagnosis.findings}
@@ -82,7 +88,7 @@ class FixTimes:
 def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
     """Return the bounds of a change from side A to side B. The timings are of side A.
 
-    Nodes that only A has count as moved, because B does not run them.
+    Nodes that only A has are treated as moved, because B does not run these nodes.
     """
     run = comparison.a.run
     gone = (*comparison.to_delegate, *comparison.only_in_a)
@@ -99,7 +105,7 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Time
 
 @dataclass(frozen=True)
 class ChangeTimes:
-    """The timings of side A of a comparison, and the bounds of the change to side B."""
+    """The timings of side A of a comparison, and bounds on the time that the change to side B can save."""
 
     comparison: Comparison
     timings: tuple[Timing, ...]
@@ -126,7 +132,7 @@ class ChangeTimes:
 
 @dataclass(frozen=True)
 class PlanTimes(ChangeTimes):
-    """The timings of the unchanged model, and the bounds of a fix on one target."""
+    """The timings of the unchanged model, and bounds on the time that a fix can save on one target."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the delegate, the timings and the bounds as plain data."""
@@ -136,7 +142,7 @@ class PlanTimes(ChangeTimes):
 def timed_diagnosis(
     model: Model, target: Target, timings: Sequence[Timing], effort: Effort | None = None
 ) -> tuple[Diagnosis, FixTimes | None]:
-    """Diagnose a model. With timings, causes are ranked by measured time, and the diagnosis has the times."""
+    """Diagnose a model. If there are timings, causes are ranked by measured time, and the diagnosis contains the times."""
     if not timings:
         return diagnose(model, target, effort), None
     diagnosis = diagnose(model, target, effort, lambda nodes: cpu_time(timings, nodes).ms)
@@ -145,12 +151,12 @@ def timed_diagnosis(
 
 
 def timed_comparison(comparison: Comparison, timings: Sequence[Timing]) -> Comparison:
-    """Return a comparison with the times of side A, or the unchanged comparison without timings."""
+    """Return a comparison with the times of side A. Without timings, return the comparison unchanged."""
     return replace(comparison, times=ChangeTimes(comparison, tuple(timings))) if timings else comparison
 
 
 def plan_times(plan: FixPlan, timings: Mapping[str, Sequence[Timing]]) -> tuple[PlanTimes, ...]:
-    """Return the times of each target of a fix. ``timings`` has the timings of the unchanged model by delegate."""
+    """Return the times of each target of a fix. ``timings`` has the timings of the unchanged model, keyed by delegate."""
     times = []
     for target in plan.targets if plan.split is None else ():
         if own := timings.get(target.delegate.name):
@@ -173,7 +179,7 @@ def _kernels(run: Run) -> KernelNodes:
 
 
 def _origin_kernels(examined: Examined) -> KernelNodes:
-    """Return the kernels of a changed model as groups of nodes of the unchanged model."""
+    """Return the kernels of a changed model, each as a group of nodes of the unchanged model."""
     return [
         [origin for key in kernel if (origin := examined.change.origin(key)) is not None] for kernel in _kernels(examined.run)
     ]

@@ -1,4 +1,4 @@
-"""Match the operators inside of delegate kernels with nodes."""
+"""Match the operators inside delegate kernels with nodes of the model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .measured import InnerOperator
 from .plan import PlannedStep, TimedPlan
 
 INNER = "Delegate/"
-"""Beginning of the names of rows that are part of a delegate kernel."""
+"""The name of a row begins with this text if the row is part of a delegate kernel."""
 
 
 def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator, ...]:
-    """Return the operators inside of kernels. The node of an operator is known only if one kernel has all nodes of its type.
+    """Return the operators inside kernels.
 
-    The profiler adds up the times of operators with the same name and number in different kernels. If several kernels have nodes
-    of a type, no node is therefore known.
+    The node of an operator is known only if one kernel has all nodes of the operator's type. The profiler adds the times of
+    operators in several kernels if the operators have the same name and number.
     """
     timed = [(row.outputs.removeprefix(INNER), row.time.ms) for row in rows if row.time is not None]
     nodes = _nodes([name for name, _ in timed], plan)
@@ -26,7 +26,10 @@ def inner_operators(rows: Sequence[Row], plan: TimedPlan) -> tuple[InnerOperator
 
 
 def _nodes(names: Sequence[str], plan: TimedPlan) -> dict[int, NodeKey]:
-    """Return the node of each operator, by number. If a type of operator has as many rows as nodes, they have the same order."""
+    """Return the node of each operator, keyed by number of the operator.
+
+    If a type has as many rows as nodes, rows and nodes are in the same order.
+    """
     kernels = [step for steps in plan.steps for step in steps if step.is_kernel]
     matched: dict[int, NodeKey] = {}
     for delegate in dict.fromkeys([kernel.op for kernel in kernels]):

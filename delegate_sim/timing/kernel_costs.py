@@ -1,4 +1,4 @@
-"""The measured time of each delegate kernel beside its multiply-adds and the bytes that cross its boundary."""
+"""The measured time of each delegate kernel, with its multiply-adds and the bytes that cross its boundary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .measured import Timing, kernel_times
 
 
 class KernelCost(NamedTuple):
-    """One delegate kernel. ``partition`` is its number in the report; ``ms`` is None if it has no row of its own."""
+    """One delegate kernel. ``partition`` is its number in the report. ``ms`` is None if the kernel has no row of its own."""
 
     subgraph: int
     partition: int

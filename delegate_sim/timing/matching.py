@@ -1,6 +1,6 @@
 """Match the rows of an op profile with the nodes and delegate kernels of a simulated plan.
 
-A row that matches nothing is kept with its time. No time is ever divided among nodes.
+An unmatched row is kept with its time. The time of a row is never divided among nodes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .plan import PlannedStep, TimedPlan, kernel_delegate, plan_of
 from .totals import total_notes
 
 _CUT = 20
-"""The smallest length of a name that may be the beginning of a longer name, because the line was cut off."""
+"""The smallest length of a name in a truncated line that may match a longer name."""
 _NO_NODE = "the simulation has no such node here"
 _NO_KERNEL = "the simulation has no such delegate kernel here"
 _NOT_SIMULATED = "a delegate that is not simulated"
@@ -38,9 +38,9 @@ class WrongProfileError(ReconcileError):
 
 
 def match_log(path: str, model: Model, log: DeviceLog, target: Target) -> Timing | None:
-    """Match the times of a log. Other lines show that the log belongs to the model.
+    """Match the times of a log with a model. Other lines show that the log belongs to the model.
 
-    Return None if the times are of another model.
+    Return None if the times belong to another model.
     """
     try:
         return match_profile(OpProfile(path, log), model, target)
@@ -70,7 +70,7 @@ def _wrong(profile: OpProfile, text: str) -> WrongProfileError:
 
 
 def _subgraph_parts(profile: OpProfile, index: int, plan: TimedPlan, target: Target) -> Iterator[MeasuredPart]:
-    """Return the parts of one subgraph, from the table that shows most: rows in order, the summary, or the slowest rows."""
+    """Return the parts of one subgraph. They come from the best table: the rows in order, the summary, or the slowest rows."""
     log = profile.log
     order, summary = log.run_orders.get(index), log.summaries.get(index)
     has_summary = summary is not None and bool(summary.times)
@@ -82,7 +82,7 @@ def _subgraph_parts(profile: OpProfile, index: int, plan: TimedPlan, target: Tar
 
 
 def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]) -> None:
-    """Raise WrongProfileError if rows name nodes or outputs that the model does not have, and no other row is of this model."""
+    """Raise WrongProfileError if rows name unknown nodes or outputs, and no other row matches the model."""
     strange = [part for part in parts if part.why in (_NO_NODE, _NO_KERNEL)]
     if strange and not any(part.kind != UNMATCHED or part.why == _OTHER_NODES for part in parts):
         raise _wrong(
@@ -92,7 +92,10 @@ def _refuse_if_nothing_matches(profile: OpProfile, parts: Sequence[MeasuredPart]
 
 @dataclass(frozen=True, slots=True)
 class _Timed:
-    """A row with its time, and the delegate if the row is a kernel (empty if it is not known)."""
+    """A row with its time.
+
+    For a kernel, ``delegate`` is the delegate's name. It is empty if the name is not known, and None for a CPU node.
+    """
 
     row: Row
     ms: float
@@ -100,7 +103,7 @@ class _Timed:
 
 
 class _Matcher:
-    """Matches the rows of one subgraph. Certain matches come first, and matches by order last."""
+    """Matches the rows of one subgraph. The most certain matches are made first, and matches by order are made last."""
 
     def __init__(self, profile: OpProfile, plan: TimedPlan, subgraph: int, target: Target) -> None:
         self.profile = profile
@@ -110,7 +113,7 @@ class _Matcher:
         self.graph: Graph = plan.graphs[subgraph]
         self.steps = plan.steps[subgraph]
         self.found: dict[int, PlannedStep] = {}
-        """The step of each row, by the number of the row."""
+        """The step of each row, keyed by the number of the row."""
 
     def parts(self, rows: Sequence[Row], *, is_complete: bool) -> Iterator[MeasuredPart]:
         """Yield a part for each row, in the order of the table."""
@@ -129,7 +132,10 @@ class _Matcher:
             yield self._unmatched(one) if step is None else _part(one, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
-        """Raise WrongProfileError for a row that contradicts the model. ``count`` is the number of rows of a complete table."""
+        """Raise WrongProfileError if a row contradicts the model.
+
+        ``count`` is the number of rows of a complete table. It is None for all other tables.
+        """
         plan = set(self.graph.execution_plan)
         for one in timed:
             row = one.row
@@ -159,7 +165,7 @@ class _Matcher:
                 taken.add(step.index)
 
     def _by_index(self, one: _Timed) -> PlannedStep | None:
-        """Return the step whose index is in the row's name, if the step and the row have the same outputs."""
+        """Return the step with the index in the row's name. The step and the row must have the same outputs."""
         if one.row.node is None:
             return None
         if one.delegate is None:
@@ -170,13 +176,13 @@ class _Matcher:
         return None
 
     def _node(self, index: int) -> PlannedStep:
-        """Return the step of a node. The node may run on the CPU of the device although the simulation delegates it."""
+        """Return the step of a node. The node may run on the device's CPU although the simulation delegates the node."""
         own = [step for step in self.steps if not step.is_kernel and step.index == index]
         node = self.graph.nodes[index]
         return own[0] if own else PlannedStep(self.subgraph, index, node.op, (index,), self._outputs_of(index), False)
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:
-        """Return the only step with the row's operator or delegate, and the row's outputs."""
+        """Return the only step with the outputs of the row and with its operator or delegate."""
         if not one.row.outputs or (one.delegate is None and one.row.node is not None):
             return None
         steps = [
@@ -189,7 +195,10 @@ class _Matcher:
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
-        """Match the remaining rows of an operator or delegate in order, if equally many rows and steps remain."""
+        """Match the remaining rows of an operator or delegate in order.
+
+        There must be as many remaining rows as remaining steps.
+        """
         taken = {step.index for step in self.found.values()}
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
@@ -203,12 +212,14 @@ class _Matcher:
                 self.found |= dict(zip(numbers, steps, strict=True))
 
     def _drop_other_kernels(self, timed: Sequence[_Timed], *, is_complete: bool) -> None:
-        """Drop matches with kernels that had other nodes on the device.
+        """Drop matches with kernels that had other nodes on the device than in the simulation.
 
-        A kernel with fewer nodes than the simulated kernel leaves a node to the CPU, which has a row. A kernel with the same
-        outputs and more nodes takes a node whose result the simulated kernel reads, and this node has no row of its own. Without
-        names of outputs, a kernel matches only if all rows of the CPU are as simulated. If rows are missing, the indices of the
-        kernels must be the same.
+        If the device's kernel has fewer nodes than the simulated kernel, some node runs on the CPU and has a row. If the
+        device's kernel has the same outputs and more nodes, it takes a node whose result the simulated kernel reads. This node
+        then has no row of its own.
+
+        Without names of outputs, a kernel is matched only if all rows of the CPU are as simulated. If rows are missing, the
+        indices of the kernels must also be the same.
         """
         on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
         on_cpu |= {step.index for step in self.found.values() if not step.is_kernel}
@@ -258,13 +269,16 @@ def _name(row: Row) -> str:
 
 
 def _is_same(printed: str, name: str) -> bool:
-    """Return whether printed output names are those of a node. A line that was cut off has only the beginning of the names."""
+    """Return whether printed output names are the names of a node's outputs.
+
+    A truncated line has only the beginning of the names.
+    """
     one, other = without_commas(printed), without_commas(name)
     return not one or one == other or (len(one) >= _CUT and other.startswith(one.rstrip(".")))
 
 
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
-    """Yield a part for each operator of a summary: all kernels of a delegate, or all CPU nodes of an operator."""
+    """Yield the parts of a summary. A part has all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
     available = Counter([graph.nodes[node].op for node in graph.execution_plan])
     has_kernels = any(kernel_delegate(op, target) is not None for op in summary.counts)
@@ -305,7 +319,10 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:
-    """Yield a note if the profile has only the slowest rows, and a note on nodes and rows that the simulation does not have."""
+    """Yield notes on differences between the profile and the simulation.
+
+    One note says that the profile has only the slowest rows. One note lists nodes and rows that the simulation does not have.
+    """
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:

@@ -12,22 +12,22 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
-"""Kinds of measured parts."""
+"""The kinds of measured parts."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredPart:
     """The time of one row of a profile in one inference, and the nodes that ran in this time.
 
-    A row of a summary is one part with all nodes of an operator or all kernels of a delegate. ``nodes`` is empty for a row that
-    matches nothing, and ``why`` then gives the reason.
+    If the row is in a summary, the part has all nodes of an operator, or all kernels of a delegate. If the row matches nothing,
+    ``nodes`` is empty and ``why`` gives the reason.
     """
 
     kind: str
     op: str
     """The operator, or the name of the delegate."""
     name: str
-    """The name that the profile gives the row."""
+    """The name of the row in the profile."""
     ms: float
     count: int
     """The number of nodes or kernels."""
@@ -35,7 +35,7 @@ class MeasuredPart:
     kernels: tuple[tuple[NodeKey, ...], ...] = ()
     """The nodes of each kernel."""
     row: RowTime | None = None
-    """The numbers of the row; None for a part with several nodes or kernels."""
+    """The numbers of the row. None if the part has several nodes or kernels."""
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class MeasuredPart:
 
 @dataclass(frozen=True, slots=True)
 class InnerOperator:
-    """An operator inside of a delegate kernel. ``node`` is None if the profile does not show which node it is."""
+    """An operator inside a delegate kernel. ``node`` is None if the profile does not show the operator's node."""
 
     name: str
     ms: float
@@ -64,7 +64,7 @@ class InnerOperator:
 
 @dataclass(frozen=True, slots=True)
 class TimeGroup:
-    """The time of all kernels of a delegate, all CPU nodes of an operator, or everything that matches nothing."""
+    """The time of all kernels of a delegate, all CPU nodes of an operator, or all unmatched rows."""
 
     kind: str
     op: str
@@ -73,7 +73,7 @@ class TimeGroup:
 
     @property
     def words(self) -> str:
-        """The group in words. The name of an operator may be unescaped."""
+        """The group in words. The name of the operator may be unescaped."""
         return {KERNEL: f"{self.op} kernels", NODE: f"{self.op} on the CPU", UNMATCHED: "not matched"}[self.kind]
 
 
@@ -83,22 +83,22 @@ class Timing:
 
     path: str
     delegates: tuple[str, ...]
-    """The delegates whose kernels the profile shows."""
+    """The delegates with kernels in the profile."""
     parts: tuple[MeasuredPart, ...]
-    """The parts that follow each other in one inference."""
+    """The parts that run one after another in one inference."""
     nested: tuple[MeasuredPart, ...]
-    """The nodes of other subgraphs. Their time is part of the time of the node that calls the subgraph."""
+    """The nodes of other subgraphs. Their time is included in the time of the calling node."""
     inner: tuple[InnerOperator, ...]
     times: RunTimes
     notes: tuple[str, ...] = ()
 
     @property
     def total_ms(self) -> float:
-        """The time of all parts."""
+        """The time of all parts, in milliseconds."""
         return sum([part.ms for part in self.parts])
 
     def ms_of(self, kind: str) -> float:
-        """Return the time of all parts of a kind."""
+        """Return the time of all parts of a kind, in milliseconds."""
         return sum([part.ms for part in self.parts if part.kind == kind])
 
     @property
@@ -108,13 +108,19 @@ class Timing:
 
     @property
     def outside_ms(self) -> float | None:
-        """The time of an inference in which no row ran, such as copying data; None if it is not known."""
+        """The part of an inference's time that is in no row of the profile, for example for copying data.
+
+        None if it is not known.
+        """
         inference = self.times.inference_ms
         return None if inference is None or not self.parts else max(inference - self.total_ms, 0.0)
 
     @property
     def groups(self) -> tuple[TimeGroup, ...]:
-        """The kernels by delegate, the CPU nodes by operator, and the rows that match nothing; the largest time first."""
+        """The kernels by delegate, then the CPU nodes by operator, then the unmatched rows.
+
+        In each kind, the largest time comes first.
+        """
         sums: dict[tuple[str, str], list[float]] = {}
         for part in self.parts:
             entry = sums.setdefault((part.kind, "" if part.kind == UNMATCHED else part.op), [0, 0.0])
@@ -126,7 +132,7 @@ class Timing:
 
     @property
     def totals(self) -> TimeTotals:
-        """The sums of the kinds of parts."""
+        """The total time, and the time of each kind of part."""
         return TimeTotals(self.path, _rounded(self.total_ms), *[_rounded(self.ms_of(kind)) for kind in (KERNEL, NODE, UNMATCHED)])
 
     def rows(self) -> Iterator[TimeRow]:
@@ -161,7 +167,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class CpuTime:
-    """The measured CPU time of some nodes. ``unknown`` is the number of the nodes that have no time of their own."""
+    """The measured CPU time of some nodes. ``unknown`` is the number of nodes without a time of their own."""
 
     ms: float
     unknown: int
@@ -173,9 +179,9 @@ class CpuTime:
 
 
 def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
-    """Return the CPU time of nodes, from the first timing that has times for any of them.
+    """Return the CPU time of nodes. It comes from the first timing that has a time for any of the nodes.
 
-    A row with several nodes counts only if all of its nodes are among ``nodes``, because no part of it belongs to one node.
+    A row with several nodes is used only if all its nodes are in ``nodes``, because the time of the row cannot be divided.
     """
     wanted = set(nodes)
     for timing in timings:
@@ -187,7 +193,7 @@ def cpu_time(timings: Sequence[Timing], nodes: Collection[NodeKey]) -> CpuTime:
 
 
 def node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
-    """Return the CPU time of each node that has a row of its own."""
+    """Return the CPU time of each node that has a row of its own, in milliseconds."""
     times: dict[NodeKey, float] = {}
     for timing in timings:
         for part in (*timing.parts, *timing.nested):
@@ -197,7 +203,7 @@ def node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
 
 
 def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[tuple[NodeKey, ...], float]]:
-    """Yield the nodes and the time of each kernel of a delegate that has a row of its own."""
+    """Yield the nodes and the time in milliseconds of each kernel of a delegate that has a row of its own."""
     for timing in timings:
         for part in timing.parts:
             if part.kind == KERNEL and part.op == delegate and len(part.kernels) == 1:

@@ -1,4 +1,4 @@
-"""Read the op profile of a device: the times of nodes and delegate kernels."""
+"""Read a device's op profile: the times of nodes and delegate kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..foundation.printable import printable
 
 @dataclass(frozen=True, slots=True)
 class OpProfile:
-    """The log of the run that was profiled. ``notes`` describes what is missing in the file."""
+    """The log of the profiled run. ``notes`` describes what is missing in the file."""
 
     path: str
     log: DeviceLog
@@ -19,9 +19,10 @@ class OpProfile:
 
 
 def read_op_profile(path: str) -> OpProfile:
-    """Read a profile in any form that ``reconcile`` reads. If a file has several profiled runs, the last one is used.
+    """Read a profile in any format that ``reconcile`` reads.
 
-    A result file with only the times of the whole run is accepted. Raises LogError for any other file without times.
+    If a file has several profiled runs, the last run is used. A result file may have only the times of the whole run. Raises
+    LogError if a file has no times.
     """
     try:
         runs = read_runs_file(path)

@@ -16,19 +16,20 @@ from .plan import delegates_in
 
 @dataclass(frozen=True)
 class OpProfiles:
-    """The files of the profiles. They are read once, when they are needed."""
+    """The files of the profiles. Each file is read once, when it is needed."""
 
     paths: tuple[str, ...]
 
     @functools.cached_property
     def profiles(self) -> tuple[OpProfile, ...]:
-        """The profiles. Raises LogError if a file cannot be read or has no times."""
+        """The profiles. Raises LogError if a file cannot be read, or has no times."""
         return tuple(map(read_op_profile, self.paths))
 
     def timings(self, model: Model, targets: Sequence[Target]) -> tuple[Timing, ...]:
-        """Match each profile with the model, on the first target with a delegate that the profile shows.
+        """Match each profile with the model on a target. Raises WrongProfileError if a profile belongs to another model.
 
-        If there is none, use the first target. Raises WrongProfileError for a profile of another model.
+        The target is the first target with a delegate that the profile shows. If there is no such target, the first target is
+        used.
         """
         timings = []
         for profile in self.profiles:

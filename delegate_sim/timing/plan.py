@@ -1,4 +1,4 @@
-"""The execution plan of a profiled run, according to the simulation: delegate kernels and CPU nodes in order."""
+"""The simulated execution plan of a profiled run: delegate kernels and CPU nodes in order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PlannedStep:
     index: int
     """The index of the node or kernel in the runtime's graph."""
     op: str
-    """The operator of the node; for a kernel the name of its delegate."""
+    """The operator of the node. For a kernel, the name of the delegate."""
     nodes: tuple[int, ...]
     """The nodes of the model that run in this step."""
     outputs: str
@@ -43,7 +43,10 @@ class TimedPlan:
 
 
 def kernel_delegate(op: str, target: Target) -> str | None:
-    """Return the name of the delegate whose kernel a row shows; None for an operator. The name is empty if it is not known."""
+    """Return the name of the delegate whose kernel a row shows. Return None if the row shows an operator.
+
+    The name is empty if the delegate is not known.
+    """
     if op == UNNAMED_KERNEL:
         return target.delegate.name
     if op in target.delegate.kernel_names:
@@ -55,7 +58,7 @@ def kernel_delegate(op: str, target: Target) -> str | None:
 
 
 def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
-    """Return the names of the delegates whose kernels a profile shows, in the order in which the runtime applies them."""
+    """Return the names of the delegates with kernels in a profile, in the order in which the runtime applies them."""
     ops = [row.op for index in sorted(log.run_orders) for row in log.run_orders[index].rows]
     ops += [row.op for index in sorted(log.slowest) for row in log.slowest[index]]
     ops += [op for index in sorted(log.summaries) for op in log.summaries[index].counts]
@@ -64,9 +67,10 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
 
 
 def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
-    """Simulate the delegates whose kernels a profile shows, and return the plan.
+    """Return the plan of a profiled run. The delegates with kernels in the profile are simulated.
 
-    The options and the release are those of ``target``; other delegates have their defaults.
+    The release is the release of ``target``. The delegate of ``target`` has the options of ``target``, and all other delegates
+    have their default options.
     """
     names = delegates_in(log, target)
     if not names:
@@ -121,7 +125,7 @@ def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
 
 
 def _first_kernel(run: SubgraphRun) -> int:
-    """Return the index of the first kernel, which the runtime adds behind the nodes of the graph."""
+    """Return the index of the first kernel. The runtime numbers kernels after the nodes of the graph."""
     return len(run.graph.nodes if run.decision is None else run.decision.graph.nodes)
 
 

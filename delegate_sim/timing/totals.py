@@ -1,4 +1,4 @@
-"""Compare the sum of the rows of a profile with the totals that the profile itself gives."""
+"""Compare the sum of a profile's rows with the totals in the profile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ _ROUNDING_MS = 0.001
 
 
 def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
-    """Yield a note for each difference between ``ms``, the sum of the rows of a subgraph, and the profile's own totals."""
+    """Yield notes on missing rows, and on a total of the profile that differs from ``ms``.
+
+    ``ms`` is the sum of the rows of a subgraph.
+    """
     order, summary = log.run_orders.get(subgraph), log.summaries.get(subgraph)
     rows = 0 if order is None else len(order.rows)
     if order is not None and order.lacks_rows:

@@ -13,12 +13,12 @@ def milliseconds(ms: float) -> str:
 
 
 def share_of_time(ms: float, total_ms: float) -> str:
-    """Return a part of a total as a percentage; a dash if the total is 0."""
+    """Return a share of a total as a percentage. Return a dash if the total is 0."""
     return f"{100 * ms / total_ms:.1f} %" if total_ms else "-"
 
 
 def timing_sentence(timing: Timing) -> str:
-    """Return where the time of a profile goes. Names may be unescaped."""
+    """Return a sentence about the parts of a profile's time. Names may be unescaped."""
     if not timing.parts:
         inference = timing.times.inference_ms
         return f"{timing.path} has no times of nodes" + (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from delegate_sim import load
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.micro.target import MicroTarget
+from fixtures.builder import ModelBuilder
 from tests.support.micro_models import chain, hybrid, single
 
 
@@ -38,3 +39,11 @@ def test_uint8_is_to_be_converted_to_int8():
 
 def test_a_model_that_runs_has_no_causes():
     assert causes_of(chain("RELU")) == ()
+
+
+def test_a_node_without_its_operand_is_a_cause():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    graph.node("RELU", [], [graph.tensor("y", "INT8", [1, 4])])
+    (cause,) = causes_of(builder)
+    assert (cause.code, [node.index for node in cause.nodes]) == ("malformed-operands", [0])

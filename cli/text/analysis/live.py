@@ -106,7 +106,7 @@ def _listed(nodes: Sequence[int], view: View) -> str:
 
 
 def _placements(model: Model, placements: Sequence[LivePlacement], view: View) -> Iterator[str]:
-    """Yield the nodes that are known not to be on the NPU, and nodes of unknown place with a reason."""
+    """Yield the nodes that do not run on the NPU. Also yield the nodes of unknown place with a printed reason."""
     groups: dict[tuple[str, int, str, str], list[LivePlacement]] = {}
     for placement in placements:
         if placement.place in (CPU, GONE) or (placement.place == UNKNOWN and placement.reason):

@@ -72,7 +72,7 @@ def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
 
 
 def _because(result: StackResult) -> str:
-    """Return a clause with the reason why CompiledModel is not created. CompiledModel is created even if a plugin fails."""
+    """Return a clause with the reason why CompiledModel is not created. The failure of a plugin is not a reason."""
     for run in result.report.runs:
         if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
             return f", because {refusal_text(run)}"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 HEADING = "bold"
 
 MANY = 4
-"""The smallest number of models for which text is a table, unless it is verbose."""
+"""From this number of models on, the text is a table, unless the view is verbose."""
 
 
 @dataclass(frozen=True, slots=True)

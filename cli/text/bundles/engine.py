@@ -53,7 +53,7 @@ def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
 
 
 def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[LiveBundle] = ()) -> dict[str, Any]:
-    """Return the engine's answers on all backends as data for JSON, with the answers of the real engine if it was run."""
+    """Return the simulated results on all backends as plain data. If the real engine was run, add its results."""
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -64,7 +64,7 @@ def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[Liv
 
 
 def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the backends that generate tokens, and for each backend the failed check and the nodes that delegates take."""
+    """Yield the backends that generate tokens. For each backend, yield the failed check and the nodes that delegates take."""
     starting = [report.backend.lower() for report in reports if report.outcome == STARTS]
     others = [report.backend.lower() for report in reports if report.outcome != STARTS]
     verdict = f"LiteRT-LM {OUTCOMES[STARTS]} on {_listed(starting) if starting else 'no backend'}"
@@ -148,7 +148,7 @@ def _delegated_lines(report: BackendReport, width: int, verbose: bool) -> Iterat
 
 
 def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Line]:
-    """Yield the answers of the real engine, and how they differ from the simulation."""
+    """Yield the results of the real engine, and the differences from the simulation."""
     for result in results:
         yield Line("")
         title = f"{result.backend.lower()}, live"

@@ -34,7 +34,7 @@ def timed_lines(comparison: Comparison, timings: Sequence[Timing], verbose: bool
 
 
 def change_lines(times: ChangeTimes, verbose: bool) -> Iterator[Line]:
-    """Yield where the time of side A goes, and what the change to side B can save."""
+    """Yield the measured times of side A, and bounds on the time that the change to side B can save."""
     from .bounds import bounds_lines
     from .times import timing_lines
 

@@ -57,7 +57,7 @@ def _share(ms: float, timing: Timing) -> str:
 
 
 def _rest_lines(timing: Timing, width: int) -> Iterator[Line]:
-    """Yield a sentence about the time that this model would need even if the delegate ran the CPU nodes in no time."""
+    """Yield a sentence about the time that this model would need if the delegate ran the CPU nodes in no time."""
     count = timing.kernel_count
     if count and timing.ms_of(NODE):
         text = (

@@ -97,7 +97,9 @@ class CoreMlDelegate(Delegate):
     history = ReleaseHistory("litert-1.1.0")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and delegate all nodes, or the largest partitions if some nodes are unsupported.
+        """Decide about every node.
+
+        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
 
         Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
         """
@@ -159,7 +161,7 @@ def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated padding nodes with a padding value that is computed at run time.
+    """Return a warning about delegated padding nodes whose padding value is computed at run time.
 
     The kernel reads such a value before it is computed.
     """

@@ -86,7 +86,7 @@ def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]
 
 
 def layer_inputs(node: NodeView) -> Iterator[int]:
-    """Yield the tensors that the layer reads at run time."""
+    """Yield the tensors that the Core ML layer of a node reads at run time."""
     inputs = node.node.inputs
     if node.op in _FIRST_OPERAND_ONLY:
         yield node.node.input(0)

@@ -1,1 +1,1 @@
-"""The Edge TPU's delegate. It takes only programs of the Edge TPU's compiler."""
+"""The Edge TPU's delegate. It takes only nodes that the Edge TPU's compiler created."""

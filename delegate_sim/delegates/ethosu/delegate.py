@@ -3,7 +3,7 @@
 Source: ``simple_delegate.cc`` and ``ethosu_delegate.cc`` of nxp-imx/tflite-ethosu-delegate-imx.
 
 The delegate takes every supported node, also accepts graphs with dynamic tensors, and does not limit partitions. NXP's version of
-Vela compiles each partition on the device. Partitions of networks that were compiled beforehand are not compiled again.
+Vela compiles each partition on the device. Networks that were compiled beforehand are not compiled again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .rules.custom import COMPILED_NETWORK
 _NAME = "EthosuDelegate"
 _OFFSETS = "OfflineMemoryAllocation"
 _LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")
-"""Operators that the delegate takes but NXP's Vela (3.10, lf-6.6.3) leaves to the CPU, according to trials."""
+"""Operators that NXP's Vela (3.10, lf-6.6.3) left to the CPU in trials, although the delegate took them."""
 
 OPTIONS = (
     Option("device_name", text, "/dev/ethosu0", "device file of the NPU; changes no verdict"),

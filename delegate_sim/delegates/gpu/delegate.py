@@ -139,7 +139,9 @@ class GpuDelegate(Delegate):
         return (self.kernel_name, "TfLiteMetalDelegate")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Decide about every node, and delegate all nodes, or the largest partitions if some nodes are unsupported.
+        """Decide about every node.
+
+        Delegate all nodes if every node is supported. Otherwise, delegate the largest partitions.
 
         Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
         """
@@ -167,8 +169,8 @@ class GpuDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the delegate's own model of a partition cannot be built, or None if the build succeeds.
 
-        The simulated build follows the newest sources. For older releases, the build was not verified, so a failure is marked as
-        a prediction.
+        The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
+        is marked as a prediction.
         """
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):

@@ -79,7 +79,7 @@ def _value_of_another_shape(node: NodeView, position: int) -> str | None:
 
 
 def selected_value(position: int) -> Check[object]:
-    """Require that a value of SELECT (operand ``position``) is a scalar or has the output's shape."""
+    """Require that the SELECT operand at ``position`` is a scalar or has the output's shape."""
     return check(
         BROADCAST,
         f"an input {position} that is a scalar or has the shape of the output",

@@ -55,7 +55,10 @@ def custom_strides(node: NodeView) -> tuple[int, int] | None:
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """Return the first 32-bit words of the custom options, or None if there are no custom options. Missing words are 0."""
+    """Return the first ``count`` 32-bit words of the custom options, or None if there are no custom options.
+
+    Missing words are 0.
+    """
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options

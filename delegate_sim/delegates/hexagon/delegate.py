@@ -54,7 +54,7 @@ class HexagonDelegate(Delegate):
     history = ReleaseHistory("tf-2.14")
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate the largest partitions."""
+        """Apply the rules to every node. Delegate the largest partitions of supported nodes."""
         complete = take_supported(graph, RULES, HexagonTarget(release))
         decision = keep_largest(self, complete, _limit(options), minimum_of_nodes(self, options))
         if graph.index > 0:

@@ -34,7 +34,7 @@ _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "
 
 
 def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant input at ``positions``, because the parser reads these inputs as runtime values."""
+    """Yield a problem for each constant input at ``positions``. The parser reads these inputs as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
             yield BuildProblem(CONSTANT_READ.name, node.input(position))

@@ -141,7 +141,11 @@ class MlDriftAccelerator(Accelerator):
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return a failure if nodes stay on the CPU although ``hint_fully_delegated`` or ``cpu_fallback`` forbids CPU nodes."""
+        """Return the reason why the runtime rejects a subgraph, or None.
+
+        ``hint_fully_delegated`` requires that a subgraph becomes a single delegate kernel. If ``cpu_fallback`` is off, no node
+        may stay on the CPU.
+        """
         delegated = set(decision.nodes)
         left = [index for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
@@ -203,10 +207,12 @@ class MlDriftDelegate(Delegate):
         return bool(options["hint_fully_delegated"])
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate all nodes, or only the largest partition if a node is unsupported.
+        """Apply the rules to every node.
 
-        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``). If several partitions have the largest size, an unstable
-        sort of LLVM's C++ library chooses one of them.
+        Delegate all nodes if every node is supported. Otherwise, delegate only the largest partition. If several partitions have
+        the largest size, an unstable sort of LLVM's C++ library chooses one of them.
+
+        Source: ``FP16GraphPartitionHelper`` (``delegates/utils.cc``).
         """
         target = MlDriftTarget(rules_of(release))
         remapping = Float16Remapping()
@@ -251,7 +257,7 @@ def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
-    """Yield a warning about delegated nodes with a malformed kernel (LiteRT issue 8459)."""
+    """Yield a warning about delegated nodes whose OpenCL kernel may fail to compile (LiteRT issue 8459)."""
     views = [graph.view(graph.nodes[index]) for index in nodes]
     batched = [view for view in views if view.op == "DEPTH_TO_SPACE" and view.input(0).rank == 4 and view.input(0).shape[0] > 1]
     if batched:
@@ -264,7 +270,7 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the decomposition subgraphs of delegated composites. These subgraphs no longer run."""
+    """Yield the decomposition subgraphs of delegated composites. The runtime no longer runs these subgraphs."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

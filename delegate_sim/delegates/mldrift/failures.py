@@ -180,15 +180,18 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
 
 
 def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a subgraph that does not become a single delegate kernel, although the hint requires this.
+    """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
 
-    ``left`` has the CPU nodes.
+    ``left`` has the nodes that stay on the CPU.
     """
     node = left[0] if left else None
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
 def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
-    """Return the failure of a model with CPU nodes (``left``) although the CPU is not among the accelerators."""
+    """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
+
+    ``left`` has the nodes that stay on the CPU.
+    """
     failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
     return replace(failure, is_later=True)

@@ -15,7 +15,10 @@ MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 
 
 def rules_of(release: Release) -> Release:
-    """Return the last measured release up to ``release``, or the oldest measured release if ``release`` is older."""
+    """Return the newest measured release up to ``release``.
+
+    If ``release`` is older than all measured releases, return the oldest measured release.
+    """
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
@@ -40,11 +43,11 @@ def release_notes(release: Release) -> Iterator[str]:
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:
-    """Return the checks with release ranges that start and end at measured releases.
+    """Return copies of the checks whose release ranges start and end at measured releases.
 
     Checks that ML Drift shares with the older GPU delegate have release ranges from the runtime's sources. If a check changed
-    between two measured releases, the change is assumed to be in the later release. Checks that apply to no measured release
-    are omitted.
+    between two measured releases, the change is assumed to be in the later release. Checks that apply to no measured release are
+    omitted.
     """
     return tuple([_as_measured(check) for check in checks if check.withdrawn is None or not OLDEST.is_at_least(check.withdrawn)])
 

@@ -25,7 +25,10 @@ from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
 _SPLIT_AXES = {"SPLIT": 0, "SPLIT_V": 2}
-"""The position of the axis operand, by operator. ML Drift has no kernel if the result is empty along this axis."""
+"""The position of the operand with the split axis, by operator.
+
+ML Drift has no kernel for a result that is empty along the split axis. Therefore, the size 0 of this axis causes no failure.
+"""
 _CHANNELS_AXIS = 3
 
 
@@ -63,9 +66,9 @@ def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
 
 
 def _is_divided_by(node: NodeView, result: Tensor) -> bool:
-    """Return whether a result has zero batches, rows or columns.
+    """Return whether ML Drift divides by a size of 0.
 
-    ML Drift divides work sizes by these numbers, but not by the number of channels.
+    ML Drift divides work sizes by the numbers of batches, rows and columns of a result, but not by the number of channels.
     """
     if 0 not in result.shape:
         return False

@@ -22,7 +22,7 @@ _AXES = {0: (), 1: (0,), 2: (0, 3), 3: (0, 2, 3)}
 
 
 def axes_of(rank: int) -> tuple[int, ...]:
-    """Return the axis of each dimension, for up to four dimensions (``ExtractAxisFromIndex``)."""
+    """Return the axis of each dimension of a tensor (``ExtractAxisFromIndex``). A fifth dimension has no axis."""
     return _AXES.get(rank, (0, 1, 2, 3))
 
 
@@ -35,7 +35,7 @@ def bhwc(shape: tuple[int, ...]) -> Bhwc:
 
 
 def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
-    """Return ``base`` with ``values`` at ``axes``."""
+    """Return a copy of ``base`` with ``values`` at ``axes``."""
     result = list(base)
     for axis, value in zip(axes, values, strict=False):
         result[axis] = value

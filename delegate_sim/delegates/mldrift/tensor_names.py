@@ -1,4 +1,7 @@
-"""LiteRT's names of tensors and types. Inputs and outputs of a signature have their names in the signature."""
+"""LiteRT's names of tensors and types.
+
+For inputs and outputs of a signature, LiteRT uses the names in the signature.
+"""
 
 from __future__ import annotations
 

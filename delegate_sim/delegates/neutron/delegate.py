@@ -62,7 +62,7 @@ class NeutronDelegate(Delegate):
 
     @property
     def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
-        """The rules of each release."""
+        """The rules of every release."""
         return tuple(dict.fromkeys(RULES.values()))
 
     def rules_for(self, options: OptionValues) -> RuleBook[ReleaseOnly]:
@@ -76,7 +76,7 @@ class NeutronDelegate(Delegate):
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Apply the rules to every node, and delegate all supported nodes.
 
-        Raises NotSimulatedError if NXP's converter decides.
+        Raises NotSimulatedError if NXP's converter decides about the graph.
         """
         if options["release"] in CLOSED_RELEASES and not has_compiled(graph):
             raise NotSimulatedError(_CONVERTER, graph.model.path or "the model")

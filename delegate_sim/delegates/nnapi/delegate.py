@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class AndroidRuntime(StageBehind):
-    """Android's NNAPI runtime. It compiles the delegate's NNAPI models for the devices of a phone."""
+    """Android's NNAPI runtime, which compiles the delegate's NNAPI models for the devices of a phone."""
 
     platform = Platform("android", "nnapi_runtime", SIMULATED_RUNTIMES, NO_RUNTIME, OTHER_RUNTIMES)
 
@@ -68,7 +68,7 @@ class AndroidRuntime(StageBehind):
         return runtime_level(options)
 
     def lower_level(self, options: OptionValues) -> int | None:
-        """Return the feature level in the options if Android's own NNAPI runtime has a higher level; otherwise None."""
+        """Return the feature level in the options if it is below the highest level of the Android release; otherwise None."""
         highest, level = highest_level_of(options["nnapi_runtime"]), runtime_level(options)
         return level if highest is not None and level < highest else None
 
@@ -86,7 +86,7 @@ class AndroidRuntime(StageBehind):
     def split(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
     ) -> Iterator[StageSplit]:
-        """For each partition, yield its division among the devices of the profile."""
+        """For each delegated partition, yield the steps and the device of each step."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
             from .android.device_split import split_of
 
@@ -132,7 +132,7 @@ class NnapiDelegate(Delegate):
         return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
-        """Return whether dynamic tensors are allowed: the option must be set, and NNAPI must be 1.1 or newer."""
+        """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""
         return bool(options["allow_dynamic_dimensions"]) and runtime_level(options) > NNAPI_1_0
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
@@ -154,7 +154,7 @@ class NnapiDelegate(Delegate):
     ) -> KernelFailure | None:
         """Return the reason why the NNAPI model of a partition cannot be built, or None if the build succeeds.
 
-        A model that was already built to ask the driver is reused.
+        If the model was already built to ask the driver, that model is used.
         """
         partitions = _partitions(decision)
         if partitions.failure(subset, lambda: ()) is None:
@@ -164,7 +164,7 @@ class NnapiDelegate(Delegate):
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that may avoid a refusal.
 
-        Besides the options that every delegate tries, NNAPI tries higher feature levels of the runtime and the accelerator.
+        If a feature level is too low, the options include higher feature levels of the runtime and the accelerator.
         """
         yield from super().remedies(code, options)
         if code in _LEVEL_CODES:
@@ -176,7 +176,7 @@ class NnapiDelegate(Delegate):
 def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -> Decision:
     """Remove the nodes that the driver does not take (``GetNodesSupportedByAccelerator``).
 
-    Each partition is built, and the driver is asked about its nodes.
+    For each partition, the NNAPI model is built, and the driver is asked about the operations of the model.
     """
     answers = partitions.answers
     taken: list[int] = []
@@ -213,10 +213,10 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
 
 
 def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
-    """Return a decision that delegates nothing because there is no device.
+    """Return a decision that delegates no node, because the profile has no device that the delegate can use.
 
-    If the options name an accelerator, a missing accelerator is a failure. Otherwise, TFLite runs the nodes, because the
-    delegate does not use NNAPI's CPU alone.
+    If the options name an accelerator, the decision has a failure. Otherwise, NNAPI's own CPU is the only device. The delegate
+    does not use this CPU alone, so TFLite's CPU kernels run all nodes.
     """
     if problem.failure is not None:
         return replace(decision, nodes=(), failure=problem.failure)
@@ -275,7 +275,7 @@ _LEVEL_CODES = frozenset(
 def _runtime_for(level: int, options: OptionValues) -> dict[str, str]:
     """Return the option that selects a runtime with feature level ``level``.
 
-    Return an empty dictionary if the Android release already has this level, or if the options give no release.
+    If the Android release already has this level, or if the options give no release, return an empty dictionary.
     """
     highest = highest_level_of(options["nnapi_runtime"])
     if highest is None or level <= highest:

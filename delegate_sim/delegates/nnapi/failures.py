@@ -1,4 +1,4 @@
-"""Failures to initialize the kernel of a partition: their codes and messages."""
+"""Codes and messages of failures to initialize the kernel of a partition."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ...graph.graph import NodeView
 
 QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
-"""The types that ``IsQuantized`` accepts, without INT16."""
+"""All types that ``IsQuantized`` accepts, except INT16."""
 
 
 def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
@@ -44,7 +44,7 @@ def is_full_lstm(node: NodeView) -> bool:
 
 
 def is_runtime_float16_dequantize(node: NodeView) -> bool:
-    """Return whether the node converts runtime float16 values to float32 (``IsDequantizeNonConstFloat16``)."""
+    """Return whether the node converts float16 values that are not constant to float32 (``IsDequantizeNonConstFloat16``)."""
     return node.op == "DEQUANTIZE" and node.input(0).type == "FLOAT16" and not node.input(0).is_constant
 
 

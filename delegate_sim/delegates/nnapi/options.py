@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def feature_level(value: Any) -> int:
     """Parse a feature level, given as NNAPI's number or as a name.
 
-    NNAPI's numbers up to 31 are Android's API levels. Later API levels are an error, because NNAPI is updated separately from
-    Android since Android 12.
+    NNAPI's numbers up to 31 are Android's API levels. Higher API levels are an error, because NNAPI has its own numbers for later
+    feature levels.
     """
     level = LEVELS_BY_NAME.get(str(value).strip())
     if level is None:
@@ -67,7 +67,7 @@ def _driver(value: Any) -> Driver | None:
 
 
 def _above_runtime(values: OptionValues) -> str:
-    """Return an error message if the simulated Android release lacks the feature level, or "" if there is no conflict.
+    """Return an error message if the simulated Android release lacks the feature level; otherwise "".
 
     The newest feature level is the default and is always accepted.
     """
@@ -79,7 +79,7 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if a profile of devices is given without a simulated runtime, or "" if there is no conflict."""
+    """Return an error message if the options have a profile of devices but no simulated runtime; otherwise ""."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"
@@ -208,7 +208,7 @@ def is_accelerator_specified(options: OptionValues) -> bool:
 
 
 def device_level(options: OptionValues) -> int:
-    """Return the lower feature level: the runtime's or the target devices' (``GetTargetFeatureLevel``)."""
+    """Return the runtime's feature level or the target devices' feature level, whichever is lower (``GetTargetFeatureLevel``)."""
     level = runtime_level(options)
     if options["accelerator_name"] == REFERENCE_DEVICE:
         return level
@@ -220,7 +220,10 @@ def device_level(options: OptionValues) -> int:
 
 
 def chosen_devices(options: OptionValues) -> tuple[ProfiledDevice, ...] | None:
-    """Return the target devices in the profile: the named accelerator, or all devices; None if there is no profile."""
+    """Return the target devices in the profile, or None if there is no profile.
+
+    If the options name an accelerator, only this device is a target device. Otherwise, all devices are target devices.
+    """
     profile: DevicesProfile | None = options["devices"]
     if profile is None:
         return None
@@ -239,7 +242,7 @@ def validation_level(options: OptionValues) -> int:
 
 
 def mapping_level(options: OptionValues) -> int:
-    """Return the feature level for the lowering of nodes."""
+    """Return the feature level for which nodes are lowered."""
     if runtime_level(options) >= NNAPI_1_2 and uses_target_devices(options):
         return device_level(options)
     return runtime_level(options)

@@ -33,7 +33,8 @@ class Partitions:
         self._kept: dict[int, LoweredPartition] = {}
         key = options, release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions. The key is the partition with those of its nodes that are assumed to be supported."""
+        """Lowered partitions. The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
+        """
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)
         self._compiled: dict[tuple[int, ...], Compilation | None] = {}
@@ -69,9 +70,9 @@ class Partitions:
         )
 
     def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
-        """Return the reason why the kernel of a partition cannot be initialized, or None if it is initialized.
+        """Return the reason why the kernel of a partition cannot be initialized, or None if the initialization succeeds.
 
-        ``every`` is a function that returns all partitions. The failure also lists the rejected calls of later partitions.
+        The failure also lists the rejected calls of later partitions. ``every`` is a function that returns all partitions.
         """
         lowered = self.lowered(subset)
         if not lowered.calls:

@@ -33,7 +33,7 @@ def _supported_with_float16(
 ) -> tuple[tuple[int, ...], dict[int, Verdict]]:
     """Return the supported nodes and the verdicts on all nodes (``GetSupportedOpsWithFp16WeightRemapping``).
 
-    If every unsupported node is a DEQUANTIZE of float16 weights, all nodes count as supported.
+    If every unsupported node is a DEQUANTIZE of float16 weights, all nodes are treated as supported.
     """
     verdicts = remapping.verdicts(graph, RULES, target)
     supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)

@@ -36,7 +36,7 @@ LEVELS_BY_NAME: Mapping[str, int] = MappingProxyType(
         "8": FEATURE_LEVEL_8,
     }
 )
-"""The numbers of NNAPI's versions (up to 1.3) and feature levels (after 1.3), by name, lowest first."""
+"""NNAPI's number for each NNAPI version (up to 1.3) and for each feature level (after 1.3), by name, lowest first."""
 FEATURE_LEVELS = tuple(LEVELS_BY_NAME.values())
 
 _ANDROID = {NNAPI_1_0: "8.1", NNAPI_1_1: "9", NNAPI_1_2: "10", NNAPI_1_3: "11", FEATURE_LEVEL_5: "12"}

@@ -28,7 +28,7 @@ class Fate:
 class Completed:
     """The decisions about all subgraphs, including the bodies of composites.
 
-    ``taken`` has, for each subgraph, the nodes that run on the NPU inside another subgraph. ``removed`` are the subgraphs that
+    For each subgraph, ``taken`` has the nodes that run on the NPU as part of another subgraph. ``removed`` has the subgraphs that
     LiteRT removes.
     """
 
@@ -38,11 +38,12 @@ class Completed:
 
 
 def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None], release: Release) -> Completed:
-    """Add decisions about the bodies of composites. LiteRT removes the body of a composite that was inlined or compiled."""
+    """Add decisions about the bodies of composites. LiteRT removes a body if the composite was inlined or compiled."""
     fates: dict[FileNode, Fate] = {}
+    seen: set[int] = set()
     for decision in decisions:
         if decision is not None:
-            for place, fate in _fates(graphs, decision, release):
+            for place, fate in _fates(graphs, decision, release, seen):
                 fates.setdefault(place, fate)
     completed, taken_nodes = list(decisions), [frozenset[int]()] * len(graphs)
     for graph in graphs if fates else ():
@@ -62,7 +63,8 @@ def body_decisions(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
     return Completed(tuple(completed), tuple(taken_nodes), frozenset(removed))
 
 
-def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Iterator[tuple[FileNode, Fate]]:
+def _fates(graphs: Sequence[Graph], decision: Decision, release: Release, seen: set[int]) -> Iterator[tuple[FileNode, Fate]]:
+    """Yield the nodes inside composites. ``seen`` has the bodies that are done: the first composite sets a body's fate."""
     places = decision.places
     delegated = set(decision.nodes)
     for index in decision.graph.execution_plan:
@@ -75,18 +77,19 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release) -> Ite
         composite = composite_of(decision.graph.model, node, release) if node.op == COMPOSITE else None
         if composite is not None:
             verdict = ACCEPTED if fate.is_taken else fate.verdict
-            yield from _nodes_inside(graphs, composite, Fate(verdict, fate.is_taken), release, frozenset())
+            yield from _nodes_inside(graphs, composite, Fate(verdict, fate.is_taken), release, seen)
 
 
 def _nodes_inside(
-    graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: frozenset[int]
+    graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: set[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
     """Yield the nodes of a composite's body and of all nested bodies. Each node gets the ``fate`` of the composite."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
+    seen.add(composite.body)
     graph = graphs[composite.body]
     for index in graph.execution_plan:
         yield (graph.index, index), fate
         inner = composite_of(graph.model, graph.nodes[index], release)
         if inner is not None:
-            yield from _nodes_inside(graphs, inner, fate, release, seen | {composite.body})
+            yield from _nodes_inside(graphs, inner, fate, release, seen)

@@ -1,4 +1,4 @@
-"""Read STABLEHLO_COMPOSITE nodes like LiteRT, and inline the composites that a plugin does not select.
+"""Reading and inlining of STABLEHLO_COMPOSITE nodes, as in LiteRT. LiteRT inlines the composites that a plugin does not select.
 
 Source: ``CompositeOptions`` (``litert/compiler/cc/litert_op_options.h``) and ``InlineSubgraph``
 (``litert/compiler/plugin/algo.cc``).
@@ -19,7 +19,7 @@ COMPOSITE = "STABLEHLO_COMPOSITE"
 NPU_CALL, CPU_CALL = "odml.npu_call", "odml.cpu_call"
 
 _CPU_CALLS = parse_release("litert-2.1.5")
-"""The first release in which a composite with a certain name stays on the CPU."""
+"""The first release in which a composite named ``odml.cpu_call`` stays on the CPU."""
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
 """The first release that treats a composite as an ordinary node if the attributes are not a map."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
@@ -61,7 +61,7 @@ def is_cpu_call(composite: Composite | None, release: Release) -> bool:
 
 
 def attributes(model: Model, node: Node) -> Any:
-    """Return the attributes of a composite, or None if they are not a valid flexbuffer map."""
+    """Return the attributes of a composite, or None if the attributes are not a valid flexbuffer map."""
     from flatbuffers import flexbuffers  # few models have composites
 
     content = bytes(model.options(node).composite_attributes or ())
@@ -111,7 +111,7 @@ def bodies(model: Model, release: Release) -> frozenset[int]:
 
 
 def present(indices: Sequence[int]) -> tuple[int, ...]:
-    """Return the tensor indices without omitted operands, as in LiteRT's own graph."""
+    """Return the tensor indices that are not negative. Negative indices mark omitted operands, which LiteRT's graph lacks."""
     return tuple([index for index in indices if index >= 0])
 
 
@@ -130,7 +130,7 @@ class Inlining:
         self._graph = graph
         self._is_current = True
         self._nodes = list(graph.nodes)
-        """The nodes. They may still read results of inlined composites, which ``_new_names`` replaces."""
+        """The nodes. A node may still read the result of an inlined composite (see ``_new_names``)."""
         self._tensors = list(graph.tensors)
         self._new_names: dict[int, int] = {}
         """For each result of an inlined composite, the tensor of the body that replaces the result."""
@@ -155,7 +155,7 @@ class Inlining:
 
     @property
     def node_count(self) -> int:
-        """The number of nodes, including those of the bodies."""
+        """The number of nodes, including nodes from bodies."""
         return len(self._nodes)
 
     def inline(self, index: int, body_index: int) -> bool:
@@ -198,7 +198,7 @@ class Inlining:
             )
 
     def _in_place_of(self, position: int) -> Sequence[int]:
-        """Return the nodes that replace a node in the execution plan; only the node itself if it was not replaced."""
+        """Return the nodes that replace a node in the execution plan. If the node was not replaced, return only the node."""
         return self._added.get(position, (position,))
 
     def _renamed(self, node: Node) -> Node:
@@ -217,9 +217,9 @@ def _is_dead(node: Node) -> bool:
 
 
 def _mismatch(tensors: Sequence[Tensor], node: Node, body: Subgraph) -> str | None:
-    """Return LiteRT's message if the tensors of a composite do not fit its body; None if the tensors fit.
+    """Return LiteRT's message if the tensors of a composite do not fit the inputs and outputs of the body; otherwise None.
 
-    If the number of operands or results differs, the message is empty.
+    If the composite and the body have different numbers of operands or results, the message is empty.
     """
     pairs = ((present(node.inputs), present(body.inputs)), (present(node.outputs), present(body.outputs)))
     if any(len(outer) != len(inner) for outer, inner in pairs):
@@ -235,6 +235,6 @@ def _mismatch(tensors: Sequence[Tensor], node: Node, body: Subgraph) -> str | No
 
 
 def layout(tensor: Tensor) -> tuple[int, ...]:
-    """Return the shape signature of a tensor with an unknown size, or the shape of any other tensor."""
+    """Return the shape signature of a tensor if the signature has an unknown size; otherwise the shape."""
     signature = tensor.shape_signature
     return signature if signature is not None and any(size < 0 for size in signature) else tensor.shape

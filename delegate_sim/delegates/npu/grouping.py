@@ -23,7 +23,7 @@ def grouped(graph: Graph, selected: Collection[int], strategy: str) -> tuple[Nod
 
 
 def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return groups of consecutive selected nodes."""
+    """Group the selected nodes that are consecutive in the execution plan."""
     groups: list[list[int]] = []
     is_open = False
     for index in graph.execution_plan:
@@ -36,7 +36,7 @@ def runs(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
 
 
 def weakly_connected(graph: Graph, selected: Collection[int]) -> tuple[NodeGroup, ...]:
-    """Return groups of selected nodes that read each other's results.
+    """Group the selected nodes. If one selected node reads a result of another, one group contains both nodes.
 
     The nodes of a group need not be consecutive in the execution plan.
     """

@@ -27,7 +27,7 @@ _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
 )
-"""Types that LiteRT supports only from a certain release on, with this release."""
+"""For each release, the types that LiteRT supports only from this release on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class _LoaderFault:
 
 @functools.lru_cache(maxsize=2)
 def loaded(model: Model, release: Release, ended: frozenset[str]) -> Loaded:
-    """Return the result of loading a model. The result is cached, because all plugins have the same result."""
+    """Return the result of loading a model. The result is cached, because it does not depend on the plugin."""
     return load(model, file_facts(model), release, ended)
 
 
 def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str] = frozenset()) -> Loaded:
     """Simulate LiteRT's loader up to the first error. Ignore errors with a code in ``ended``.
 
-    In each subgraph, the loader reads the tensors first, then the nodes. The signatures follow after all subgraphs.
+    In each subgraph, the loader reads the tensors first, then the nodes. After all subgraphs, the loader reads the signatures.
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
@@ -69,8 +69,9 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
         for signature in model.signatures:
             line = _signature_fault(model, signature)
             if line:
+                place = signature.subgraph if 0 <= signature.subgraph < len(model.subgraphs) else 0
                 failure = ModelFailure(
-                    "load", signature.subgraph, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
+                    "load", place, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
                 )
                 return Loaded((*lines, line), failure)
     return Loaded(tuple(lines), None)
@@ -90,7 +91,7 @@ def _signature_fault(model: Model, signature: Signature) -> str:
 
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:
-    """Return the tensor types in a model that the loader of a release does not support."""
+    """Return the model's tensor types that LiteRT's loader does not support in this release."""
     refused = _NEVER.union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
     known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE")) - refused
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
@@ -99,7 +100,7 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
 def _tensor_faults(
     subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release
 ) -> Iterator[_LoaderFault | str]:
-    """Yield the faults of the tensors of a subgraph, and a log line for each sparse tensor."""
+    """Yield the faults of a subgraph's tensors, and a log line for each sparse tensor."""
     for tensor in subgraph.tensors:
         index, place = tensor.index, (subgraph.index, tensor.index)
         if tensor.type in unknown:
@@ -133,7 +134,7 @@ def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]
 
 
 def _number(name: str) -> int:
-    """Return the number of a tensor type in the schema."""
+    """Return the schema's number for a tensor type."""
     numbers = schema.enum_values("TensorType")
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 

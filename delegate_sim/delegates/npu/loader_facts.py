@@ -1,4 +1,4 @@
-"""Properties of a model file that only LiteRT's loader reads. Because of some properties, the loader refuses the model.
+"""Properties of a model file that only LiteRT's loader reads. The loader refuses models with some of these properties.
 
 Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), ``MapQuantization``
 (``litert/core/model/flatbuffer_to_litert.cc``).
@@ -33,7 +33,7 @@ class FileFacts:
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
     kinds: Mapping[FilePlace, str]
-    """The kind of a tensor's quantization, if ``quantization_kind`` cannot derive it from the tensor's scales."""
+    """The kind of quantization of each tensor for which ``quantization_kind`` cannot determine the kind."""
 
 
 @functools.lru_cache(maxsize=2)
@@ -78,7 +78,7 @@ def quantization_kind(tensor: Tensor) -> str:
 
 
 def has_weights(tensor: Tensor) -> bool:
-    """Return whether a tensor is constant for LiteRT. The buffer of a constant is not empty."""
+    """Return whether LiteRT treats a tensor as a constant. The buffer of a constant is not empty."""
     return tensor.data is not None and tensor.data[1] > 0
 
 

@@ -48,7 +48,7 @@ class OpFilters:
 
     @property
     def keeps_all(self) -> bool:
-        """True if the filters allow every node on the TPU."""
+        """Whether the filters allow every node on the TPU."""
         return not self.patterns and self.behavior == NOT_ON_TPU
 
     def match(self, names: Sequence[str]) -> FilterMatch:

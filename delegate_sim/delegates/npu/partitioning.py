@@ -45,7 +45,7 @@ Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """The name of the grouping strategy, and the maximum number of groups. 0 means no limit."""
+    """The name of the grouping strategy, and the maximum number of groups. If the maximum is 0, there is no limit."""
 
     name: str = DEFAULT
     limit: int = 0
@@ -124,7 +124,7 @@ def _without_cpu_calls(
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """Inline the composites that must stay on the CPU. Each added node gets the verdict of its composite."""
+    """Inline the composites that must stay on the CPU. Each added node gets the verdict on the inlined composite."""
     result = dict(verdicts)
     for index, composite in composites.items():
         first = work.node_count
@@ -175,7 +175,7 @@ def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
 
 
 def selected_subgraphs(graphs: Sequence[Graph], chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:
-    """Yield the indices of the subgraphs that LiteRT asks a plugin about, in order."""
+    """Yield, in order, the indices of the subgraphs that LiteRT gives to a plugin."""
     for index, _ in enumerate(graphs):
         if index not in skipped and (not chosen or index in chosen):
             yield index

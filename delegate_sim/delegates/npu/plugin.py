@@ -90,7 +90,7 @@ COMMON_OPTIONS = (
 
 
 def log_traits(vendor: str) -> LogTraits:
-    """Return log traits that recognize a vendor's plugin by the names of its libraries."""
+    """Return the log traits of a vendor's plugin. The names of the plugin's libraries show that a log is from this plugin."""
     return LogTraits(libraries=(f"compilerplugin_{vendor}", f"dispatch_{vendor}"))
 
 
@@ -151,7 +151,7 @@ class NpuPlugin(CompilerPlugin):
         return iter(())
 
     def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph before its nodes are checked. Return the plugin's log lines, and a failure or None."""
+        """Check a subgraph as a whole, before the nodes are checked. Return the plugin's log lines, and a failure or None."""
         return (), None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
@@ -186,7 +186,7 @@ class NpuPlugin(CompilerPlugin):
         return Reason(f"{self.name}-cpu-call", CPU_CALL.name, message, "odml.cpu_call", "another composite", CPU_CALL.hint)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid a failure: without a limit on partitions, or with the default SoC."""
+        """Yield options that avoid a failure. These options remove the limit on partitions, or choose the default SoC."""
         if code == ISLANDS.name:
             yield {"max_partitions": 0}
         if code == SOC.name:

@@ -1,4 +1,7 @@
-"""Remedies that vendors publish for nodes that are selected, but cannot be compiled. No compiler was run with these remedies."""
+"""Remedies that vendors publish for selected nodes that the vendor's compiler cannot compile.
+
+No compiler was run with these remedies.
+"""
 
 from __future__ import annotations
 

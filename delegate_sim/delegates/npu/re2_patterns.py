@@ -1,12 +1,11 @@
 r"""Translation of RE2's regular expressions to Python's ``re``.
 
-Parts of a pattern that mean something else in ``re`` are rewritten. Patterns that RE2 does not accept are not translated.
-
-The compiled package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
+Parts of a pattern that mean something else in ``re`` are rewritten. Patterns that RE2 does not accept are not translated. The
+compiled package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
 
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
-groups or possessive repetitions, and it limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as
-``[:alpha:]``, and the escapes ``\Q...\E`` and ``\z``.
+groups or possessive repetitions. RE2 limits repetition counts to 1000. Unlike ``re``, RE2 supports classes such as ``[:alpha:]``,
+and the escapes ``\Q...\E`` and ``\z``.
 """
 
 from __future__ import annotations

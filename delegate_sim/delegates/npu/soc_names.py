@@ -11,7 +11,7 @@ from ..options import parse_options
 from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, find_delegate, plugin_of
 
 ALL = "all"
-"""The name that stands for one SoC of each vendor."""
+"""The name that chooses one SoC of each vendor."""
 _SOC = "soc"
 _MOST_SIMILAR = 5
 _VENDORS = tuple([name.partition("-")[2] for name in (*PLUGIN_NAMES, *CLOSED_PLUGIN_NAMES)])
@@ -36,7 +36,7 @@ NAMES = {
     "samsung:E9955": ("Exynos 2500", "Galaxy Z Flip7"),
     "samsung:E9965": ("Exynos 2600",),
 }
-"""Phones, trade names and variants, by SoC. For example, MT8792 is the variant of MT6897 for tablets."""
+"""The phones, trade names and variants of each SoC. For example, MT8792 is the variant of MT6897 for tablets."""
 
 
 def full_soc_name(text: str) -> str:
@@ -79,7 +79,7 @@ def each_vendor(socs: Iterable[str]) -> Iterator[str]:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
 
-    A key is a full name without the vendor, or a name in ``NAMES`` in lower case, without spaces and punctuation.
+    A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``_folded``.
     """
     socs: dict[str, str] = {}
     for vendor, models in _simulated():
@@ -90,7 +90,7 @@ def simulated_socs() -> dict[str, str]:
 
 
 def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map names of the vendors' SoCs, in lower case without spaces and punctuation, to full names."""
+    """Map names of the vendors' SoCs to full names. The keys were folded with ``_folded``."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in _socs_of(vendor):
@@ -105,7 +105,10 @@ def _folded(name: str) -> str:
 
 
 def _unknown(text: str, known: dict[str, str]) -> str:
-    """Return the message for an unknown name. Names that contain the unknown name are suggested before other similar names."""
+    """Return the message for an unknown name.
+
+    The message suggests names that contain the unknown name before other similar names.
+    """
     folded = _folded(text)
     if folded == ALL:
         return "name one SoC, such as pixel10 or mt6991"
@@ -117,19 +120,19 @@ def _unknown(text: str, known: dict[str, str]) -> str:
 
 
 def _has_word(name: str, full: str, folded: str) -> bool:
-    """Return whether a word of a phone or trade name starts with the text. Spaces are ignored. All texts are folded."""
+    """Return whether ``folded`` starts at a word of the phone or trade name ``name``. Both texts are folded."""
     words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if _folded(trade_name) == name), [])
     return any(_folded("".join(words[start:])).startswith(folded) for start in range(len(words)))
 
 
 def _title(folded: str, full: str) -> str:
-    """Return the full name of a SoC, after the phone or trade name with this folded form if there is one."""
+    """Return the title of a SoC: the phone or trade name with this folded form, if any, and the full name."""
     trade_name = next((name for name in NAMES.get(full, ()) if _folded(name) == folded), "")
     return f"{trade_name} ({full})" if trade_name else full
 
 
 def device_spans() -> Iterator[tuple[str, str]]:
-    """Yield the vendor, and the first and the last phone or SoC, for each plugin that can be simulated, and for Qualcomm."""
+    """For Qualcomm and for each simulated plugin, yield the vendor, and the first and the last phone or SoC."""
     for vendor in _VENDORS:
         named = [names[0] for full, names in NAMES.items() if full.startswith(f"{vendor}:")] or list(_socs_of(vendor))
         yield vendor, " to ".join(dict.fromkeys([named[0], named[-1]]))

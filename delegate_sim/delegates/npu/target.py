@@ -17,4 +17,4 @@ class NpuTarget(NamedTuple):
     facts: FileFacts | None = None
     filters: OpFilters | None = None
     tensors: Mapping[int, tuple[int, int]] | None = None
-    """The original place, as (subgraph, index), of each tensor that inlining added, keyed by the added tensor's index."""
+    """The place in the model file, as (subgraph, index), of each tensor that inlining added. The key is the tensor's index."""

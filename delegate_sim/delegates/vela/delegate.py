@@ -1,6 +1,6 @@
-"""Arm's compiler Vela, once for each configuration of an Ethos-U NPU (``vela --accelerator-config``).
+"""Delegates for Arm's compiler Vela: one for each configuration of an Ethos-U NPU (``vela --accelerator-config``).
 
-Vela's checks depend on its scheduler and version. Therefore, Vela is run instead of simulated.
+Vela's checks depend on its scheduler and version. Therefore, Vela is not simulated but run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ OPTIONS = (
     ),
     Option("arena_cache_size", _size, 0, "the memory in bytes that Vela may use for the arena cache; 0 is Vela's default"),
 )
-"""The options of Vela that change the result. The names are Vela's own."""
+"""Vela's options that change the result. The names of the options are Vela's names."""
 
 
 class VelaCompiler(Delegate):

@@ -1,4 +1,6 @@
-"""Warnings about running the VX delegate: options without effect, and failures after the delegate was applied.
+"""Warnings about running the VX delegate.
+
+The warnings are about options without effect, and about failures after the delegate was applied.
 
 Source: ``Delegate::Create``, ``Delegate::Init`` and ``Delegate::Invoke`` (``delegate_main.cc`` of
 VeriSilicon/tflite-vx-delegate), and ``CreateVxDelegateFromOptions`` (``vx_delegate_adaptor.cc``).

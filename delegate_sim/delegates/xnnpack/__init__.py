@@ -1,1 +1,1 @@
-"""The XNNPACK delegate (``delegates/xnnpack``). The runtime applies it by default on the CPU."""
+"""The XNNPACK delegate (``delegates/xnnpack``). The runtime applies this delegate by default."""

@@ -26,7 +26,7 @@ _INT2_FROM = parse_release("litert-2.1.2")
 _CHANNELS_AT_MIDDLE_FROM = parse_release("litert-2.1.2")
 """The first release that requires a zero point of 0 for each channel. INT4 channels may also have a zero point of 8.
 
-In earlier releases, INT4 channels may have any zero point, and channels of all other types may have 0 or 8.
+In earlier releases, INT4 channels may have any zero point. Channels of all other types may have 0 or 8.
 """
 _INT4_AND_INT2_PER_TENSOR_FROM = parse_release("litert-2.1.5")
 
@@ -60,7 +60,7 @@ def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -
 
 
 def _counts_as_channel(tensor: Tensor, release: Release) -> bool:
-    """Return whether a tensor with a single scale counts as quantized per channel."""
+    """Return whether XNNPACK treats a tensor with a single scale as quantized per channel."""
     return tensor.type in ("INT4", "INT2") and not release.is_at_least(_INT4_AND_INT2_PER_TENSOR_FROM)
 
 

@@ -116,7 +116,7 @@ class XnnpackDelegate(Delegate):
         return not _flags(options) & FLAGS["disable_subgraph_reshaping"]
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Visit every node, and delegate the supported nodes. The decision stores the visit for kernel creation."""
+        """Visit every node, and delegate the supported nodes. The decision contains the visit for kernel creation."""
         visit = Visit(XnnpackTarget(_flags(options, release), release))
         verdicts = _verdicts(graph, visit)
         supported = tuple(index for index in graph.execution_plan if verdicts[index].is_supported)
@@ -152,13 +152,13 @@ class XnnpackDelegate(Delegate):
         )
 
     def profiled_operator(self, name: str) -> str:
-        """Return the operator for a name of XNNPACK's profiler; empty if several operators have this name."""
+        """Return the operator of a name in XNNPACK's profiler, or an empty string if no single operator has this name."""
         return profiled_operator(name)
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> KernelFailure | None:
-        """Return the failure to create the kernel of a partition, or None.
+        """Return the failure to create the kernel of a partition, or None if the kernel can be created.
 
         The kernel of a mixture of experts never fails.
         """
@@ -168,7 +168,7 @@ class XnnpackDelegate(Delegate):
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return the flags as a bitmask, from the options and the flags that the runtime sets in this release."""
+    """Return a bitmask of the flags in the options and the flags that the runtime sets in this release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -179,7 +179,7 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Return the verdict on each node. Nodes with a verdict that depends on later nodes are checked after the visit."""
+    """Return the verdict on each node. If a node's verdict depends on later nodes, the node is checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     for index in graph.execution_plan:

@@ -149,7 +149,7 @@ def _unusable_operand(node: NodeView) -> _Problem | None:
 
 
 def _operand_problems(node: NodeView) -> Iterator[_Problem]:
-    """Yield problems of the layers' weights and scales (gate, first, linear), then problems of ``per_expert_scale``."""
+    """Yield the problems of weights and scales in the layers gate, ff1 and linear, then the problems of ``per_expert_scale``."""
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3

@@ -71,7 +71,10 @@ _PRODUCT = {
 _INT4_ZERO_POINTS = (0, 8)
 _LARGEST_REQUANTIZATION = 256.0
 _SPLIT_KEEPS_PARAMETERS = parse_release("litert-2.1.5")
-"""From this release on, SPLIT requires the operand's scale and zero point in all results. Measured with 2.1.4 and 2.1.5."""
+"""From this release on, all results of a SPLIT must have the operand's scale and zero point.
+
+Measured with ``ai-edge-litert`` 2.1.4 and 2.1.5.
+"""
 
 
 class _Kernel:
@@ -95,7 +98,7 @@ class _Kernel:
         self._datatypes: dict[int, str | None] = {}
 
     def tensor(self, index: int) -> Tensor:
-        """Return a tensor. The handle of a variable gets the variable's type and shape."""
+        """Return a tensor. For the handle of a variable, return a tensor with the variable's type and shape."""
         return self.value_of_variable(index) or self.graph.tensors[index]
 
     def datatype(self, index: int) -> str | None:
@@ -106,7 +109,7 @@ class _Kernel:
         return self._datatypes[index]
 
     def operands(self, node: Node) -> Sequence[int]:
-        """Return the operands of a node that become values of XNNPACK's graph. Omitted operands are left out."""
+        """Return the operands of a node that become values of XNNPACK's graph, without omitted operands."""
         inputs = node.inputs
         if not node.is_custom:
             if node.op in _FIRST_OPERAND_ONLY:
@@ -154,7 +157,7 @@ class _Kernel:
 
 
 def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
-    """Create the kernel of one partition. Return the first failure, or None."""
+    """Create the kernel of one partition, and return the first failure, or None."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
     failure = overflowing_constant(graph, positions, visit)
     if failure is not None:
@@ -211,7 +214,7 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     """Check MAX_POOL_2D.
 
-    Datatypes must be equal. Unless the filter is 1x1, scales and zero points must also be equal.
+    The operand and the result must have the same datatype. If the filter is not 1x1, scales and zero points must also be equal.
     """
     is_activation = node.options.filter_height == node.options.filter_width == 1
     failure = _same_type(kernel, node) if is_activation else _moved(kernel, node)
@@ -244,7 +247,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
 
 
 def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
-    """Check TRANSPOSE_CONV. XNNPACK ignores the zero point of its weights."""
+    """Check TRANSPOSE_CONV. XNNPACK ignores the zero point of the weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
 

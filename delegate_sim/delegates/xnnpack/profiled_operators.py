@@ -27,7 +27,7 @@ _DEPTHWISE_KERNEL = "DWConv"
 
 
 def profiled_operator(name: str) -> str:
-    """Return the operator of TFLite for a name; empty if several operators have this name.
+    """Return the TFLite operator of a name, or an empty string if no single operator has this name.
 
     >>> profiled_operator("Fully Connected (NC, F32) GEMM")
     'FULLY_CONNECTED'

@@ -15,7 +15,7 @@ def has_one_scale(tensor: Tensor) -> bool:
 
 
 def scales_of(tensor: Tensor) -> str:
-    """Describe a tensor's quantization: the number and dimension of its scales, or its kind if there are no scales."""
+    """Describe a tensor's quantization: the number and dimension of the scales or, without scales, the kind of quantization."""
     quantization = tensor.quantization
     if quantization is None:
         return "no quantization parameters"
@@ -36,7 +36,7 @@ def float32_ratio(numerator: float, denominator: float) -> float:
 
 
 def other_parameters(tensor: Tensor, output: Tensor) -> str | None:
-    """Describe the scales and zero points of a tensor and an output, or return None if they are equal."""
+    """Describe the scales and zero points of a tensor and an output. If scales and zero points are equal, return None."""
     if (tensor.zero_point, tensor.scale) == (output.zero_point, output.scale):
         return None
     return (

@@ -1,4 +1,4 @@
-"""Kernel failures because of shapes, of unpacked constants, and of variables that a node reads twice.
+"""Kernel failures with three causes: shapes, unpacked constants, and variables that a node reads twice.
 
 Sources: the ``Visit...Node`` methods in ``delegates/xnnpack/xnnpack_delegate.cc``, XNNPACK's functions that compute shapes (such
 as ``reshape_reduce_operator`` in ``src/subgraph/static-reduce.c``), and ``xnn_subgraph_fusion`` (``src/subgraph.c``).
@@ -17,7 +17,7 @@ from .failures import kernel_failure
 from .node_visit import Visit
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
-"""Operators that fail if an operand has no shape. All other operators treat the operand as a scalar."""
+"""Operators that fail if an operand has no shape. All other operators treat an operand without a shape as a scalar."""
 _READ_WEIGHTS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"})
 _ATTENTION_RANK = 4
 _SHAPES_ARE_CHECKED = parse_release("litert-2.1.5")
@@ -31,8 +31,8 @@ _IMAGE_RANK = 4
 def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
     """Return whether the rank of a tensor is known.
 
-    A tensor with rank 0 in the model file may have an unknown rank. Only for constants and for the model's ``inputs``, rank 0
-    is always a known rank.
+    A tensor with rank 0 in the model file may have an unknown rank. Rank 0 is certain only for constants and for the model's
+    ``inputs``.
     """
     return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
 
@@ -49,9 +49,9 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
 
 
 def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
-    """Return the failure of a pooling or block operator if its operand does not have four dimensions.
+    """Return the failure of a pooling or block operator if the operand does not have four dimensions.
 
-    A MAX_POOL_2D also takes more than four dimensions.
+    MAX_POOL_2D also accepts more than four dimensions. In old releases, all pooling and block operators do.
     """
     source = node.input(0)
     if not _has_known_rank(source, inputs) or source.rank == _IMAGE_RANK:
@@ -77,7 +77,7 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> K
 
 
 def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
-    """Return the failure of an attention with incompatible shapes (``VisitDotAttentionNode``)."""
+    """Return the failure of an attention operator with incompatible shapes (``VisitDotAttentionNode``)."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
 
@@ -118,7 +118,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
 
 
 def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
-    """Return the failure of a constant that is larger than its unpacked result."""
+    """Return the failure of a constant that does not fit into the unpacked result."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
         if producer not in nodes or tensor_index in unpacking.elided_float16:
@@ -155,6 +155,6 @@ def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: C
 
 
 def _is_used(graph: Graph, variable: int, positions: Mapping[int, int], between: range) -> bool:
-    """Return whether a node at one of the positions ``between`` reads or assigns the variable (``can_reorder_use``)."""
+    """Return whether a node at a position in ``between`` reads or assigns the variable (``can_reorder_use``)."""
     users = (*graph.readers.get(variable, ()), *graph.writers.get(variable, ()))
     return any(positions.get(user.index) in between for user in users)

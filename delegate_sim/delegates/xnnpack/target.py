@@ -42,7 +42,7 @@ enable_latest_operators, which the runtime sets.
 
 
 class XnnpackTarget(NamedTuple):
-    """The flags and the release of the runtime."""
+    """The delegate's flags, and the release of the runtime."""
 
     flags: int = DEFAULT_FLAGS
     release: Release = NEWEST
@@ -53,7 +53,7 @@ class XnnpackTarget(NamedTuple):
 
     @property
     def dynamic_quantization(self) -> bool:
-        """True if float activations are quantized at run time for integer weights."""
+        """Whether float activations are quantized at run time if the weights are integers."""
         return _dynamic_quantization(self)
 
 

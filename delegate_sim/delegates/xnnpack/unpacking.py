@@ -10,9 +10,9 @@ from ...model.model import Node, Tensor
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _INT8_IS_QUANTIZED_FROM = parse_release("litert-1.2.0")
-"""The first release in which a DEQUANTIZE of INT8 without quantization parameters does not count as unpacking.
+"""From this release on, a DEQUANTIZE of INT8 values unpacks a constant only if the values have quantization parameters.
 
-This release was found by running the delegate, because the source code does not show it.
+The source code does not show this release, so the release was measured.
 """
 
 UNPACKING = ("DEQUANTIZE", "DENSIFY")
@@ -92,7 +92,7 @@ def _has_one_operand_and_result(node: NodeView) -> bool:
 
 
 def _is_read_as_weights_only(node: NodeView) -> bool:
-    """Return whether every reader accepts the node's result as float16 weights, and never as its first operand."""
+    """Return whether every reader accepts the node's result as float16 weights, and no reader has the result as first operand."""
     result = node.output(0).index
     return all(
         not reader.is_custom and reader.op in _READ_FLOAT16_WEIGHTS and reader.input(0) != result

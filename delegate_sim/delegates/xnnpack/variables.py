@@ -54,7 +54,7 @@ class Variables:
         return None
 
     def has_value(self, handle: NodeView) -> bool:
-        """Return whether a VAR_HANDLE is recorded, and a supported node uses its variable."""
+        """Return whether a VAR_HANDLE is recorded, and a supported node uses the variable."""
         known = self._resources.get(handle.output(0).index)
         return known is not None and known.value is not None and known.handle == handle.node.index
 

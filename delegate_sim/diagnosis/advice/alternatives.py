@@ -1,4 +1,4 @@
-"""Simulate each change that the advice for a cause offers, and add the result to the advice."""
+"""Simulate the alternatives in a cause's advice, and add the results to the advice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .change_kinds import SUGGESTION_FOR, SUGGESTIONS
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
-"""Smallest and largest number of simulations for the alternatives of all causes. Large models get fewer simulations."""
+"""Smallest and largest number of simulations for the alternatives of all causes. Large models get fewer than small models."""
 
 _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
@@ -43,7 +43,7 @@ FULLY_QUANTIZED = (
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
-    """A conversion that can be simulated: instructions and a short name."""
+    """Instructions for a conversion, and its short name. The conversion can be simulated."""
 
     change: str
     name: str
@@ -88,7 +88,7 @@ _OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
 """The hypothetical conversion for each set of converter settings."""
 
 _OF_CONVERSIONS = ("convert ", "quantiz")
-"""Texts in hints that already offer another conversion of the model."""
+"""Parts of hints that already suggest another conversion of the model."""
 
 FOLDED = frozenset(
     [
@@ -96,7 +96,7 @@ FOLDED = frozenset(
         *("SQRT", "SQUARE", "SUB", "TANH"),
     ]
 )
-"""Operators for which the converter of TensorFlow 2.21 removes a RESHAPE before and after the operator."""
+"""Operators around which the converter of TensorFlow 2.21 removes RESHAPE nodes."""
 
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -112,11 +112,14 @@ _INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Instructions and a short name for replacing an operator by the content of the subgraphs that it runs."""
+"""Instructions and a short name for each operator that runs subgraphs.
+
+The change replaces the operator by the nodes of its subgraphs.
+"""
 _HUGE_SCALE = 1e20
-"""Scales above this limit come from attention masks that use the lowest FLOAT32 value."""
+"""A scale above this limit comes from an attention mask that contains the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
-"""Conversions with a smaller attention mask, and the value of the mask."""
+"""Hypothetical conversions that put another value into the attention mask, each with the value."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "run the subgraphs as separate models from the application"
 _FEWER_PARTITIONS = "remove the nodes that split the graph"
@@ -134,10 +137,10 @@ class _Offer:
 
 
 def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
-    """Return the causes with the results of their alternatives. The diagnosis uses the first alternative of each cause.
+    """Return the causes with the simulated results of their alternatives.
 
-    An alternative helps if it delegates some of the cause's nodes and improves the result. The advice marks alternatives that do
-    not help.
+    An alternative helps if it delegates some of the cause's nodes and improves the result. The diagnosis assumes the first
+    alternative of each cause. The advice marks alternatives that do not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))
@@ -181,7 +184,10 @@ def _offers_conversion(cause: Cause) -> bool:
 
 
 def _without_result(cause: Cause, model: Model) -> Cause:
-    """Mark a conversion that a hint offers as not simulated. For integers that are not quantized, the nodes stay on the CPU."""
+    """Mark the conversion in a hint as not simulated.
+
+    If all tensors are integers without quantization, advise to leave the nodes on the CPU.
+    """
     if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
         return cause
     return replace(
@@ -190,7 +196,7 @@ def _without_result(cause: Cause, model: Model) -> Cause:
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:
-    """Add a note to the instructions of a cause if TensorFlow's converter would undo the change."""
+    """Add a note to the advice for a cause if TensorFlow's converter would remove the suggested RESHAPE."""
     ops = [op for op, _ in cause.operators if op in FOLDED]
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
     if not (ops and is_of_shapes and "RESHAPE" in cause.change):
@@ -203,7 +209,10 @@ def _with_note_of_folding(cause: Cause) -> Cause:
 
 
 def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
-    """Add the result of raising the limit to the instructions of a cause. With more partitions, the delegate may also fail."""
+    """Add the result of a raised limit on partitions to the advice.
+
+    If the delegate fails with a raised limit, advise to remove nodes that split the graph.
+    """
     option, _, explanation = cause.change.partition(": ")
     raised = judge.judged(cause, _Offer(option, option, cause.remedy))
     if raised.cost is None:
@@ -214,7 +223,7 @@ def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
 
 
 def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
-    """If the instructions of a cause replace an operator, add the result that is expected if the delegate takes the new nodes."""
+    """If the advice replaces an operator, add the result for the case that the delegate takes the new nodes."""
     if WRITTEN_AS not in cause.change or not cause.remedy.accepts:
         return cause
     rewritten = judge.judged(cause, _Offer(cause.change, "", cause.remedy))
@@ -224,12 +233,12 @@ def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
 
 
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's code and not a setting of the converter."""
+    """Return whether a remedy changes the model's source code. All other remedies change settings of the converter."""
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
 def _otherwise(cause: Cause, offer: _Offer) -> str:
-    """Return the instructions for the case that no alternative helps."""
+    """Return the instructions for a cause without a helpful alternative."""
     if offer.remedy.float_nodes:
         return _ON_CPU
     if offer.remedy.inlined_nodes:
@@ -279,7 +288,10 @@ def _conversion_offer(name: str) -> _Offer:
 
 
 def _own_conversion(model: Model) -> str:
-    """Return the conversion that produced the model. A change of the model's code does not change the conversion."""
+    """Return the name of the conversion that produced the model.
+
+    A hypothetical change of the source code keeps this conversion.
+    """
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
@@ -297,7 +309,7 @@ def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
 
 
 def _are_integers(cause: Cause, model: Model) -> bool:
-    """Return whether the cause's nodes have only tensors of integers that are not quantized, and of BOOL."""
+    """Return whether all tensors of the cause's nodes are BOOL, or integers without quantization."""
     return all(tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model))
 
 
@@ -309,7 +321,7 @@ def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
 
 
 class _AlternativeJudge:
-    """Simulates each offer alone. If an offer does not help alone, it is also simulated with all other causes fixed."""
+    """Simulates each offer alone. If an offer alone does not help, it is simulated again with all other causes fixed."""
 
     def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
         self._blockers = blockers

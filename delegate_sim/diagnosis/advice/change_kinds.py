@@ -188,4 +188,4 @@ If a feature raised an operator's version, the code is ``change-converter-settin
 """
 
 OF_RUNTIME = "runtime"
-"""The ``kind`` of a reason that applies to the whole graph, not to a node."""
+"""The ``kind`` of a reason that concerns the whole graph."""

@@ -1,4 +1,4 @@
-"""Command lines for further steps with a model on a target, to be copied into a shell."""
+"""Command lines for further steps with a model on a target. Users copy these lines into a shell."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _OUTPUT = "fixed.tflite"
 
 
 def fix_command(model: Model, target: Target, *arguments: str) -> str:
-    """Return the command line that rewrites a model for a target. The text may contain unprintable characters of names."""
+    """Return the command line that rewrites a model for a target. Names in the text may contain unprintable characters."""
     return _command("fix", model, target, *arguments, "-o", _OUTPUT)
 
 
 def fix_plan_command(model: Model, target: Target) -> str:
-    """Return the command line that shows how a model would be rewritten, and writes nothing."""
+    """Return the command line that shows the planned changes of a model, without writing a file."""
     return _command("fix", model, target, "--plan")
 
 
 def diagnose_command(model: Model, target: Target) -> str:
-    """Return the command line that diagnoses a model on a target. The text may contain unprintable characters of names."""
+    """Return the command line that diagnoses a model on a target. Names in the text may contain unprintable characters."""
     return _command("diagnose", model, target)
 
 
@@ -32,7 +32,7 @@ def _command(name: str, model: Model, target: Target, *arguments: str) -> str:
 
 
 def target_arguments(target: Target) -> list[str]:
-    """Return the command-line arguments that describe a target: the delegate, and everything that differs from defaults."""
+    """Return the command-line arguments for a target: the delegate, and all values that differ from the defaults."""
     arguments = ["--delegate", target.delegate.name]
     arguments += [] if target.release == NEWEST else ["--runtime", str(target.release)]
     arguments += [] if target.defaults == "benchmark" else ["--defaults", target.defaults]

@@ -16,7 +16,7 @@ from .layer_rewrites import rewriting
 
 
 class ConverterSetting(Enum):
-    """A setting of a converter. The names do not depend on the converter."""
+    """A setting of a converter. The same names are used for all converters."""
 
     FLOAT = "float"
     """No quantization."""
@@ -25,13 +25,13 @@ class ConverterSetting(Enum):
     INT8 = "int8"
     """Weights and activations in 8 bits."""
     PER_TENSOR = "per-tensor"
-    """One scale for all channels of weights."""
+    """The same scale for all channels of a weight tensor."""
     DENSE_PER_TENSOR = "dense-per-tensor"
-    """One scale for all channels of weights, for dense layers only."""
+    """The same scale for all channels of a weight tensor, but only in dense layers."""
     OLD_QUANTIZER = "old-quantizer"
-    """The older quantizer, which runs on the converted file."""
+    """TensorFlow's older quantizer, which runs after the conversion."""
     FIXED_SHAPES = "fixed-shapes"
-    """Inputs of known sizes."""
+    """Fixed sizes of inputs."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
     """One FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
 
@@ -57,7 +57,7 @@ OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
         "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
     }
 )
-"""Converter settings for each hypothetical conversion that a diagnosis tries."""
+"""Converter settings for the hypothetical conversions that a diagnosis simulates."""
 
 OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -73,7 +73,7 @@ OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "quantized-bias-type": (_INT8,),
     }
 )
-"""Alternative sets of settings for each feature that raises an operator version (``versions.features``)."""
+"""Alternative sets of settings for each feature in ``versions.features`` that raises an operator version."""
 
 OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
@@ -84,16 +84,16 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
         "integer": (_FLOAT,),
     }
 )
-"""Alternative sets of settings that avoid refused tensor types, keyed by form of the model (``conversion_causes.form``)."""
+"""Alternative sets of settings that avoid refused tensor types, keyed by the result of ``conversion_causes.form``."""
 
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
-"""Problems that other operators in the layer can fix."""
+"""Kinds of problem that disappear if the layer is built from other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
-"""Problems that a single scale for weights may fix."""
+"""Kinds of problem that may disappear if each weight tensor has a single scale."""
 
 
 def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
-    """Return alternative sets of settings. Each set may fix the cause. The result is empty if the model must change."""
+    """Return alternative sets of settings that may fix a cause. The result is empty if the source model must change."""
     return tuple(dict.fromkeys(_settings(model, delegate, cause)))
 
 
@@ -122,6 +122,6 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether a node computes with real numbers, so that quantization changes the types of its tensors."""
+    """Return whether quantization changes the types of a node's tensors."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -1,4 +1,4 @@
-"""Find the pass of ``fix`` that removes a cause, by trying passes."""
+"""Find the pass of ``fix`` that removes a cause. Passes are applied and simulated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 @dataclass(frozen=True, slots=True)
 class FoundPass:
-    """A pass of ``fix`` that improves a model, and the simulated result of applying this pass alone."""
+    """A pass of ``fix`` that improves a model. ``cost`` is the simulated result of applying only this pass."""
 
     pass_: Pass
     cost: Cost
@@ -44,15 +44,16 @@ class PassFinder:
         self._before = standing_of(run)
         self._effort = effort
         self.has_left_out = False
-        """Whether a pass was not tried because the command's limit on simulations was reached."""
+        """Whether passes were not tried because the limit on simulations was reached."""
         self.missing = ""
-        """The message about a package that some passes need and that is not installed; empty if nothing is missing."""
+        """The error message if a package that some passes need is not installed; otherwise empty."""
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def pass_for(self, nodes: Iterable[NodeKey]) -> FoundPass | None:
-        """Return the pass that improves the model most when applied to these nodes, with its result; None if there is none.
+        """Return the pass that improves the model most, with its result, or None if no pass improves the model.
 
-        Less exact passes are tried only if no pass that keeps the results exactly helps. The number of passes to try is limited.
+        Passes are applied only to ``nodes``. Less exact passes are tried only if no exact pass helps. The number of tries is
+        limited.
         """
         keys = frozenset(nodes)
         graphs = file_graphs(self._model)
@@ -74,7 +75,10 @@ class PassFinder:
         return None if chosen is None else self._on_all_nodes(chosen, keys, best)
 
     def _with_pass(self, pass_: Pass, nodes: Collection[NodeKey] | None) -> Standing | None:
-        """Return the result of a pass, or None if the pass changes nothing or needs a package that is not installed."""
+        """Return the result of a pass.
+
+        The result is None if the pass changes nothing, or needs a package that is not installed.
+        """
         try:
             rewritten = apply_pass(start(self._model), pass_, nodes)
             return None if rewritten is None else standing(rewritten.model, self._target)
@@ -83,9 +87,9 @@ class PassFinder:
             return None
 
     def _on_all_nodes(self, pass_: Pass, nodes: Collection[NodeKey], of_cause: Standing) -> FoundPass:
-        """Return the result of a pass on all nodes that the pass can rewrite, not only on the nodes of a cause.
+        """Return the result of applying a pass to all nodes that it can rewrite.
 
-        ``fix`` does the same.
+        ``fix`` also applies passes to all nodes, not only to the nodes of a cause.
         """
         self._effort.spend()
         rest = [

@@ -1,7 +1,7 @@
 """Rewrites of layers, for operators that delegates often do not support.
 
-``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. The script checks that the converter does not restore the
-original operator. If the description does not call the rewrite approximate, the script also checks that the results are equal.
+``tools/upstream/rewrites.py`` converts each rewrite with TensorFlow. It checks that the converted model does not contain the
+original operator. It also checks that the results are equal, unless the description calls the rewrite an approximation.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Another way to write an operator: a description, and the resulting operators."""
+    """Another way to write an operator. A rewrite has a description, and names the operators that it uses."""
 
     words: str
     operators: tuple[str, ...]
     types: frozenset[str] = _FLOATS
-    """Possible types of the first operand. Empty if all types are possible.
+    """Accepted types of the first operand. Empty if all types are accepted.
 
-    A quantized operand counts as a float, because the model's code computes the operand in float.
+    A quantized operand is treated as a float, because the source model computes in float.
     """
     setting: str = ""
-    """The converter setting (``ConverterSetting``) for the rewrite, or empty if the model's code must change."""
+    """The value of ``ConverterSetting`` that makes the converter do the rewrite. Empty if the source code must change."""
 
 
 def _any_type(words: str, *operators: str) -> tuple[Rewrite, ...]:
@@ -96,17 +96,17 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "UNPACK": _any_type("SPLIT and RESHAPE", "SPLIT", "RESHAPE"),
     }
 )  # fmt: skip
-"""Rewrites, keyed by operator. The advice suggests the first rewrite with only supported operators."""
+"""Rewrites, keyed by operator. The advice suggests the first rewrite whose operators are all supported."""
 
 
 def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Describe a rewrite of a node with operators that a delegate supports. The text is empty if no rewrite is known."""
+    """Describe a rewrite of a node for a delegate. The text is empty if no known rewrite uses only supported operators."""
     way = rewriting(view, delegate)
     return "" if way is None else way.words
 
 
 def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the first rewrite of a node with only operators that a delegate supports, or None if no rewrite is known."""
+    """Return the first rewrite of a node whose operators the delegate supports, or None if there is no such rewrite."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     operand = view.input(0)
     for way in known:

@@ -1,4 +1,4 @@
-"""Advice for the CPU nodes of one run, from a diagnosis without the simulation of each fix."""
+"""Advice for the CPU nodes of one run. The advice comes from a diagnosis that does not simulate each fix."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..causes.finder import find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
-"""The largest model with advice, in nodes. For larger models, the diagnosis takes seconds."""
+"""Models with more nodes than this number get no advice, because their diagnosis would take seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The changes that fix the causes of a run: ``by_reason`` for single nodes, and ``refusal`` for the whole graph."""
+    """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
     refusal: str
@@ -34,12 +34,12 @@ def advised(
 ) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
-    Every output of hints uses this function, so the advice is the same everywhere. A run is returned unchanged if it has no CPU
-    nodes, if the model is large, if the runtime applies the delegate by default, or if the delegate cannot be simulated.
+    All reports with hints call this function, so their advice is the same. A run is returned unchanged if it has no CPU nodes,
+    if the model is large, if the runtime applies the delegate by default, or if the delegate cannot be simulated.
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
-    the partitions may differ from those in the chain. In this case, only nodes that the delegate's rules refuse get advice. The
-    runs of a model may share ``effort``. ``cache`` is the cache of the simulation of ``run``.
+    its partitions may differ from those in the chain. The hints then exclude advice about partition limits and about the whole
+    graph. The runs of a model may share ``effort``. ``cache`` is the cache of the simulation of ``run``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
@@ -59,9 +59,9 @@ def advised(
 
 
 def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> Advice:
-    """Find the causes of a model's refusals on a target, and the changes that fix them.
+    """Find the causes of a model's refusals on a target, and the changes that fix the causes.
 
-    Unlike a diagnosis, the advice does not name other delegates, because this requires simulating all delegates.
+    The advice does not name other delegates, because this would require simulating all delegates.
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort, cache)
@@ -81,6 +81,6 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether fixing a cause removes a refusal of the whole graph."""
+    """Return whether fixing a cause removes the refusal of the whole graph."""
     left = examiner.simulate(*blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code

@@ -1,4 +1,4 @@
-"""Find other delegates that take the nodes of a cause. All delegates have their default options."""
+"""Find other delegates that take the nodes of a cause. All delegates are simulated with their default options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..examiner import Examined
 
 
 class Others:
-    """Other delegates. The rules of each delegate are applied only once to the nodes of a run."""
+    """Other delegates for the nodes of a run. The rules of each delegate are applied once to the run."""
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
@@ -24,9 +24,9 @@ class Others:
         self._taken: dict[str, frozenset[NodeKey]] = {}
 
     def taking(self, nodes: Collection[NodeKey], operators: Collection[str]) -> Iterator[str]:
-        """Yield the names of delegates that accept all of these nodes. ``operators`` are the operators of the nodes.
+        """Yield the names of the delegates that accept all nodes in ``nodes``.
 
-        Stop if the limit on simulations is reached.
+        ``operators`` are the operators of the nodes. The search ends early if the limit on simulations is reached.
         """
         present = frozenset(self._examined.change.present(nodes).values())
         if not present:

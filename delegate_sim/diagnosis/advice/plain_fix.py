@@ -1,4 +1,4 @@
-"""The simulated result of ``delegate-sim fix`` with all the passes that it applies to a model for a target."""
+"""The simulated result of ``delegate-sim fix`` for a model and a target."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from ..causes.alternative import result_words
 from ..examiner import Cost
 
 _PARTS = 16
-"""The search for passes may use this part of a command's limit on simulations."""
+"""A command's limit on simulations is divided by this number. The quotient is the limit of the search for passes."""
 _SIMULATIONS_AT_LEAST = 40
-"""The smallest number of simulations for the search. With fewer, the search would end early, so it is left out."""
+"""The smallest number of simulations for the search. With a smaller number, no search is made."""
 _MANY = "the search for passes takes many simulations"
 
 
 @dataclass(frozen=True, slots=True)
 class PlainFix:
-    """The result of ``delegate-sim fix`` with its usual passes, without a choice of passes.
+    """The result of ``delegate-sim fix`` if the user does not choose passes.
 
-    ``cost`` is None if the result is not known, and ``unknown`` is then the reason.
+    If the result is not known, ``cost`` is None and ``unknown`` is the reason.
     """
 
     plan: FixPlan | None
-    """The passes, and the sizes of inputs if they are unknown in the file."""
+    """The passes, and the fixed sizes of inputs if the file leaves sizes open."""
     cost: Cost | None
     arguments: tuple[str, ...] = ()
-    """Further arguments of the command: the shapes of inputs."""
+    """Additional arguments of the command: the shapes of inputs."""
     unknown: str = ""
 
     @property
     def result(self) -> str:
-        """The result in a few words, or the reason why it is not known."""
+        """The result in a few words. If the result is not known, the reason."""
         if self.plan is None or self.cost is None:
             return f"not simulated: {self.unknown}"
         return f"{self.plan.exactness.words}; {result_words(self.cost)}"
@@ -57,7 +57,7 @@ class PlainFix:
 def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:
     """Search for the passes that ``delegate-sim fix`` applies to a model for a target.
 
-    Return None if they do not improve the result. The search is left out for large models.
+    Return None if the passes do not improve the result. For large models, no search is made.
     """
     part = Effort(model, _PARTS, effort)
     if part.left < _SIMULATIONS_AT_LEAST:

@@ -1,4 +1,4 @@
-"""The position of CPU nodes relative to the nodes that a delegate accepts in a run, computed once for all causes."""
+"""The position of CPU nodes relative to the nodes that a delegate accepts. It is computed once for all causes of a run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from ..examiner import Examined
 
 
 class Surroundings:
-    """The nodes of a run that lie before, behind and between accepted nodes.
+    """The nodes before, behind and between the accepted nodes of a run.
 
-    Accepted nodes that a limit on partitions keeps on the CPU count as well: other nodes split their partitions.
+    Accepted nodes include nodes that a limit on partitions keeps on the CPU.
     """
 
     def __init__(self, examined: Examined) -> None:
         self._run, self._change = examined
 
     def is_at_an_end(self, keys: Iterable[NodeKey]) -> bool:
-        """Return whether the nodes are at the model's start or end: no accepted node precedes the nodes, or none follows them.
+        """Return whether the given nodes are at the model's start or end.
 
-        Accepted nodes that are independent of these nodes may still run in a separate partition.
+        At the start, the nodes depend on no accepted node. At the end, no accepted node depends on the nodes. If a given node
+        runs between two accepted nodes, the result is false.
         """
         present = frozenset(self._change.present(keys).values())
         if not present.isdisjoint(self._between):
@@ -50,9 +51,9 @@ class Surroundings:
         return self._connected(forwards=True)
 
     def _connected(self, *, forwards: bool) -> frozenset[NodeKey]:
-        """Return the nodes that depend on delegated nodes.
+        """Return the nodes that depend on accepted nodes.
 
-        If ``forwards`` is false, return the nodes that delegated nodes depend on.
+        If ``forwards`` is false, return the nodes that accepted nodes depend on.
         """
         connected: set[NodeKey] = set()
         for subgraph in self._run.subgraphs:
@@ -71,6 +72,6 @@ class Surroundings:
 
 
 def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
-    """Return the nodes that the delegate accepts, including those that a limit on partitions keeps on the CPU."""
+    """Return the nodes that the delegate accepts. A limit on partitions may keep some of these nodes on the CPU."""
     decision = subgraph.decision
     return frozenset(subgraph.delegated) | (frozenset() if decision is None else frozenset(decision.set_aside))

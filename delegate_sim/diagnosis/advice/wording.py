@@ -68,14 +68,14 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
         f"application; {_UNKNOWN}",
     }
 )
-"""Instructions for operators that run subgraphs. These changes are not simulated."""
+"""Instructions for replacing operators that run subgraphs. No simulation shows the result."""
 
 _FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedCase:
-    """A refused node of the model file, with one of the reasons for the refusal."""
+    """A refused node of the model file, with one of its refusals."""
 
     key: NodeKey
     op: str
@@ -84,13 +84,13 @@ class RefusedCase:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The wording for one cause."""
+    """Writes the title, the found values and the instructions for one cause."""
 
     model: Model
     first: Examined
     """The run of the original model."""
     last: Examined
-    """The run with all changes that the search for causes assumed (conversion, operator versions, feature level)."""
+    """The run with all changes that the search for causes assumed: conversion, operator versions, and feature level."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
     identity: Identity
@@ -98,7 +98,7 @@ class Wording:
     cases: Sequence[RefusedCase]
     remedy: Remedy
     others: Others | None = None
-    """An object that finds other delegates for the nodes, or None if the wording must not name other delegates."""
+    """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 
     @property
     def _ops(self) -> str:
@@ -167,10 +167,7 @@ class Wording:
 
     @property
     def _own_ops(self) -> str:
-        """Return the names of the operators in the subject of the cause.
-
-        The cause may also keep other operators on the CPU.
-        """
+        """Return the names of the operators in the subject of the cause. The cause may also include nodes of other operators."""
         views = [self._view(case.key) for case in self.cases]
         own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
@@ -193,7 +190,7 @@ class Wording:
         )
 
     def suggestion(self) -> tuple[str, str]:
-        """Return the code of the suggestion, and the instructions for this case."""
+        """Return the code of the suggestion, and the instructions for this cause."""
         problem, subject = self.identity
         code = SUGGESTION_FOR[problem]
         general = SUGGESTIONS[code].change
@@ -229,7 +226,7 @@ class Wording:
         return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
 
     def _options(self) -> str:
-        """Return the options that remove the cause, in command-line form."""
+        """Return the options that remove the cause, in the form of the command line."""
         delegate = self.last.run.delegate
         limits = delegate.limits
         texts = []
@@ -243,7 +240,7 @@ class Wording:
         return " ".join(texts)
 
     def _bound(self) -> str:
-        """Return a phrase with the largest safe limit on partitions; empty if the limit may be lifted."""
+        """Return a phrase with the largest safe limit on partitions. The phrase is empty if the limit is lifted."""
         limits = self.last.run.delegate.limits
         raised = self.remedy.options.get(limits.option, limits.unlimited)
         return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
@@ -255,7 +252,10 @@ class Wording:
         return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
 
     def _chooser(self) -> str:
-        """Return the operator that selects elements by value and therefore has a result of unknown size, or an empty string."""
+        """Return the operator that selects elements by value, or an empty string.
+
+        Values decide the size of the operator's result.
+        """
         for place in self.identity.subject:
             subgraph, _, node = place.partition(":")
             if subgraph.isdecimal() and node.isdecimal():
@@ -272,13 +272,19 @@ class Wording:
         )
 
     def _not_loaded(self) -> str:
-        """Return the first operator or type that the release does not load, with the number of further operators and types."""
+        """Return the first operator or type that the release cannot load.
+
+        The text also has the number of further operators and types.
+        """
         first, _, _ = self.cases[0].reason.message.partition("; ")
         more = len(load_on(self.model, self.first.run.release).reasons) - 1
         return f"{first}, and {more:,} more" if more > 0 else first
 
     def _release(self) -> str:
-        """Return instructions for loading the model: other releases, registration, or a conversion without some features."""
+        """Return instructions for loading the model.
+
+        They name other releases, the registration of operators, and features to avoid in the conversion.
+        """
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
         ways = [f"use {releases} (see 'delegate-sim releases')"] if releases else []
@@ -335,7 +341,7 @@ class Wording:
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
 
     def _compilation(self) -> str:
-        """Return instructions for nodes that run only after a compiler has compiled them.
+        """Return instructions for nodes that run on the delegate only after they are compiled.
 
         The result of a compilation is not simulated.
         """
@@ -357,7 +363,7 @@ class Wording:
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[str]:
-        """Yield a text with the other delegates that take all of the nodes."""
+        """Yield a text that names the other delegates that take all nodes of the cause."""
         if self.others is not None:
             names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
@@ -365,7 +371,7 @@ class Wording:
 
 
 def limited_partitions(reasons: Iterable[Reason]) -> int:
-    """Return the number of partitions without a limit on partitions. The limit's ``reasons`` contain this number."""
+    """Return how many partitions the delegate would have without a limit. The ``reasons`` of the limit contain this number."""
     return max([int(reason.found.split()[0]) for reason in reasons])
 
 

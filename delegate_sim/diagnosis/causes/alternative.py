@@ -1,4 +1,4 @@
-"""A change that the advice for a cause offers, with the simulated result."""
+"""One change in the advice for a cause, with the simulated result."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..examiner import Cost
 class Alternative:
     """A change that may fix a cause.
 
-    ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the reason.
-    If the change alone does not help, ``with_others`` is the result of the change after all other causes are fixed. ``helps`` is
-    true if the change improves one of these results.
+    ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the
+    reason. If only this change does not help, ``with_others`` may have the result with all other causes fixed. ``helps`` is
+    true if the change improves one of the two results.
     """
 
     change: str
@@ -32,7 +32,7 @@ class Alternative:
 
     @property
     def result(self) -> str:
-        """The result in words."""
+        """The result in words. If the result is not known, the reason."""
         if self.cost is None:
             return self.unknown
         words = result_words(self.cost)
@@ -76,11 +76,14 @@ RESULTS: tuple[str, ...] = (
     r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
     r" \(not simulated: [^()]*\)",
 )
-"""Patterns that match the results in ``Alternative.text``, and in texts made from ``Alternative.text``."""
+"""Regular expressions that match the results in ``Alternative.text``, and in advice that contains this text."""
 
 
 def result_words(cost: Cost) -> str:
-    """Describe a result in a few words: delegated nodes, multiply-adds, and kernels, or partitions that a plugin selects."""
+    """Describe a result in a few words: delegated nodes, multiply-adds, and delegate kernels.
+
+    For a compiler plugin, the text has the selected partitions instead of delegate kernels.
+    """
     measures = cost.measures
     text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
     if not measures.delegated_nodes:

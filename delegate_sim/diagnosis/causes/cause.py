@@ -28,8 +28,8 @@ class Identity(NamedTuple):
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.
 
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. Other remedies change versions of
-    nodes, options of the delegate, or fields of ``HypotheticalChanges``.
+    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields change versions
+    of nodes, options of the delegate, or fields of ``HypotheticalChanges``.
     """
 
     accepts: bool = False
@@ -45,12 +45,12 @@ class Remedy:
     float_nodes: frozenset[NodeKey] = frozenset()
     inlined_nodes: frozenset[NodeKey] = frozenset()
     ended: str = ""
-    """The code of a refusal of the whole model. The simulation ignores this refusal. Empty for other causes."""
+    """The code of a refusal of the whole model that the simulation ignores; otherwise empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason that keeps nodes on the CPU. ``suggestion`` is a code of ``SUGGESTIONS``. ``change`` has the instructions."""
+    """One reason that keeps nodes on the CPU. ``suggestion`` is a key of ``SUGGESTIONS``. ``change`` has the instructions."""
 
     identity: Identity
     title: str
@@ -65,9 +65,9 @@ class Cause:
     change: str
     remedy: Remedy
     alternatives: tuple[Alternative, ...] = ()
-    """The changes that ``change`` offers, with their results. ``remedy`` simulates the first change.
+    """The changes in ``change`` that can be simulated, with their results. ``remedy`` simulates the first change.
 
-    Empty if ``change`` offers only one change, or a change that cannot be simulated.
+    Empty if ``change`` has only one change, or a change that cannot be simulated.
     """
 
     @property
@@ -77,32 +77,32 @@ class Cause:
 
     @property
     def label(self) -> str:
-        """The cause's name in text. The value that would lift a limit is left out, because the advice names another value."""
+        """The cause's name in text. For a limit, the name leaves out the value, because the advice may name another value."""
         is_limit = self.identity.problem is Problem.LIMIT
         return self.name.partition("=")[0] if is_limit else self.name
 
     @property
     def has_no_known_change(self) -> bool:
-        """True if all possible changes were simulated, and no change helps."""
+        """True if all alternatives were simulated, and no alternative helps."""
         known = [alternative.cost is not None and not alternative.helps for alternative in self.alternatives]
         return bool(known) and all(known)
 
     @property
     def is_simulated(self) -> bool:
-        """False if no simulation can show the result of the change, such as the result of a compiler."""
+        """False if the result of the change cannot be simulated, for example the result of a compiler."""
         return self.remedy != Remedy()
 
     @property
     def node_versions(self) -> Mapping[NodeKey, int]:
-        """The versions that would make the delegate accept the nodes."""
+        """The operator versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions
 
 
 @dataclass(frozen=True, slots=True)
 class Blockers:
-    """The causes that keep nodes of a run on the CPU, and the causes of each of these nodes.
+    """All causes that keep nodes of a run on the CPU. ``causes_of`` has the causes of each node.
 
-    ``not_simulated`` lists the hypothetical changes that exceed a limit, each with the limit.
+    ``not_simulated`` lists the hypothetical changes that exceed a limit. Each text names the limit.
     """
 
     causes: tuple[Cause, ...]
@@ -112,7 +112,7 @@ class Blockers:
     def without(self, removed: Iterable[Cause]) -> tuple[HypotheticalChanges, dict[str, Any]]:
         """Return the hypothetical changes and options that fix the causes in ``removed``.
 
-        A node stays refused if one of its causes is not in ``removed``.
+        A node is accepted only if all its causes are in ``removed``.
         """
         fixed = tuple(removed)
         identities = {cause.identity for cause in fixed}

@@ -1,4 +1,4 @@
-"""Merge causes that share a fix: a refused version, and the feature that raised the version."""
+"""Merge causes that share a fix. One cause is a refused version, and the other is the feature that raised the version."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from ...rules.kinds import Problem
 from .cause import Blockers, Cause
 
 _TYPE_FEATURE = "-type"
-"""Suffix of the codes of features that are tensor types."""
+"""The codes of features that are tensor types have this suffix."""
 
 
 def joined(blockers: Blockers) -> Blockers:
-    """Merge the cause of a refused version into the cause of a refused rank or type that raised the version.
+    """Merge the cause of a refused version into the cause of the refused rank or type that raised the version.
 
     The merged cause has the identity of the rank or type, and the codes and versions of both causes. Causes are merged only if
-    all nodes with the refused version also have the refused rank or type. A cause is not merged if its fix converts the whole
-    model.
+    all nodes with the refused version also have the refused rank or type. A cause whose fix converts the whole model is not
+    merged.
     """
     causes = {cause.identity: cause for cause in blockers.causes}
     for version in blockers.causes:
@@ -37,7 +37,8 @@ def joined(blockers: Blockers) -> Blockers:
 def _change(host: Cause, version: Cause) -> str:
     """Return the instructions of a merged cause.
 
-    The instructions of ``version`` are more specific than the instructions of ``host``, but may not cover all nodes of ``host``.
+    The instructions of ``version`` are more specific than the instructions of ``host``, but may not cover all nodes of
+    ``host``.
     """
     if version.identity.subject[-1].isdecimal() or version.change == host.change:
         return host.change
@@ -50,7 +51,7 @@ def _raised_by(cause: Cause) -> Problem | None:
     """Return the kind of the feature that raised a version: rank or type.
 
     Return None if several features raised the version, or if the feature is not a rank or a type. A version that is too low
-    counts as a problem of the type, because converters write a higher version only for another type.
+    counts as a type, because converters write a higher version only for another type.
     """
     if cause.identity.problem is not Problem.OPERATOR_VERSION or not cause.node_versions:
         return None

@@ -1,4 +1,4 @@
-"""Changes of the conversion that remove many refusals at once: known input shapes, or other types."""
+"""Changes of the conversion that remove many refusals: fixed input shapes, or other types."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ...runtime.interpreter import Run
 from ..examiner import Cost, Examined, RefusedNode
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
-"""Problems that other tensor types may fix."""
+"""Kinds of problem that other tensor types may fix."""
 
 _SUBSTANTIAL = 0.01
 """The smallest share of multiply-adds that counts as substantial."""
 _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
-"""Problems of a node that other nodes cause."""
+"""Kinds of problem that have their origin in other nodes."""
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
 class Simulate(Protocol):
-    """A function that simulates the model with hypothetical changes and with changed options."""
+    """A function that simulates the model with hypothetical changes and changed options."""
 
     def __call__(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with hypothetical changes and with changed options."""
+        """Simulate the model with hypothetical changes and changed options."""
 
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A change of the conversion, and the refusals that the change removes."""
+    """A change of the conversion, and the refusals that this change removes."""
 
     hypothetical: HypotheticalChanges
     ended: tuple[RefusedNode, ...]
@@ -46,19 +46,19 @@ def is_dynamic(run: Run) -> bool:
 
 
 def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether a change ends the refusal of a graph because of a tensor of unknown size.
+    """Return whether a change removes the refusal of a graph because of a tensor of unknown size.
 
-    ``now`` is the result before the change, and ``then`` the result after it. The refusal also ends if ``then`` names another
-    tensor than ``now``.
+    ``now`` is the result without the change, and ``then`` is the result with the change. The refusal also counts as removed if
+    ``then`` names another tensor than ``now``.
     """
     return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
 
 
 def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChanges) -> Root | None:
-    """Return the conversion with known input sizes, or None if this conversion removes no refusals.
+    """Return the conversion with fixed input sizes, or None if this conversion removes no refusals.
 
-    If the model file has all input sizes, the conversion only fixes sizes that the model computes from the inputs. ``assumed``
-    has the hypothetical changes so far.
+    If the model file already has all input sizes, the conversion fixes only the sizes that the model computes from the inputs.
+    ``assumed`` has the hypothetical changes of causes that were found earlier.
     """
     if not open_inputs(model) and not computes_shapes(model):
         return None
@@ -75,9 +75,9 @@ def other_types(
 ) -> Root | None:
     """Return the conversion to other types that improves the result most, or None if no conversion improves the result.
 
-    Every conversion is simulated together with the changes in ``hypothetical``. A conversion that exceeds a limit is added to
-    ``not_simulated``. A conversion is ignored if it removes only version refusals of one operator. The feature that raised the
-    version explains these refusals better.
+    Every conversion is simulated together with the changes in ``hypothetical``. If a conversion exceeds a limit, it is added to
+    ``not_simulated``. If a conversion removes only version refusals of one operator, it is ignored. The feature that raised the
+    version is then a better explanation.
     """
     if now.run.refusal is not None and now.run.refusal.behind is not None:
         # The stage behind the delegate names the refused operand, so a change of all types is too much.
@@ -133,7 +133,7 @@ def _form_of(tensor: Tensor) -> str:
 
 
 def _conversions(model: Model) -> Sequence[str]:
-    """Return the possible conversions of a model, smallest change first."""
+    """Return the possible conversions of a model. The smallest change comes first."""
     own = form(model)
     if own == "float":
         return ("int8",)
@@ -141,7 +141,7 @@ def _conversions(model: Model) -> Sequence[str]:
 
 
 def _takes_more(now: Examined, then: Examined) -> bool:
-    """Return whether ``then`` delegates any node that ``now`` leaves to the CPU. Nodes that a conversion adds do not count."""
+    """Return whether ``then`` delegates any node that runs on the CPU in ``now``. Nodes that a conversion adds are ignored."""
     left = {refused.key for refused in then.on_cpu()}
     return any(refused.key not in left and refused.key in then.change.now for refused in now.on_cpu())
 
@@ -179,9 +179,9 @@ def _blamed(examined: Examined) -> tuple[int, int | None] | None:
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
-    """Return the refusals in ``now`` that have one of ``problems`` and are gone in ``then``.
+    """Return the refusals in ``now`` that have one of ``problems`` and that ``then`` does not have.
 
-    For nodes that are gone in ``then``, refusals with other problems are also returned.
+    If a node does not exist in ``then``, all its refusals are returned.
     """
     kinds = now.run.delegate.kinds
     left = {(refused.key, reason.code) for refused in then.on_cpu() for reason in refused.reasons}

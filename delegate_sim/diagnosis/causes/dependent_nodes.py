@@ -1,4 +1,4 @@
-"""Find CPU nodes that are not refused but depend on a cause of other nodes."""
+"""Find CPU nodes that are not refused, but that depend on the causes of other nodes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 def followers_of(
     first: Examined, order: Sequence[Cause], blockers: Blockers, simulate: Simulate, effort: Effort
 ) -> Mapping[Identity, tuple[NodeKey, ...]]:
-    """Find CPU nodes that have no cause but depend on a cause of other nodes. Return the nodes, keyed by cause.
+    """Return the CPU nodes that depend on a cause of other nodes, keyed by this cause. The nodes have no cause of their own.
 
-    These nodes convert float16 weights to float32, are in partitions that a limit drops, or depend on neighboring nodes. First,
-    each cause is fixed alone. Then, more and more causes are fixed in order. The first fix that frees a node determines the
-    node's cause. Only the first few causes are tried, and finally all causes together.
+    Such nodes convert float16 weights to float32, are in partitions that a limit drops, or depend on neighboring nodes. First,
+    each of the first causes is fixed alone. Then, the first two causes are fixed together, then the first three, and so on.
+    Finally, all causes are fixed together. The first fix that frees a node determines the node's cause: the last cause in this
+    fix.
     """
     rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
     followers: dict[Identity, list[NodeKey]] = {}

@@ -1,4 +1,4 @@
-"""Find the causes of a run's refusals. A cause groups the refusals that one change would remove."""
+"""Find the causes of a run's refusals."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from .version_search import find_versions
 from .whole_graph_causes import WholeCause, loading_cause, nodes_behind, preparation_cause, registration_cause, whole_refusal
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
-"""Problems that are not causes, because they follow from other problems or concern the whole graph."""
+"""Kinds of problem that do not become causes. They follow from other problems, or concern the whole graph."""
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
-"""Smallest and largest number of repeated simulations. Each simulation assumes that one more CPU kernel accepts its node.
+"""Smallest and largest number of repeated simulations. Large models get fewer simulations than small models.
 
-Large models get fewer simulations.
+Each simulation assumes that one more CPU kernel accepts its node.
 """
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
-"""Smallest and largest number of simulations with other versions of operators. Large models get fewer simulations."""
+"""Smallest and largest number of simulations with other operator versions. Large models get fewer than small models."""
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
-"""Problems for which other versions or feature levels are tried, once for each node."""
+"""Kinds of problem for which the search tries other versions or feature levels, once for each node."""
 
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
@@ -51,9 +51,10 @@ _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "i
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
-    """Group the refusals of a model's CPU nodes into causes. ``simulate`` tries conversions, versions and levels.
+    """Group the refusals of a model's CPU nodes into causes.
 
-    If ``names_others`` is true, all delegates are simulated, and suggestions name other delegates that take the nodes.
+    ``simulate`` runs the simulations of hypothetical changes. If ``names_others`` is true, all delegates are simulated, and
+    suggestions name other delegates that take the nodes.
     """
     finder = _Finder(model, simulate, effort, names_others)
     finder.look()
@@ -69,19 +70,22 @@ class _Finder:
         self.last = self.first
         self.others = Others(self.first, effort) if names_others else None
         self.tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
-        """The remaining simulations with other versions."""
+        """The remaining simulations with other operator versions."""
         self.most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
         self.base = HypotheticalChanges()
-        """The hypothetical changes so far. A changed model may show refusals that the original model hides."""
+        """The hypothetical changes of the causes found so far.
+
+        A changed model may show refusals that the original model hides.
+        """
         self.cases: dict[Identity, dict[tuple[NodeKey, str], RefusedCase]] = {}
         self.remedies: dict[Identity, Remedy] = {}
         self.versions: dict[Identity, dict[NodeKey, int]] = {}
         self.without_kernels: set[NodeKey] = set()
-        """Nodes for which delegate kernels cannot be created."""
+        """Nodes whose delegate kernels cannot be created."""
         self.demanding: dict[Identity, set[tuple[int, int]]] = {}
-        """Nodes with the features that raised a refused version, keyed by cause.
+        """For each cause, the nodes with the features that raised a refused version.
 
-        All nodes of an operator share the version.
+        All nodes of an operator have this version, with or without the features.
         """
         self.level_options: dict[Identity, Mapping[str, Any]] = {}
         self.limit_options: dict[str, Mapping[str, Any]] = {}
@@ -89,14 +93,17 @@ class _Finder:
         self.whole: set[Identity] = set()
         """Causes that keep the whole graph on the CPU."""
         self.guessed: tuple[Identity, frozenset[NodeKey]] | None = None
-        """The cause of an unknown size, and the nodes that have operands of guessed size once this cause is assumed fixed."""
+        """The cause of an unknown size, and the nodes that depend on this size.
+
+        A fix of the cause must guess the sizes of their operands.
+        """
         self.own: dict[Identity, set[NodeKey]] = {}
-        """The nodes at fault for a cause, keyed by cause. A cause in ``whole`` without an entry has no nodes at fault."""
+        """The nodes at fault for each cause. A cause in ``whole`` without an entry has no nodes at fault."""
         self.not_simulated: list[str] = []
-        """The hypothetical changes that exceed a limit, each with the limit."""
+        """The hypothetical changes that exceed a limit. Each text names the limit."""
 
     def _simulate_optionally(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate changes that the diagnosis may skip. Raises LimitError if the limit on simulations is reached."""
+        """Simulate changes that the diagnosis can do without. Raises LimitError if the limit on simulations is reached."""
         self.effort.check()
         return self.simulate(hypothetical, options)
 
@@ -145,9 +152,9 @@ class _Finder:
         self._note_rest()
 
     def _look_at_loading(self) -> None:
-        """Add the causes that prevent loading, and the cause of unregistered operators.
+        """Add the causes that keep the model from loading, and the cause of unregistered operators.
 
-        These causes hide all other causes.
+        Such causes hide all other causes.
         """
         for find in (loading_cause, registration_cause):
             now = self.simulate(self.base, {})
@@ -158,9 +165,9 @@ class _Finder:
                 self.base = replace(self.base, release=release, assume_ops_registered=is_assumed)
 
     def _look_at_preparation(self) -> None:
-        """Add a cause for each node that a CPU kernel refuses to prepare. Nodes of the same operator share a cause.
+        """Add a cause for each node that a CPU kernel cannot prepare.
 
-        Later simulations assume that CPU kernels accept these nodes.
+        Nodes of the same operator share a cause. Later simulations assume that the CPU kernels accept the nodes.
         """
         repairs = Tries(self.most_repairs, self.effort)
         while repairs.take():
@@ -175,10 +182,10 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=repaired)
 
     def _repair_guesses(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate hypothetical changes, and ignore refusals by CPU kernels because of guessed sizes.
+        """Simulate hypothetical changes. Ignore refusals by CPU kernels that come from guessed sizes.
 
-        If the simulation assumes that an unknown size is known, it must guess all sizes that depend on the unknown size. The
-        remedy of the unknown size then also assumes that CPU kernels accept the guessed sizes.
+        The fix of an unknown size must guess all sizes that depend on the unknown size. The remedy therefore also assumes that
+        CPU kernels accept the guessed sizes.
         """
         now = self.simulate(hypothetical, options)
         if self.guessed is None:
@@ -207,7 +214,7 @@ class _Finder:
     def _look_at_text(self) -> None:
         """Add the cause of nodes that work on text.
 
-        The results of these nodes have unknown sizes. A tensor of unknown size may prevent any delegation.
+        The results of text nodes have unknown sizes, and a tensor of unknown size may prevent all delegation.
         """
         nodes = text_nodes(self.model)
         if not nodes:
@@ -259,7 +266,7 @@ class _Finder:
                     self._note(identity, RefusedCase(refused.key, refused.op, reason))
 
     def _look_at(self, now: Examined) -> bool:
-        """Add causes for new refusals in ``now``. Return whether fixes of these causes may reveal more refusals."""
+        """Add causes for new refusals in ``now``. Return whether fixing these causes may reveal more refusals."""
         known = len(self.versions), len(self.level_options), len(self.without_kernels)
         versions: list[RefusedCase] = []
         levels: list[RefusedCase] = []
@@ -325,7 +332,7 @@ class _Finder:
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:
-        """Add a cause for each refusal of the whole model by LiteRT or a plugin. Return a run without these refusals."""
+        """Add a cause for each refusal of the whole model by LiteRT or a plugin. Return a run without such refusals."""
         options: dict[str, Any] = {}
         known: set[str] = set()
         while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
@@ -355,11 +362,11 @@ class _Finder:
         self._note(identity, case)
 
     def _raised_limit(self, reason: Reason) -> Mapping[str, Any]:
-        """Return the options that lift a limit.
+        """Return the options that lift a limit on partitions.
 
-        If the delegate fails without a limit, return the largest limit that is safe instead. Partitions are delegated from the
-        largest to the smallest. A partition that makes the delegate fail therefore fails with all larger limits. If no limit
-        above the current limit is safe, the limit is lifted anyway.
+        If the delegate fails without a limit, return the largest safe limit instead. Partitions are delegated in order of size,
+        largest first. A partition that makes the delegate fail therefore fails with all larger limits. If no larger limit is
+        safe, return the options without a limit.
         """
         lifted: Mapping[str, Any] = next(iter(self.delegate.remedies(reason.code, self.first.run.options)), {})
         option = self.delegate.limits.option
@@ -400,10 +407,10 @@ class _Finder:
                     self._note(Identity(self.problem_of(reason.code), (refused.op, reason.code, reason.needed)), case)
 
     def _note_kernel_failure(self, now: Examined) -> None:
-        """Add a cause for a delegate kernel that cannot be created. The failure undoes all delegation.
+        """Add a cause for a delegate kernel that cannot be created.
 
-        The cause covers all nodes with the operator and the types of the node at fault. If no node is at fault, the cause covers
-        the whole graph.
+        The failure undoes all delegation. The cause covers all nodes with the operator and types of the node at fault. If no
+        node is at fault, the cause covers the whole graph.
         """
         refusal = now.run.refusal
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
@@ -431,9 +438,9 @@ class _Finder:
                 self._note(Identity(problem, subject), RefusedCase(key, node.op, reason))
 
     def _options_against(self, refusal: Refusal, now: Examined) -> Mapping[str, Any]:
-        """Return the smallest change of options that makes the stage behind the delegate accept the refused node.
+        """Return the smallest change of options that makes the stage behind the delegate accept a refused node.
 
-        Return an empty mapping if no change of options helps.
+        The result is empty if no change of options helps.
         """
         if refusal.behind is None:
             return {}
@@ -456,7 +463,7 @@ class _Finder:
                 self.demanding.setdefault(find_version.identity, set()).update(find_version.demanding)
 
     def _explain_levels(self, cases: Sequence[RefusedCase]) -> None:
-        """Find the smallest change of options that raises the feature level enough, for each node."""
+        """Find, for each node, the smallest change of options that raises the feature level enough."""
         left = {case.key: case for case in cases}
         for options in self._remedies(cases):
             if not left:
@@ -470,7 +477,7 @@ class _Finder:
             self._note(Identity(Problem.OPERATOR, (case.op,)), case)
 
     def _remedies(self, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-        """Yield distinct changes of options that the delegate suggests for these refusals, smallest change first."""
+        """Yield the changes of options that the delegate suggests for these refusals. The smallest change comes first."""
         tried: list[Mapping[str, Any]] = []
         for code in dict.fromkeys([case.reason.code for case in cases]):
             for options in self.delegate.remedies(code, self.first.run.options):
@@ -486,7 +493,7 @@ class _Finder:
         }
 
     def _view(self, key: NodeKey, examined: Examined) -> NodeView:
-        """Return a node of the model file, as changed in a simulated run."""
+        """Return a node of the model file, with the hypothetical changes of a simulated run."""
         now = examined.change.now[key]
         graph = file_graphs(examined.change.model)[now.subgraph]
         return graph.view(graph.nodes[now.node])

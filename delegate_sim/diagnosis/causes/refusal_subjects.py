@@ -1,4 +1,4 @@
-"""The subject of a refusal. Refusals with the same problem and subject form one cause."""
+"""Find the subject of a refusal. Refusals with the same problem and the same subject form one cause."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
-    """Return the refusal of a delegate kernel, or of a stage behind the delegate, as a reason for the node at fault."""
+    """Return a refusal by a delegate kernel, or by a stage behind the delegate, as a reason for the node at fault."""
     stage = refusal.behind
     if stage is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be created", refusal.hint)
@@ -23,12 +23,12 @@ def reason_of(refusal: Refusal) -> Reason:
 
 
 def told_options(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a text ``name=value`` for each option that is set."""
+    """Return the text ``name=value`` for each option that is set."""
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
 def subject_of(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
-    """Return the subject of a refusal. If one change fixes several refusals, they have the same subject."""
+    """Return the subject of a refusal. Refusals that one change fixes have the same subject."""
     if problem is Problem.OPERATOR:
         return (case.op,)
     if problem is Problem.DRIVER:

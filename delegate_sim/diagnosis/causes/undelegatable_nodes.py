@@ -1,4 +1,4 @@
-"""Find nodes that no delegate takes. The code of the refusal does not matter."""
+"""Find nodes that no delegate takes. The refusal's code is not used."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ...model.precompiled import COMPILED_OPERATORS
 from ...releases.wording import FLEX
 
 _LISTS = ("FlexTensorList", "TensorList")
-"""Name prefixes of operators that store results of a loop in a list. TensorFlow and the runtime have one prefix each."""
+"""Name prefixes of operators that collect a loop's results in a list. One prefix is TensorFlow's, and one is the runtime's."""
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
-"""Operators of lookup tables. The tables of the runtime map text to numbers or numbers to text."""
+"""Operators of lookup tables. The tables map text to numbers, or numbers to text."""
 
 CONTROL_FLOW: Mapping[str, str] = MappingProxyType(
     {"CALL": "a call", "IF": "a branch", "STABLEHLO_WHILE": "a loop", "WHILE": "a loop"}
 )
-"""Operators that run subgraphs, with a description."""
+"""Operators that run subgraphs, each with a description."""
 
 CHOOSING: Mapping[str, str] = MappingProxyType(
     {
@@ -34,7 +34,7 @@ CHOOSING: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Operators for which the size of the result depends on values, with advice."""
+"""Operators with a result whose size depends on values, each with advice."""
 
 SPLIT_TAIL = "--split-tail"
 _SPLIT = f"or, if it is at the end of the model, move it to a second model file with delegate-sim fix {SPLIT_TAIL}"
@@ -49,11 +49,11 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Operators that the application can replace, with instructions. They are usually at the end of a model."""
+"""Operators that the application can replace, each with instructions. Such an operator is usually at the end of a model."""
 
 
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
-    """Return the subject of the cause if no delegate takes this node, or None for other nodes."""
+    """If no delegate takes this node, return the subject of the cause. Otherwise, return None."""
     tensors = (*node.inputs, *node.outputs)
     if node.node.is_custom and node.op in COMPILED_OPERATORS:
         return ("compiled", node.op)

@@ -1,4 +1,4 @@
-"""Find the features that raised a refused version, or versions that the delegate accepts."""
+"""Find accepted operator versions, and the features that raised refused versions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from ..advice.wording import RefusedCase
 from .cause import Identity
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
-"""A function that sets the versions of some nodes, and returns the nodes that are then refused because of their version."""
+"""A function that sets the versions of some nodes and returns the nodes with a refused version."""
 
 _Entry = tuple[str, int]
-"""An operator and a version. In a file, the nodes with the same operator and version share one entry."""
+"""An operator and its version. In a model file, all nodes with the same operator and version share one entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundVersion:
-    """The reason why a node has a refused version: features, or only the operator and version if no feature is known.
+    """The explanation of a node's refused version.
 
-    ``version`` is an accepted version, or None if no accepted version is known. ``demanding`` has the nodes with the features.
-    Other nodes have the version only because all nodes of an operator share a version.
+    ``identity`` names the features that raised the version. If no feature is known, ``identity`` has only the operator and
+    version. ``version`` is an accepted version, or None if no accepted version is known. ``demanding`` lists the nodes with the
+    features. Nodes without the features have the version only because all nodes of an operator share a version.
     """
 
     identity: Identity
@@ -41,8 +42,9 @@ def find_versions(
 ) -> Iterator[FoundVersion]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
-    Versions are lowered step by step until the delegate accepts them, no lower version exists, or the tries run out. Nodes of the
-    same operator and version share an entry in the model file, so the same features raised the version of all these nodes.
+    A version is lowered step by step until the delegate accepts the version, no lower version exists, or the tries run out.
+    Nodes with the same operator and version share an entry in the model file. The same features therefore explain the version
+    of all these nodes.
     """
     left = {case.key: case for case in cases}
     lowest = {_entry(view): view.version for view in views.values()}
@@ -73,7 +75,7 @@ def find_versions(
 def _nearest_versions(
     left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: RefusedWith, tries: Tries
 ) -> Iterator[FoundVersion]:
-    """Yield the nearest accepted version of each remaining node. No feature explains the versions of these nodes.
+    """Yield the nearest accepted version for each node whose version no feature explains.
 
     Each try changes all remaining nodes at once. Lower versions are tried before higher versions.
     """

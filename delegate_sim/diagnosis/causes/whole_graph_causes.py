@@ -1,4 +1,4 @@
-"""Causes that keep the whole graph on the CPU, and the hypothetical changes that fix these causes."""
+"""Find causes that keep the whole graph on the CPU, and the hypothetical changes that fix such causes."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class WholeCause:
-    """A cause that all nodes share, and the hypothetical changes that fix it."""
+    """A cause that all nodes share, and the hypothetical changes that fix the cause."""
 
     identity: Identity
     remedy: Remedy
 
 
 def whole_refusal(run: Run) -> Reason | None:
-    """Return the reason why the runtime does not apply the delegate, or None if the delegate is applied."""
+    """Return the reason why the runtime does not apply the delegate, or None if the runtime applies the delegate."""
     refusal = run.refusal
     if refusal is None:
         return None
@@ -61,10 +61,10 @@ def whole_refusal(run: Run) -> Reason | None:
 
 
 def loading_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if the release does not load the model, or None if the release loads the model.
+    """Return the cause if the release cannot load the model, or None if it can.
 
-    The fix is the first later release that loads the model. If there is no such release, the fix is to register the operators in
-    the application.
+    The fix is the first later release that loads the model. If no later release loads the model, the fix is to register the
+    operators in the application.
     """
     if run.is_loaded:
         return None
@@ -84,10 +84,10 @@ def loading_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if custom operators are not registered, or None if they are registered.
+    """Return the cause if custom operators are not registered, or None if all are registered.
 
-    If all unregistered operators are of one kind that no delegate takes, the cause names the kind, for example TensorFlow's own
-    operators.
+    If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example of a kind is
+    TensorFlow's own operators.
     """
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return None
@@ -104,12 +104,12 @@ def registration_cause(model: Model, run: Run) -> WholeCause | None:
 
 
 def releases_that_load(model: Model, release: Release) -> str:
-    """Return, as text, the later releases that load a model. The text is empty if no later release is known to load the model."""
+    """Return the later releases that load a model, as text. The text is empty if no known later release loads the model."""
     return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause if a CPU kernel refuses a node of the model file, or None if no CPU kernel refuses a node."""
+    """Return the cause if a CPU kernel cannot prepare a node of the model file. Otherwise, return None."""
     run = examined.run
     if run.is_prepared or run.refusal is None:
         return None
@@ -127,10 +127,9 @@ def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
-    """Return the nodes that may depend on the tensor of unknown size in the refusal of the graph.
+    """Return the nodes that may depend on a tensor of unknown size. The graph's refusal names the tensor.
 
-    The result includes nodes that run subgraphs, and all nodes of other subgraphs, because the sizes in a subgraph depend on the
-    call.
+    The result includes nodes that run subgraphs, and all nodes of other subgraphs. Sizes in a subgraph depend on the call.
     """
     refusal = examined.run.refusal
     if refusal is None or refusal.tensor is None:

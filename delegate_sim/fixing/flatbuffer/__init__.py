@@ -1,1 +1,1 @@
-"""Write changed models as flatbuffers that reuse the original bytes."""
+"""Write changed models as flatbuffers that contain the original bytes."""

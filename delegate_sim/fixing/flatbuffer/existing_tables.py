@@ -1,4 +1,4 @@
-"""Copy tables of an existing file so that their fields can be changed."""
+"""Copy tables of an existing file, in order to change fields of the copy."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .layout import NewTable, Old
 
 
 def copied(table: FileTable) -> NewTable:
-    """Return a copy of a table with the same numbers and with references to the same objects.
+    """Return a copy of a table with the same numbers and references.
 
-    Raise FixError if the table has fields that are not in the schema. These fields cannot be copied.
+    Raise FixError if the table has fields that are not in the schema, because such fields cannot be copied.
     """
     by_slot = {field.slot: field for field in table.fields.values()}
     copy = NewTable(table.name)

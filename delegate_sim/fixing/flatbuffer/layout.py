@@ -1,7 +1,7 @@
-"""Lay out new tables and vectors in front of an existing flatbuffer.
+"""Place new tables and vectors in front of an existing flatbuffer.
 
-References in a flatbuffer are relative and only point forward. New tables are therefore placed before the old bytes, which they
-reference. The old bytes stay unchanged, including fields that are not in the schema.
+References in a flatbuffer are relative, and point only forward. The new tables reference the old bytes, so the new tables come
+first. The old bytes stay unchanged, including fields that are not in the schema.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from ...model import schema
 from ...model.model import IDENTIFIER
 
 ALIGNMENT = 64
-"""The old bytes are moved by a multiple of this number, so that the alignments for the schema and the kernels stay valid."""
+"""The old bytes are moved by a multiple of this number. The alignments for the schema and the kernels then stay valid."""
 _FILE_POSITIONS = frozenset({("Buffer", "offset"), ("Operator", "large_custom_options_offset")})
-"""Fields that hold positions in the file; the values 0 and 1 mean that there is no position."""
+"""Fields with positions in the file. The values 0 and 1 mean that there is no position."""
 _GREATEST = (1 << 31) - 1
-"""Largest distance in bytes that a reference in a flatbuffer can span."""
+"""Largest number of bytes between a reference and its object in a flatbuffer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Old:
 
 @dataclass(eq=False)
 class NewVector:
-    """A vector of numbers, or a string; ``alignment`` is the alignment of the first element."""
+    """A vector of numbers, or a string. ``alignment`` applies to the first element."""
 
     count: int
     content: Any
-    """An object that supports the buffer protocol."""
+    """An object that supports Python's buffer protocol."""
     alignment: int = 4
     is_string: bool = False
 
@@ -66,7 +66,7 @@ TargetPlace: TypeAlias = "Old | NewVector | NewReferences | NewTable"
 
 
 def vector(numbers: Sequence[Any], element: str) -> NewVector:
-    """Return a vector of numbers that all have the struct format ``element``."""
+    """Return a vector of numbers. ``element`` is the struct format of a number."""
     return NewVector(len(numbers), struct.pack(f"<{len(numbers)}{element}", *numbers), struct.calcsize(element))
 
 
@@ -77,7 +77,7 @@ def string(text: str) -> NewVector:
 
 
 class Front:
-    """The new part of a file. The old bytes follow it."""
+    """The new part of a file. The old bytes follow this part."""
 
     def __init__(self, root: NewTable) -> None:
         self._places: dict[int, int] = {}
@@ -85,7 +85,7 @@ class Front:
         self._end = 8
         self._place(root)
         self.size = _aligned(self._end, ALIGNMENT)
-        """Size of the new part in bytes, rounded up to the alignment. The old bytes are shifted by this amount."""
+        """Size of the new part in bytes, rounded up to the alignment. The old bytes move by this number of bytes."""
         self._root = root
 
     def _place(self, root: NewTable) -> None:
@@ -156,7 +156,7 @@ def _padding(start: int, end: int) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A vtable, the size of its table, and the (struct format, offset) of each field. The format of a reference is None."""
+    """A vtable, the size of its table, and the struct format and offset of each field. The format of a reference is None."""
 
     vtable: bytes
     size: int
@@ -165,7 +165,7 @@ class _Layout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(table: str, names: tuple[str, ...]) -> _Layout:
-    """Return the layout of a table with these fields, with the largest fields first."""
+    """Return the layout of a table with the given fields. The largest fields come first."""
     declared = [schema.table_fields(table)[name] for name in names]
     offsets, end = {}, 4
     for one in sorted(declared, key=lambda one: (-one.size, one.slot)):

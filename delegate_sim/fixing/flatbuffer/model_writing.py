@@ -1,4 +1,4 @@
-"""Write a changed model: new tables are prepended and reference the original bytes."""
+"""Write a changed model. New tables are placed in front of the original bytes, and reference these bytes."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Weights: TypeAlias = "Mapping[int, Callable[[], npt.NDArray[Any]]]"
-"""Functions that compute the elements of large new constants, keyed by the constant's negative buffer number."""
+"""Functions that compute the elements of large new constants, keyed by buffer number. The numbers are negative."""
 _DATA_ALIGNMENT = 16
 
 
 def check_writable(model: Model) -> None:
-    """Raise FixError if no rewritten form of the model can be written."""
+    """Raise FixError if no change of the model can be written."""
     if precompiled(model).code_sizes:
         raise FixError(
             "the model cannot be rewritten: it was compiled for an NPU, and the file stores positions of the compiled code"
@@ -48,16 +48,16 @@ def check_writable(model: Model) -> None:
 
 
 def keeps_nodes(original: Model, change: Edited) -> bool:
-    """Return whether a changed model has the same nodes at the same indices as the original."""
+    """Return whether a changed model has the nodes of the original, with the same indices."""
     return change.origins == tuple([tuple(range(len(graph.nodes))) for graph in original.subgraphs])
 
 
 def write(original: Model, change: Edited, weights: Weights = MappingProxyType({})) -> Iterator[bytes | memoryview]:
     """Yield the bytes of a file with the changed model, in order.
 
-    ``change`` must be a change of ``original``. All other parts of the original file are kept, including fields that are not in
-    the schema, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the changed
-    model cannot be written.
+    ``change`` must be a change of ``original``. Unchanged parts of the file are kept, including fields that are not in the
+    schema, buffers outside the flatbuffer, and appended files. Tensors keep their indices. Raise FixError if the changed model
+    cannot be written.
     """
     check_writable(original)
     if change.model is original:
@@ -72,7 +72,7 @@ def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
 
 
 class _Writer:
-    """Builds the new tables and references unchanged parts in the old file."""
+    """Builds new tables, and references the unchanged parts of the old file."""
 
     def __init__(self, original: Model, change: Edited, weights: Weights) -> None:
         self._original = original
@@ -140,7 +140,7 @@ class _Writer:
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
         """Return the flatbuffer table of ``tensor``.
 
-        ``before`` is the original tensor, and ``old`` is its table. Both are None for a new tensor.
+        ``before`` is the original tensor, and ``old`` is its table. For a new tensor, ``before`` and ``old`` are None.
         """
         if old is not None and before is tensor:
             return Old(old.position)
@@ -172,7 +172,7 @@ class _Writer:
             table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
-        """Return the number of a tensor's buffer. If the tensor's elements have changed, add a new buffer for them."""
+        """Return the number of a tensor's buffer. If the elements have changed, add a new buffer."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
                 with ignoring_overflow():
@@ -201,7 +201,7 @@ class _Writer:
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
         """Return the flatbuffer table of ``node``.
 
-        ``before`` is the original node, and ``old`` is its table. Both are None for a new node.
+        ``before`` is the original node, and ``old`` is its table. For a new node, ``before`` and ``old`` are None.
         """
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before

@@ -1,4 +1,4 @@
-"""Build schema tables from parts of a model."""
+"""Build tables of the schema from parts of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GREATEST_OLD_CODE = 127
 _OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
     {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
 )
-"""The field of a node's table for each union of options tables in the schema."""
+"""The field of a node's table for each of the schema's two unions of options tables."""
 
 
 def operator_code_of(node: Node) -> OperatorCode:
@@ -41,7 +41,7 @@ def operator_code_table(code: OperatorCode) -> NewTable:
 def quantization_table(tensor: Tensor) -> NewTable | None:
     """Return the flatbuffer table of a tensor's quantization, or None if the tensor is not quantized.
 
-    Raise FixError for quantization that is not affine.
+    Raise FixError if the quantization is not affine.
     """
     parameters = tensor.quantization
     if parameters is None:
@@ -59,7 +59,7 @@ def quantization_table(tensor: Tensor) -> NewTable | None:
 
 
 def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
-    """Replace a node's options with ``target``, a table of the type ``name``."""
+    """Replace a node's options with ``target``. ``name`` is the type of this table."""
     for union in _OPTIONS_UNIONS.values():
         table.fields.pop(f"{union}_type", None)
         table.fields.pop(union, None)
@@ -73,7 +73,7 @@ def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
 
 
 def options_table(name: str, options: Options) -> NewTable:
-    """Return an options table without the fields that have the schema's default values."""
+    """Return an options table. Fields with the schema's default values are left out."""
     table = NewTable(name)
     values = dict(iter(options))
     for field in schema.table_fields(name).values():

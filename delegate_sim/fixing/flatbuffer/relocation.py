@@ -1,7 +1,7 @@
-"""Relocate the bytes of a file by updating the fields that hold absolute positions.
+"""Move the bytes of a file, and update the fields with absolute positions.
 
-The fields ``Buffer.offset`` and ``large_custom_options_offset`` hold the positions of data after the end of the flatbuffer. A ZIP
-archive of associated files, appended to the model, also holds absolute positions.
+The fields ``Buffer.offset`` and ``large_custom_options_offset`` hold positions of data behind the flatbuffer. An appended ZIP
+archive of associated files may also hold absolute positions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST_END = 22 + 65535
 
 
 def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a model's file in order. The positions are updated as if the model began ``distance`` bytes later."""
+    """Yield the bytes of a model's file in order. The positions are updated for a model that begins ``distance`` bytes later."""
     content = model.content
     position = 0
     for place, patch in sorted(_patches(model, distance).items()):
@@ -47,9 +47,9 @@ def _patches(model: Model, distance: int) -> dict[int, bytes]:
 
 
 def _archive_patches(content: Content, distance: int) -> dict[int, bytes]:
-    """Return the new values of the positions in an appended archive.
+    """Return the new values of the positions in an appended ZIP archive.
 
-    The result is empty if there is no archive, or if the positions in the archive are relative to its start.
+    The result is empty if there is no archive, or if the archive's positions are relative to its own start.
     """
     tail = max(len(content) - _LONGEST_END, 0)
     end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)

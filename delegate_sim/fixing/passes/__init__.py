@@ -1,1 +1,1 @@
-"""The passes: small rewrites of a model, each with its precondition and its exactness."""
+"""The passes: small rewrites of a model. Each pass has a precondition and an exactness."""

@@ -10,14 +10,14 @@ from ..pass_workspace import Work
 
 
 class Exactness(IntEnum):
-    """Accuracy of a rewritten model's results compared with the original's results."""
+    """The accuracy of a rewritten model's results, compared with the original model's results."""
 
     EXACT = 0
-    """Bit-for-bit equal results."""
+    """The results are equal to the original results, bit for bit."""
     ROUNDING = 1
-    """Results that differ from the original only by rounding, because other operations compute the same function."""
+    """The results differ from the original results only by rounding. Other operations compute the same function."""
     APPROXIMATE = 2
-    """Results of a function that approximates the original. Approximate passes are applied only on request."""
+    """The results approximate the original results. Approximate passes are applied only on request."""
 
     @property
     def words(self) -> str:
@@ -27,35 +27,38 @@ class Exactness(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A rewrite: its effect, its operators, and its exactness."""
+    """A rewrite of nodes, with its effect and its exactness."""
 
     name: str
     does: str
     """The effect of the pass on the graph."""
     needs: str
-    """The precondition of the pass. Nodes that do not meet the precondition stay unchanged."""
+    """The precondition of the pass. Nodes that do not meet it stay unchanged."""
     exactness: Exactness
     apply: Callable[[Work], None]
     ops: frozenset[str] = frozenset()
-    """The operators that the pass rewrites; empty if the pass examines all operators."""
+    """The operators that the pass rewrites. Empty if the pass looks at all operators."""
     is_for_all: bool = False
-    """True if the pass is applied to all nodes, not only to CPU nodes."""
+    """True if the pass rewrites delegated nodes as well as CPU nodes."""
     holds_for: str = ""
-    """The values for which an exact pass is exact, such as ``finite values``; empty if the pass is exact for all values."""
+    """The values for which an exact pass is exact, such as ``finite values``. Empty if the pass is exact for all values."""
 
     @property
     def promise(self) -> str:
-        """The exactness as a phrase, with the values for which the exactness holds."""
+        """The exactness as a phrase. If the pass is exact only for some values, the phrase names these values."""
         return promise(self.exactness, self.holds_for)
 
 
 def promise(exactness: Exactness, holds_for: str) -> str:
-    """Return an exactness, and the values for which it holds, as a phrase."""
+    """Return an exactness as a phrase. If the exactness holds only for some values, the phrase names these values."""
     return f"{exactness.words} for {holds_for}" if holds_for else exactness.words
 
 
 FINITE = "finite values and results"
-"""The values for passes whose new nodes limit results to the largest finite number, as ADD and MUL do on the CPU."""
+"""The values for which some passes are exact.
+
+The new nodes of these passes limit results to finite numbers, as ADD and MUL do on the CPU.
+"""
 IN_INT32 = "values and results that fit into INT32"
 IN_RANGE = "indices in range"
 INDICES_IN_INT32 = "indices that fit into INT32"

@@ -30,7 +30,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
 
 
 def choose_passes(names: Sequence[str], allowed: Exactness) -> tuple[Exactness, Mapping[str, Pass]]:
-    """Return the exactness of the least exact of the named passes, and these passes by name.
+    """Return the exactness of the least exact named pass, and the named passes.
 
     Without names, return ``allowed`` and all passes.
     """

@@ -1,4 +1,4 @@
-"""Rewrite element-wise operators and reductions with simpler operators."""
+"""Rewrite element-wise operators and reductions as simpler operators."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 
 
 _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
-"""The binary operators that this module rewrites. The module's other operators are unary."""
+"""The binary operators that this module rewrites. All other operators here have one operand."""
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Return whether a node has the expected number of operands and only float operands and results."""
+    """Return whether a node has the expected number of operands, and all operands and results are floats."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
     return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
@@ -71,7 +71,7 @@ _ERF_TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 def _gelu_by_exponential(work: Work, node: Node) -> Sequence[Node] | None:
     """Return the nodes that compute relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)).
 
-    The factor 1 - erf(...) is computed as a polynomial in t = 1 / (1 + p |x|), times exp(-x x / 2).
+    The factor 1 - erf(...) is a polynomial in t = 1 / (1 + p |x|), multiplied by exp(-x x / 2).
     """
     if not _is_float(work, node) or work.options(node).approximate:
         return None
@@ -125,7 +125,10 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand. A constant operand is negated by the pass."""
+    """Return an ADD of the first operand and the negated second operand.
+
+    If an operand is constant, the pass negates the constant itself.
+    """
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -183,7 +186,10 @@ def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that limit quantized values to the range from 0 to 1; a RESHAPE if the type holds no other values."""
+    """Return the nodes that limit quantized values to the range from 0 to 1.
+
+    If all values of the type are in this range, return a RESHAPE.
+    """
     source, target = work.input(node, 0), work.output(node)
     is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
     if (
@@ -211,7 +217,7 @@ def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rounded(value: np.float32) -> int:
-    """Round to the nearest integer, and halves up (``roundf`` of numbers that are not negative)."""
+    """Round to the nearest integer. Halves are rounded up, as ``roundf`` does for numbers that are not negative."""
     return math.floor(float(value) + 0.5)
 
 
@@ -235,9 +241,9 @@ def _axes(work: Work, node: Node) -> list[int] | None:
 
 
 def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return one MEAN for each axis, starting with the last axis. Each MEAN keeps the number of dimensions.
+    """Return one MEAN for each axis, beginning with the last axis.
 
-    If the original node removes dimensions, a RESHAPE follows.
+    Each MEAN keeps the number of dimensions. If the original node removes dimensions, a RESHAPE follows.
     """
     axes = _axes(work, node)
     source, target = work.input(node, 0), work.output(node)
@@ -260,7 +266,7 @@ def _is_float_mean(*tensors: Tensor) -> bool:
 
 
 def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return AVERAGE_POOL_2D over all positions of an image."""
+    """Return an AVERAGE_POOL_2D over all positions of an image."""
     source, target = work.input(node, 0), work.output(node)
     if _axes(work, node) != [1, 2] or source.rank != 4 or not _is_float_mean(source, target) or work.is_open(source, target):
         return None

@@ -1,4 +1,4 @@
-"""Replace INT64 with INT32 where INT32 suffices, and remove unnecessary CASTs."""
+"""Replace INT64 by INT32 where INT32 suffices, and remove needless CASTs."""
 
 from __future__ import annotations
 
@@ -38,12 +38,11 @@ _POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType(
 )
 """Positions of the index operands of each operator.
 
-Kernels accept INT32 or INT64, but all index operands of a node must have the same type.
-
-INT32 suffices, because sizes are INT32 in the runtime.
+Kernels accept index operands of INT32 or INT64, but all index operands of a node must have the same type. INT32 suffices,
+because the runtime stores sizes as INT32.
 """
 _CONSTANT_POSITIONS: Mapping[str, tuple[int, ...]] = MappingProxyType({**_POSITIONS, "ONE_HOT": (0,)})
-"""The positions in ``_POSITIONS``, and positions of operands that can become INT32 only if they are constants."""
+"""The positions in ``_POSITIONS``, and the positions of operands that can become INT32 only if they are constants."""
 
 
 def _narrow_constants(work: Work, node: Node) -> Sequence[Node] | None:
@@ -69,7 +68,7 @@ def _fits(values: npt.NDArray[Any]) -> bool:
 
 
 def _narrow_operands(work: Work) -> None:
-    """Cast INT64 index operands to INT32, with one CAST for all nodes that read the same tensor."""
+    """Cast INT64 index operands to INT32. All nodes that read the same tensor share one CAST."""
     casts: dict[int, int] = {}
 
     def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
@@ -120,11 +119,11 @@ _COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQU
 _ARITHMETIC = frozenset(
     {"ABS", "ADD", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "NEG", "SELECT", "SELECT_V2", "SUB", *_COMPARISONS}
 )
-"""Operators that give the same results in INT32 as in INT64, if all values fit into INT32."""
+"""Operators with the same results in INT32 as in INT64, if all values fit into INT32."""
 
 
 def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return CASTs of the INT64 operands, the node with INT32 operands, and a CAST of an INT64 result."""
+    """Return the node with INT32 operands, after CASTs of its INT64 operands. An INT64 result also gets a CAST."""
     wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
     expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
     if wide != expected or len(node.outputs) != 1:
@@ -159,14 +158,11 @@ _MOVES: Mapping[str, int | None] = MappingProxyType(
         "TRANSPOSE": 1,
     }
 )
-"""Operators that only move elements, and the number of operands with moved elements. None means all operands."""
+"""Operators that only move elements, with the number of operands whose elements are moved. None means all operands."""
 
 
 def _cast_before_moves(work: Work) -> None:
-    """If a CAST of INT64 values follows nodes that only move elements, move the CAST before these nodes.
-
-    The nodes are processed from last to first.
-    """
+    """Move a CAST of INT64 values in front of nodes that only move elements. The nodes are processed from last to first."""
     editor = work.editor
     readers = Counter([index for _, node in editor.nodes for index in node.inputs] + editor.outputs)
     moves = {index: node for _, node in editor.nodes if node.op in _MOVES and not node.is_custom for index in node.outputs}
@@ -194,7 +190,7 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return CASTs of a node's operands, and the node with the tensor ``goal`` as its result."""
+    """Return CASTs of a node's operands, and the node with the result ``goal``."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -218,15 +214,15 @@ _HOLDS: Mapping[str, frozenset[str]] = MappingProxyType(
         "INT64": frozenset(),
     }
 )
-"""For each type, the types that can hold all its values."""
+"""For each type, the types that can hold all values of the type."""
 _INTEGERS = frozenset(_HOLDS)
 
 
 def _join_casts(work: Work) -> None:
     """Remove the first of two consecutive CASTs, if the first CAST keeps all values.
 
-    The second CAST then reads the source of the first. If the source already has the type of the final result, the second CAST is
-    removed as well.
+    The second CAST then reads the operand of the first CAST. If the operand already has the final type, the second CAST is also
+    removed.
     """
     editor = work.editor
     writers = {node.outputs[0]: node for _, node in editor.nodes if node.op == "CAST" and len(node.outputs) == 1}
@@ -252,7 +248,7 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return an earlier tensor that can replace the source of a CAST, or None if there is none."""
+    """Return an earlier tensor that a CAST can read instead of its operand, or None if there is no such tensor."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -281,7 +277,7 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that casts a constant to another type, or None if the result may differ from the kernel's result."""
+    """Return a function that casts a constant to another type. Return None if the kernel's result may differ."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None

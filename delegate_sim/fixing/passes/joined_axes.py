@@ -1,4 +1,4 @@
-"""Join neighboring dimensions that an operator treats in the same way, to reduce the rank."""
+"""Join neighboring dimensions that an operator treats alike, in order to reduce the rank."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _Axis = TypeVar("_Axis")
 
 
 def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None], most: int = MOST) -> list[_Axis] | None:
-    """Join neighboring dimensions from the front until at most ``most`` are left. Return None if that is impossible.
+    """Join neighboring dimensions, beginning with the first, until at most ``most`` are left. Return None if that is impossible.
 
-    Each function in ``joins`` joins two neighbors, or returns None if it cannot join them. A function is used only if the
-    functions before it cannot join any pair.
+    Each function in ``joins`` joins two neighbors, or returns None. A function is used only if the earlier functions cannot
+    join any pair.
     """
     remaining = list(axes)
     while len(remaining) > most:
@@ -31,24 +31,27 @@ def joined(axes: Sequence[_Axis], *joins: Callable[[_Axis, _Axis], _Axis | None]
 
 
 class SharedAxis(NamedTuple):
-    """A dimension of a broadcast result, and for each operand whether it is broadcast along this dimension."""
+    """A dimension of a broadcast result. ``stretched`` tells for each operand whether it is broadcast along this dimension."""
 
     size: int
     stretched: tuple[bool, ...]
 
     def joined(self, other: SharedAxis) -> SharedAxis | None:
-        """Return two dimensions as one if one has size 1 or the same operands are broadcast along both; None otherwise."""
+        """Join two dimensions. Return None if the dimensions cannot be joined.
+
+        Two dimensions can be joined if one has size 1, or if the same operands are broadcast along both.
+        """
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         return SharedAxis(self.size * other.size, self.stretched) if self.stretched == other.stretched else None
 
     def of(self, operand: int) -> int:
-        """Return the number of an operand's elements along the dimension."""
+        """Return an operand's size along the dimension."""
         return 1 if self.stretched[operand] else self.size
 
 
 def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> list[SharedAxis] | None:
-    """Return the dimensions of the shape ``target``, or None if an operand cannot be broadcast to this shape."""
+    """Return the dimensions of the shape ``target``. Return None if an operand cannot be broadcast to this shape."""
     rank = len(target)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in operands]
     if any(len(shape) != rank or any(own not in (1, size) for own, size in zip(shape, target, strict=True)) for shape in padded):
@@ -57,22 +60,22 @@ def shared_axes(target: Sequence[int], operands: Sequence[Sequence[int]]) -> lis
 
 
 class RoleAxis(NamedTuple):
-    """A dimension with its role in the operator."""
+    """A dimension with its role in an operator."""
 
     size: int
     role: object
 
     def joined(self, other: RoleAxis) -> RoleAxis | None:
-        """Return two dimensions with the same role as one, or None for different roles."""
+        """Join two dimensions with the same role. Return None if the roles differ."""
         return RoleAxis(self.size * other.size, self.role) if self.role == other.role else None
 
     def joined_if_single(self, other: RoleAxis) -> RoleAxis | None:
-        """Return two dimensions as one if at least one has size 1; None otherwise."""
+        """Join two dimensions if at least one has size 1. Otherwise, return None."""
         return self if other.size == 1 else other if self.size == 1 else None
 
 
 def around(shape: Sequence[int], axis: int) -> tuple[tuple[int, ...], int] | None:
-    """Return a shape with the dimensions before and after ``axis`` joined, and the new position of ``axis``.
+    """Join the dimensions before ``axis``, and the dimensions after ``axis``. Return the shape and the new position of ``axis``.
 
     Return None if too many dimensions would be left.
     """
@@ -93,20 +96,20 @@ class CutAxis(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """True if the slice takes all elements."""
+        """True if the slice takes all elements of the dimension."""
         return self.taken == self.size
 
     def joined(self, other: CutAxis) -> CutAxis | None:
-        """Return two dimensions as one if both are taken whole or one has size 1; None otherwise."""
+        """Join two dimensions if both are taken whole, or if one has size 1. Otherwise, return None."""
         if self.size == 1 or other.size == 1:
             return self if other.size == 1 else other
         size = self.size * other.size
         return CutAxis(size, 0, size, 1) if self.is_whole and other.is_whole else None
 
     def joined_with_inner(self, inner: CutAxis) -> CutAxis | None:
-        """Return a sliced dimension and the next dimension, ``inner``, as one.
+        """Join a sliced dimension and the next dimension, ``inner``.
 
-        Return None if the stride is not 1 or if the slice does not take all of ``inner``.
+        Return None if the stride is not 1, or if the slice does not take all of ``inner``.
         """
         if self.stride != 1 or not inner.is_whole:
             return None
@@ -114,7 +117,7 @@ class CutAxis(NamedTuple):
 
 
 class PaddedAxis(NamedTuple):
-    """A dimension that is padded before and after."""
+    """A dimension with padding before and after the elements."""
 
     size: int
     before: int
@@ -122,17 +125,17 @@ class PaddedAxis(NamedTuple):
 
     @property
     def is_same(self) -> bool:
-        """True if the dimension is not padded."""
+        """True if the dimension has no padding."""
         return not self.before and not self.behind
 
     def joined(self, other: PaddedAxis) -> PaddedAxis | None:
-        """Return two dimensions as one if both are unpadded, or if one is unpadded and has size 1; None otherwise."""
+        """Join two dimensions if both have no padding, or if one has no padding and size 1. Otherwise, return None."""
         if self.is_same and other.is_same:
             return PaddedAxis(self.size * other.size, 0, 0)
         return other if self.is_same and self.size == 1 else self if other.is_same and other.size == 1 else None
 
     def joined_with_inner(self, inner: PaddedAxis) -> PaddedAxis | None:
-        """Return a dimension and the next dimension, ``inner``, as one if ``inner`` is not padded; None otherwise."""
+        """Join a dimension and the next dimension, ``inner``, if ``inner`` has no padding. Otherwise, return None."""
         return PaddedAxis(*[number * inner.size for number in self]) if inner.is_same else None
 
 
@@ -143,9 +146,10 @@ class TiledAxis(NamedTuple):
     multiple: int
 
     def joined(self, other: TiledAxis) -> TiledAxis | None:
-        """Return two dimensions as one, or None if that is impossible.
+        """Join two dimensions, or return None if that is impossible.
 
-        It is possible if the inner dimension is not repeated, or if the outer dimension has size 1 and is not repeated.
+        Two dimensions can be joined if the inner dimension is not repeated. They can also be joined if the outer dimension has
+        size 1 and is not repeated.
         """
         if other.multiple == 1:
             return TiledAxis(self.size * other.size, self.multiple)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
     {"CONV_2D": (2, 0), "DEPTHWISE_CONV_2D": (2, 3), "FULLY_CONNECTED": (2, 0), "TRANSPOSE_CONV": (3, 0)}
 )
-"""The position of the bias, and the dimension of the weights that has the size of the bias, by operator."""
+"""The position of the bias, and the dimension of the weights that gives the size of the bias, keyed by operator."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 
@@ -36,7 +36,7 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a bias of zeros and return its index, or None if the type or the scales of the bias are unknown."""
+    """Add a bias of zeros and return its index. Return None if the type or scales of the bias are unknown."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:
@@ -50,14 +50,17 @@ def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) 
 
 
 def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
-    """Return the sizes of a constant matrix, or None for other tensors. Leading dimensions of 1 are allowed."""
+    """Return the sizes of a constant matrix, or None for other tensors. Leading dimensions of size 1 are allowed."""
     if not work.has_elements(weights) or weights.type != "FLOAT32" or weights.rank < 2 or set(weights.shape[:-2]) - {1}:
         return None
     return weights.shape[-2], weights.shape[-1]
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED between RESHAPEs. BATCH_MATMUL with a constant matrix multiplies every row by the same matrix."""
+    """Return a FULLY_CONNECTED between RESHAPEs.
+
+    A BATCH_MATMUL with a constant matrix multiplies every row by the same matrix.
+    """
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -91,7 +94,7 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED after a RESHAPE of the operand to a matrix. The kernel computes the same products."""
+    """Return a FULLY_CONNECTED after a RESHAPE of its operand to a matrix. The kernel computes the same products."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -103,15 +106,15 @@ def _rows(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 _CONVOLVED: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT8", "INT16": "INT8"})
-"""The type of a convolution's weights for each operand type.
+"""The type of a convolution's weights for each type of its operand.
 
-With weights of another type, the runtime would quantize more tensors.
+With weights of any other type, the runtime would quantize more tensors.
 """
 _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CONV_2D with a 1x1 window on an image that is one pixel wide. Each row of the operand becomes one pixel."""
+    """Return a CONV_2D with a 1x1 window. The image has one pixel for each row of the operand, and is one pixel wide."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:
@@ -148,14 +151,14 @@ _SAME = 0
 
 
 def _filters_of_frame(read: WorkCount, frame: int) -> npt.NDArray[Any]:
-    """Return the weights of a CONV_2D for one frame in the window of a CONV_3D."""
+    """Return the weights of a CONV_2D for one frame of a CONV_3D's window."""
     return np.ascontiguousarray(read()[frame].transpose(3, 0, 1, 2))
 
 
 def _conv_3d(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return one CONV_2D for each frame of the window, and ADDs of the results.
+    """Return one CONV_2D for each frame of the window, and ADDs of their results.
 
-    A STRIDED_SLICE selects the frames of the operand for each CONV_2D. For the padding SAME, frames of zeros are added first.
+    A STRIDED_SLICE selects the frames for each CONV_2D. For the padding SAME, frames of zeros are added first.
     """
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)

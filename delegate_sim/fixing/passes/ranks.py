@@ -1,4 +1,4 @@
-"""Rewrite nodes whose tensors have more than four dimensions, by joining neighboring dimensions."""
+"""Rewrite nodes with tensors of more than four dimensions. Neighboring dimensions are joined."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _Shape = tuple[int, ...]
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether all sizes of a node's tensors are known, and a tensor has more dimensions than delegates support."""
+    """Return whether a node has a tensor with too many dimensions for delegates.
+
+    The result is false if any size of the node's tensors is unknown.
+    """
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -44,7 +47,7 @@ def lowered(
     constants: Mapping[int, Any] = MappingProxyType({}),
     **options: Any,
 ) -> Sequence[Node] | None:
-    """Return a node between RESHAPEs that change the shapes of its operands and results, or None if that is impossible.
+    """Return a node between RESHAPEs of its operands and results. Return None if that is impossible.
 
     ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
     positions of index operands to new values. ``options`` are the changed options.
@@ -71,9 +74,10 @@ def lowered(
 
 
 def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node], *, keeps_rank: bool = False) -> int | None:
-    """Return a tensor with the elements of ``tensor`` in another shape, or None if the tensor cannot be reshaped.
+    """Return a tensor with the elements of ``tensor`` in another shape. Return None if that is impossible.
 
-    If a RESHAPE is needed, it is appended to ``nodes``. Without ``keeps_rank``, leading dimensions of size 1 may be left out.
+    If a RESHAPE is needed, it is appended to ``nodes``. If ``keeps_rank`` is false, leading dimensions of size 1 may be left
+    out.
     """
     is_padded = not keeps_rank and tensor.rank < len(shape) and _without_ones(tensor.shape) == _without_ones(shape)
     if tensor.shape == shape or is_padded:
@@ -88,7 +92,7 @@ def _with_shape(work: Work, tensor: Tensor, shape: _Shape, nodes: list[Node], *,
 
 
 def _without_ones(shape: _Shape) -> _Shape:
-    """Return a shape without leading dimensions of size 1, which broadcasting ignores."""
+    """Return a shape without its leading dimensions of size 1. Broadcasting ignores these dimensions."""
     return tuple(itertools.dropwhile(lambda size: size == 1, shape))
 
 
@@ -101,7 +105,7 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an element-wise node whose operands all have as many dimensions as its result, apart from scalars and vectors."""
+    """Return an element-wise node with operands that have the rank of the result. Scalars and vectors keep their rank."""
     target = work.output(node)
     nodes: list[Node] = []
     inputs: list[int] = []
@@ -119,7 +123,10 @@ def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _with_broadcast_first(work: Work, node: Node, shape: _Shape) -> Sequence[Node] | None:
-    """Return TILEs that broadcast the operands, and an element-wise node over one dimension; None for per-channel tensors."""
+    """Return TILEs that broadcast the operands, and an element-wise node over one dimension.
+
+    Return None if a tensor is quantized per channel.
+    """
     target = work.output(node)
     nodes: list[Node] = []
     inputs: list[int] = []
@@ -181,7 +188,10 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence[Node] | None:
-    """Return one reduction for each axis, between RESHAPEs. Each reduces the middle one of three dimensions."""
+    """Return one reduction for each axis, between RESHAPEs.
+
+    The operand of each reduction has three dimensions, and the second dimension is reduced.
+    """
     source, target = work.input(node, 0), work.output(node)
     if source.is_constant or (source.type != "FLOAT32" and node.op not in _LIMITS.split()):
         return None
@@ -228,9 +238,9 @@ def _concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _resized(joined_shape: tuple[_Shape, int], shape: _Shape) -> _Shape:
-    """Return a joined shape with a resized axis, so that the shape has as many elements as ``shape``.
+    """Return a joined shape with another size of the axis. The new shape has as many elements as ``shape``.
 
-    ``joined_shape`` holds the joined shape and the position of the axis.
+    ``joined_shape`` has the joined shape and the position of the axis.
     """
     sizes, axis = joined_shape
     others = element_count([size for place, size in enumerate(sizes) if place != axis])
@@ -254,14 +264,14 @@ def _gather(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER with one dimension of indices, also for tensors of few dimensions."""
+    """Return a GATHER with indices of one dimension. Tensors with few dimensions are rewritten too."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     is_flat = work.input(node, 1).rank == 1
     return None if is_flat or work.is_open(*tensors) or min(node.inputs) < 0 else _gather_of_rows(work, node)
 
 
 def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER of rows from a table of up to three dimensions, with the indices flattened to one dimension."""
+    """Return a GATHER of rows from a table of up to three dimensions. The indices have one dimension."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     if options.batch_dims or not source.rank:
         return None
@@ -331,10 +341,10 @@ def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TRANSPOSE with at most four dimensions, or several TRANSPOSEs if one does not suffice.
+    """Return a TRANSPOSE with at most four dimensions. If one TRANSPOSE does not suffice, return several.
 
-    Dimensions that stay neighbors are joined, and dimensions of size 1 are removed. Each of several TRANSPOSEs moves one group of
-    dimensions to its final place.
+    Dimensions that stay neighbors are joined, and dimensions of size 1 are removed. If there are several TRANSPOSEs, each moves
+    one group of dimensions to its final place.
     """
     source, order = work.input(node, 0), work.integers(work.input(node, 1))
     if not _is_lowered(work, node) or order is None or order.size != source.rank or source.is_constant:
@@ -361,7 +371,10 @@ def _transpose(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
-    """Return the order after the next TRANSPOSE towards ``goal``, as at most four groups of neighboring dimensions."""
+    """Return the order of dimensions after the next TRANSPOSE towards ``goal``.
+
+    The order is split into at most four groups of neighboring dimensions.
+    """
     following = dict(itertools.pairwise(now))
     groups: list[_Shape] = []
     for axis in goal:

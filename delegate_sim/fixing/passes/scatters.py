@@ -1,6 +1,7 @@
-"""Rewrite STABLEHLO_SCATTER, which replaces one slice of a tensor, with simpler operators.
+"""Rewrite STABLEHLO_SCATTER as simpler operators, if the scatter replaces one slice of a tensor.
 
-PyTorch's ``index_copy`` and ``index_put`` become STABLEHLO_SCATTER, for example where a language model writes into its caches.
+The converter writes PyTorch's ``index_copy`` and ``index_put`` as STABLEHLO_SCATTER. Language models use these functions to
+write into their caches.
 """
 
 from __future__ import annotations
@@ -29,25 +30,25 @@ class _Window:
 
     sizes: tuple[int, ...]
     starts: tuple[int, ...] | None
-    """The first position along each dimension; None if the positions are not constants."""
+    """The slice's first position along each dimension. None if the positions are not constants."""
     scattered: tuple[int, ...]
-    """The dimensions whose first positions are in the indices, in the order of the indices."""
+    """The dimensions whose first position is in the indices, in the order of the indices."""
     order: tuple[int, ...]
     """The dimensions of the updates, in the order of the tensor's dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Dimensions:
-    """The dimensions of a scatter's tensor, indices and updates, and how they correspond."""
+    """The dimensions of a scatter's tensor, indices and updates, and their correspondence."""
 
     kept: dict[int, int]
-    """The dimension of the tensor for each window dimension of the updates."""
+    """For each window dimension of the updates, the dimension of the tensor."""
     batches: tuple[int, ...]
-    """The dimensions of the updates that count index vectors."""
+    """The dimensions of the updates that correspond to index vectors."""
     scattered: tuple[int, ...]
-    """The dimensions of the tensor whose positions are in an index vector."""
+    """The dimensions of the tensor for which an index vector has positions."""
     vectors: tuple[int, ...]
-    """The shape of the indices, with a dimension for the numbers of an index vector."""
+    """The shape of the indices. One dimension has the numbers of an index vector."""
     axis: int
     """The dimension of ``vectors`` that has the numbers of an index vector."""
 
@@ -80,7 +81,7 @@ def _dimensions(work: Work, node: Node) -> _Dimensions | None:
 
 
 def _window(work: Work, node: Node) -> _Window | None:
-    """Return the slice that a scatter replaces, or None if the positions may form several slices."""
+    """Return the slice that a scatter replaces. Return None if the positions may form several slices."""
     source, indices, updates, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
     if work.is_open(source, indices, updates, target) or not updates.element_count or not _replaces(work, node):
         return None
@@ -117,7 +118,7 @@ def _window(work: Work, node: Node) -> _Window | None:
 
 
 def _replaces(work: Work, node: Node) -> bool:
-    """Return whether a scatter replaces elements, instead of adding to them, for example."""
+    """Return whether a scatter replaces elements. Other scatters combine old and new elements, for example by adding."""
     index = work.options(node).update_computation_subgraph_index
     if not 0 <= index < len(work.model.subgraphs):
         return False
@@ -130,7 +131,7 @@ def _are_rising(axes: Sequence[int], rank: int) -> bool:
 
 
 def _moving(rows: npt.NDArray[Any] | None) -> int | None:
-    """Return the only column of ``rows`` that counts up by one; all other columns must be constant. Otherwise return None."""
+    """Return the only column of ``rows`` that is not constant, if it counts up by one. Otherwise, return None."""
     if rows is None:
         return None
     steps = np.diff(rows.astype(np.int64), axis=0)
@@ -144,7 +145,7 @@ def _is_inside(starts: Sequence[int] | None, sizes: Sequence[int], source: Tenso
 
 
 def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the updates with the sizes of the slice. Append the nodes that this needs."""
+    """Return the updates in the shape of the slice. Append the nodes that reshape the updates to ``nodes``."""
     updates = work.input(node, 2)
     moved = [place for place in window.order if updates.shape[place] != 1]
     operand = updates.index
@@ -160,7 +161,7 @@ def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
 
 
 def _starts(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the first positions along all dimensions as a vector. Append the nodes that this needs."""
+    """Return the slice's first positions along all dimensions as a vector. Append the nodes that compute it to ``nodes``."""
     indices, rank = work.input(node, 1), len(window.sizes)
     if window.starts is not None:
         return work.constant(f"{indices.name}/starts", indices.type, window.starts)
@@ -200,7 +201,7 @@ def _as_update_slice(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CONCATENATION of the elements before the slice, the updates and the elements after the slice."""
+    """Return a CONCATENATION of the elements before the slice, the updates, and the elements after the slice."""
     window, source = _window(work, node), work.input(node, 0)
     if window is None or window.starts is None or source.is_per_channel:
         return None

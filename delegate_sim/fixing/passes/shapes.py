@@ -1,4 +1,4 @@
-"""Replace operators that only move elements by other operators that only move elements."""
+"""Rewrite operators that only move elements as other operators that only move elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return RESHAPEs that add a dimension of size 1 to each operand, and a CONCATENATION along that dimension."""
+    """Return RESHAPEs that add a dimension of size 1 to each operand, and a CONCATENATION along the new dimension."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None
@@ -61,7 +61,7 @@ def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
 def slices(
     work: Work, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool, start: int = 0
 ) -> list[Node]:
-    """Return nodes that cut consecutive slices along a dimension, with the given sizes. The first slice begins at ``start``."""
+    """Return nodes that cut consecutive slices of the given sizes along a dimension. The first slice begins at ``start``."""
     nodes = []
     shape = work.tensor(source).shape
     for target, size in zip(targets, sizes, strict=True):
@@ -114,7 +114,7 @@ def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
-    """Return the operand's shape with leading dimensions of size 1, so that it has as many dimensions as the result.
+    """Return the operand's shape with leading dimensions of size 1, up to the rank of the result.
 
     Return None if the operand is constant, or if a shape is not known.
     """
@@ -126,7 +126,7 @@ def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
 
 
 def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Node]) -> int:
-    """Return a tensor that has the elements of ``source`` in another shape. If this needs a RESHAPE, append it to ``nodes``."""
+    """Return a tensor with the elements of ``source`` in another shape. If a RESHAPE is needed, append it to ``nodes``."""
     if shape == source.shape:
         return source.index
     result = work.result(source, f"of_rank_{len(shape)}", shape)
@@ -137,7 +137,7 @@ def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Nod
 def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a TILE of the operand.
 
-    If the operand has fewer dimensions than the result, a RESHAPE first adds dimensions of size 1.
+    If the operand has fewer dimensions than the result, a RESHAPE adds dimensions of size 1 first.
     """
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None:
@@ -150,7 +150,7 @@ def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a MUL by a tensor of ones. This tensor has the result's sizes along the dimensions that are broadcast."""
+    """Return a MUL by a tensor of ones. Along the broadcast dimensions, the tensor of ones has the sizes of the result."""
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None or target.type != "FLOAT32":
         return None
@@ -163,7 +163,7 @@ def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return, for each dimension that is broadcast, a CONCATENATION of copies along this dimension."""
+    """Return one CONCATENATION for each broadcast dimension. It concatenates copies along this dimension."""
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None or target.is_per_channel:
         return None
@@ -182,9 +182,9 @@ def _broadcast_as_concatenation(work: Work, node: Node) -> Sequence[Node] | None
 
 
 def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER from one table with the rows of all batches.
+    """Return a GATHER from one table that contains the rows of all batches.
 
-    The position of a batch's first row in the table is added to the indices of the batch.
+    The position of a batch's first row is added to the indices of the batch.
     """
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     batches, axis = options.batch_dims, options.axis + (source.rank if options.axis < 0 else 0)

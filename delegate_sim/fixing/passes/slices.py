@@ -1,4 +1,4 @@
-"""Rewrite STRIDED_SLICE with fewer options set, or as SLICE."""
+"""Rewrite STRIDED_SLICE as a STRIDED_SLICE with fewer options, or as SLICE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .joined_axes import CutAxis
 
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
-    """Return a node's slice of each dimension, or None if a slice is unknown or a stride is negative."""
+    """Return a node's slice along each dimension. Return None if a slice is unknown, or a stride is negative."""
     return _sliced(work, node) if node.op == "SLICE" else _strided(work, node)
 
 
@@ -55,9 +55,9 @@ def _strided(work: Work, node: Node) -> list[CutAxis] | None:
 
 
 def _axes_of(count: int, rank: int, ellipsis: int, new_axis: int) -> list[tuple[int, int]] | None:
-    """Return pairs: a position in begin, end and strides, and the dimension that is sliced by the values at this position.
+    """Return pairs of a position in begin, end and strides, and the dimension that the values at this position slice.
 
-    An ellipsis slices all dimensions that no other position slices. A new axis slices no dimension. Return None if there are more
+    An ellipsis slices all dimensions that no position slices. A new axis slices no dimension. Return None if there are more
     positions than dimensions.
     """
     if ellipsis & (ellipsis - 1):

@@ -1,4 +1,4 @@
-"""Passes over a whole graph, such as lower operator versions and the removal of nodes that cancel each other."""
+"""Passes over a whole graph. For example, passes lower operator versions or remove nodes that cancel each other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def _own_versions(work: Work) -> None:
     """Lower the operator version of each node to the version that the node requires.
 
-    If nodes of one operator require different versions, converters often give the highest of these versions to all of the nodes.
+    Converters often give all nodes of an operator the highest version that one of the nodes requires.
     """
     graph = work.editor.graph
     nodes = []
@@ -35,7 +35,7 @@ def _own_versions(work: Work) -> None:
 
 
 def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
-    """Return a function that computes the result of a DEQUANTIZE of a constant, or None if the result is unknown."""
+    """Return a function that computes the result of a DEQUANTIZE of a constant. Return None if the result is unknown."""
     source = work.input(node, 0)
     if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
         return None
@@ -43,7 +43,7 @@ def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
-    """Return a function that dequantizes a constant in the same way as DEQUANTIZE, or None if the scales are unknown."""
+    """Return a function that dequantizes a constant as DEQUANTIZE does. Return None if the scales are unknown."""
     if source.type == "FLOAT16":
         return lambda: read().astype(np.float32)
     parameters = source.quantization
@@ -76,7 +76,10 @@ def _widen_constants(work: Work, *types: str) -> None:
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace a BROADCAST_TO of a constant by a constant. A BROADCAST_TO stays if its result is an output or too large."""
+    """Replace the BROADCAST_TO of a constant by a larger constant.
+
+    A BROADCAST_TO stays if its result is an output of the graph, or is too large.
+    """
     remaining = []
     for origin, node in work.editor.nodes:
         compute = None
@@ -91,7 +94,7 @@ def _broadcast_constants(work: Work) -> None:
 
 
 def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
-    """Return a function that computes the elements of a constant in the shape of ``target``; None if that is impossible."""
+    """Return a function that computes a constant's elements in the shape of ``target``. Return None if that is impossible."""
     fits = source.rank <= target.rank and all(
         own in (1, size) for own, size in zip(source.shape, target.shape[target.rank - source.rank :], strict=True)
     )
@@ -123,7 +126,7 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Remove pairs of nodes that cancel each other. Readers of a pair's result then read the pair's input."""
+    """Remove pairs of nodes that cancel each other. Nodes that read a pair's result then read the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -149,7 +152,7 @@ def _cancel(work: Work) -> None:
 
 
 def _undone(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return the input of a pair of nodes that together only keep or reshape the input, or None if there is no such pair.
+    """If a pair of nodes only keeps or reshapes its input, return this input. Otherwise, return None.
 
     ``node`` is the second node of the pair. If ``node`` is a RESHAPE that keeps the shape, return the input of ``node``.
     """
@@ -194,7 +197,10 @@ def _inline_composites(work: Work) -> None:
 
 
 def _decomposed(work: Work, node: Node) -> list[Node] | None:
-    """Return the nodes of a composite's decomposition with tensors of the calling subgraph, or None if this is impossible."""
+    """Return the nodes of a composite's decomposition, with tensors of the calling subgraph.
+
+    Return None if this is impossible.
+    """
     index = work.options(node).decomposition_subgraph_index
     if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
         return None
@@ -286,4 +292,4 @@ LAST: tuple[Pass, ...] = (
         _widen_weights,
     ),
 )
-"""Passes that run last, because they remove pairs of nodes that other passes add, or because they make the file larger."""
+"""Passes that run last. They remove pairs of nodes that other passes add, or make the file larger."""

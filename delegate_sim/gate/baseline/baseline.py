@@ -1,7 +1,7 @@
 """The committed baseline: the accepted result of each model on each target.
 
 The baseline is a JSON file. It has one line for each pair of model and target, and one line for the outline of each model. Later
-checks use the outlines to find changed nodes. Commas are on separate lines, so that Git can merge changes of different lines.
+checks use the outlines to find changed nodes. Commas have their own lines, so that Git can merge changes to different entries.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read the entries of a baseline file. The file follows the current schema or the first schema."""
+"""Read the entries of a baseline file, in the current or in the first schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCHEMA = "delegate-sim/baseline/2"
 FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
-"""Older names of outcomes: for models that do not run, and for models with nodes that a compiler plugin takes."""
+"""Outcome names in older baselines. The first two mean that the model does not run; the third is now ``TAKEN``."""
 
 
 def baseline_of(content: Any) -> Baseline:

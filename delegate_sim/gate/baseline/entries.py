@@ -45,7 +45,7 @@ class Entry:
     fallback: tuple[Fallback, ...]
     outline: tuple[SubgraphOutline, ...]
     compute: ComputeTotals | None = None
-    """Multiply-adds, or None in an entry of an older version."""
+    """The multiply-adds; None if an older version of delegate-sim wrote the entry."""
 
     def on_cpu(self, subgraph: int) -> frozenset[int]:
         """Return the nodes of a subgraph that stay on the CPU."""

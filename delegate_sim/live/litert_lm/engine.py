@@ -1,6 +1,6 @@
 """Run LiteRT-LM's real engine on a bundle, and compare the result with the simulation.
 
-The engine is the Python package ``litert-lm-api``. This package neither ships nor downloads it.
+The engine is in the Python package ``litert-lm-api``, which users install themselves.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WRONG_FILE, _WRONG_MAGIC = b"LITERTLX" + bytes(64), "Invalid magic number"
 
 @dataclass(frozen=True, slots=True)
 class LiveBundle:
-    """The real engine's answer to a bundle on one backend, and the differences from the simulation."""
+    """The result of the real engine for a bundle on one backend, and the differences from the simulation."""
 
     backend: str
     software: str
@@ -47,7 +47,7 @@ class LiveBundle:
     """The engine's error message; None if the engine starts or crashes."""
     replacements: tuple[BundleReplacement, ...] = ()
     lacks: str = ""
-    """Requirements that are missing on this host; the engine then did not run."""
+    """Requirements that are missing on this host. If any is missing, the engine did not run."""
     differences: tuple[str, ...] = ()
 
     @property
@@ -78,7 +78,7 @@ def software() -> str:
 
 
 def lacking(backend: str = CPU) -> str:
-    """Return the requirements for a backend that are known to be missing on this host; empty if there are none."""
+    """Return the known missing requirements for a backend on this host; empty if there are none."""
     if packages.package_folder(_MODULE) is None:
         return f"{PACKAGE}: pip install 'delegate-sim[litert-lm]'"
     if backend not in BACKENDS:
@@ -104,7 +104,7 @@ def try_engine() -> str:
 
 
 def run_bundle(report: BackendReport) -> LiveBundle:
-    """Run the engine on the bundle of a simulated report, with the same backend and options, and compare the answers."""
+    """Run the engine on the bundle of a simulated report, with the same backend and options, and compare the two results."""
     lacks = lacking(report.backend)
     if lacks:
         return LiveBundle(report.backend, software(), lacks=lacks)
@@ -127,9 +127,9 @@ def run_bundle(report: BackendReport) -> LiveBundle:
 
 
 def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, str]:
-    """Run the worker.
+    """Run the worker. Return how the process ended, and the last stage that the worker reached.
 
-    Return how its process ended, and the last stage that it reached; the stage is empty if all stages ended.
+    The stage is empty if all stages ended.
     """
     stage = Path(folder, "stage")
     environment = vulkan.with_driver(vulkan.driver_environment())
@@ -146,7 +146,7 @@ def _outcome(finished: Finished, stage: str) -> str:
 
 
 def _error(lines: Iterable[str]) -> str | None:
-    """Return the engine's own text of the failure, without the trace of its source code; None if there is none."""
+    """Return the engine's error message, without the trace of its source code; None if there is no message."""
     text: list[str] = []
     for line in lines:
         match = _FAILED.match(line)

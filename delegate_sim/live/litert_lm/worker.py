@@ -1,7 +1,7 @@
-"""Run LiteRT-LM's engine on a bundle, in a process of its own: make the engine and a session, read a prompt, generate tokens.
+"""Run LiteRT-LM's engine on a bundle, in a separate process: make the engine and a session, read a prompt, generate tokens.
 
-The process writes the stage that it reached to a file before each stage. The engine's log is on standard error. This module
-imports nothing from delegate-sim, because it runs with the engine's package alone.
+Before each stage, the process writes the name of the stage to a file. The engine's log is on standard error. This module imports
+nothing from delegate-sim, because it runs with the engine's package alone.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 _VERBOSE = "_ZN4absl12log_internal21UpdateGlobalVLogLevelEi"
-"""absl's function for the level of VLOG, which the wheel's library exports under this name."""
+"""The symbol of absl's function that sets the VLOG level, in the wheel's library."""
 _PROMPT = "Hello"
 _TOKENS = 4
 REFUSED_STATUS = 3
-"""The status of the process after an error of the engine. A crash ends the process with a signal, or with status 1."""
+"""The exit status after an error of the engine. A crash ends the process with a signal, or with status 1."""
 
 
 def main(bundle: str, arguments: str, result: str) -> None:
-    """Run the stages. If the library crashes, the process ends, and the file has the last stage."""
+    """Run the stages. If the library crashes, the process ends, and the file names the last stage."""
     import litert_lm
 
     given: dict[str, Any] = json.loads(arguments)
@@ -60,7 +60,7 @@ def main(bundle: str, arguments: str, result: str) -> None:
 
 
 def _log_everything(package: Any) -> None:
-    """Let the library log the lines about delegates."""
+    """Make the library log its lines about delegates."""
     library = ctypes.CDLL(str(Path(package.__file__).parent / "liblitert-lm.so"))
     library.litert_lm_set_min_log_level(0)
     verbose = getattr(library, _VERBOSE, None)

@@ -75,8 +75,9 @@ def database(text: str) -> Mapping[str, DatabaseTable]:
 def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:
     """Return the place of every node.
 
-    The table ``perf`` lists the operations of one subgraph, including CPU operations. In this subgraph, Vela removed every node
-    without an operation. The places of nodes in all other subgraphs follow from the NPU's commands and from the compiled file.
+    The table ``perf`` lists the operations of one subgraph, including CPU operations. A node of this subgraph was removed if it
+    has no operation in the table. The places of nodes in all other subgraphs follow from the NPU's commands and from the compiled
+    file.
     """
     nodes = [(graph.index, node.index) for graph in model.subgraphs for node in graph.nodes]
     sources = {row["id"]: node for row, node in zip(tables.get("source", ()), nodes, strict=False)}
@@ -103,7 +104,7 @@ def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Mode
 
 
 def _kernels(tables: Mapping[str, DatabaseTable], sources: Mapping[str, FileNode]) -> Mapping[FileNode, int]:
-    """Return the number of the NPU operator with the first command for each node that has commands."""
+    """Return the number of the NPU operator that runs the first command of each node. Nodes without commands are omitted."""
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
     kernels: dict[FileNode, int] = {}
     for row in tables.get("queue", ()):

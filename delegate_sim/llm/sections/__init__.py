@@ -1,1 +1,1 @@
-"""Readers of the sections of a bundle that are not models."""
+"""Read the sections of a bundle that do not contain models."""

@@ -26,7 +26,7 @@ MODEL_NAMES = {
 UNKNOWN_MODEL = "unknown"
 """The family to use if the metadata does not name a known family."""
 UNCLUSTERED_MODEL = "gemma4"
-"""The family for which the engine does not cluster a delegate's nodes on the CPU."""
+"""The family for which the runtime must keep the order of nodes on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _SMALL = 1 << 20
 class Tokenizer:
     """A tokenizer: its kind, the number of its pieces, and the scores for merging byte pairs.
 
-    ``pieces`` is None, and ``scores`` is empty, if the values were not read.
+    If the values were not read, ``pieces`` is None and ``scores`` is empty.
     """
 
     kind: str

@@ -19,7 +19,7 @@ _QUANTIZED_TO = {
     "INT8": ("INT8", "UINT8", "INT16", "INT32"),
     "UINT8": ("INT8",),
 }
-"""The types to which QUANTIZE converts each type."""
+"""The supported output types of QUANTIZE, by input type."""
 
 
 def _several_scales(node: NodeView) -> str | None:

@@ -51,7 +51,7 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """Return a violation if an input has a rank above 4 and both ranks are known."""
+    """Return a violation if the ranks of both inputs are known and at least one rank is above 4."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None

@@ -1,6 +1,4 @@
-"""Rules on IF and WHILE.
-
-The operands of an IF or WHILE must match the inputs and outputs of the models that it runs.
+"""Rules on IF and WHILE. The operands must match the inputs and outputs of the models that the IF or WHILE runs.
 
 Upstream: common/types/src/Validation.cpp validateIfOperation, validateWhileOperation.
 """

@@ -21,9 +21,9 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Return a violation if the shapes of input and output differ.
+    """Return a violation if input and output have different shapes.
 
-    If a rank or a dimension of the output is unknown, the check passes.
+    If the input's rank, the output's rank or an output dimension is unknown, the check passes.
     """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:

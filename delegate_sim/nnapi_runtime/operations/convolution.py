@@ -67,7 +67,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
     """Return the optional inputs for layout and dilation, first for explicit padding, and then for a padding scheme.
 
-    ``place`` is the position of the layout input if the inputs have a padding scheme.
+    ``place`` is the position of the layout input in the form with a padding scheme.
     """
     defaults = (FALSE, ONE, ONE)
     return (
@@ -99,12 +99,12 @@ def _rank_4(view: OperationView) -> Violation | None:
 
 
 def _scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale should determine. By mistake, the runtime reads the input's scale."""
+    """Return the feature level that the output's scale needs. By mistake, the runtime reads the input's scale instead."""
     return product_level(view, view.inputs[0].scale)
 
 
 def _depthwise_scale_level(view: OperationView) -> int:
-    """Return the feature level that the output's scale should determine.
+    """Return the feature level that the output's scale needs.
 
     From Android 11 on, the runtime reads the input's scale instead.
     """

@@ -1,4 +1,4 @@
-"""Tables that operations share. A table has the lowest feature level for each type of the deciding tensor."""
+"""Tables of feature levels. A table has the lowest feature level for each type of the deciding tensor."""
 
 from __future__ import annotations
 

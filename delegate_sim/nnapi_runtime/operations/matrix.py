@@ -24,7 +24,7 @@ def _fully_connected_scale_level(view: OperationView) -> int:
 
 
 def _fully_connected_shape(view: OperationView) -> Violation | None:
-    """Return a violation if all ranks are known and the operands' shapes do not match."""
+    """Return a violation if the operands' shapes do not match. If a rank is unknown, the check passes."""
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
     if not given or not weights or not bias:
         return None

@@ -25,7 +25,7 @@ QUANT8: frozenset[int] = frozenset({T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM
 
 @dataclass(frozen=True, slots=True)
 class OperationView:
-    """An operation with its operands, for rules."""
+    """The operation that a rule checks, with its operands."""
 
     type: int
     inputs: Sequence[NnOperand]
@@ -54,7 +54,8 @@ def one_of(*types: int) -> Slot:
 def by_type(types: Mapping[int, int], otherwise: int | None = None) -> Slot:
     """Return a slot that accepts one type for each type of the deciding tensor.
 
-    For types that are not in ``types``, the slot accepts ``otherwise``, or by default the deciding tensor's own type.
+    For a type that is not in ``types``, the slot accepts ``otherwise``. If ``otherwise`` is None, the slot accepts the deciding
+    tensor's own type.
     """
     return Slot(lambda decider: frozenset({types.get(decider, decider if otherwise is None else otherwise)}))
 
@@ -171,7 +172,7 @@ class OperationRule:
     optional: tuple[OptionalInputs, ...] = ()
 
     def needs(self, view: OperationView) -> Version:
-        """Return the version that an operation needs, without the needs of its operands.
+        """Return the version that an operation itself needs, regardless of its operands.
 
         Raise NnRefused at the first broken rule.
         """

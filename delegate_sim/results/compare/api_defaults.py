@@ -1,4 +1,4 @@
-"""The result of a target with the defaults of the delegate's API in place of benchmark_model's defaults."""
+"""Compare a target's result with the result for the API's defaults."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from ...runtime.target import Target
 from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
-"""Simulating a delegate with both sets of defaults and writing the text takes about as long as this number of simulations."""
+"""A simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
+_AT_LEAST = 24
+"""The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
 
 
 def api_target(target: Target) -> Target | None:
-    """Return a target with the API's defaults. Return None if no option changes."""
+    """Return the target with the API's defaults, or None if no option changes."""
     if target.defaults == "api":
         return None
     options = {
@@ -33,14 +35,15 @@ def api_target(target: Target) -> Target | None:
 def api_defaults_text(
     model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1, effort: Effort | None = None
 ) -> str:
-    """Return a sentence if the result with the API's defaults differs from a run; otherwise an empty string.
+    """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
 
-    ``runs`` is the number of runs for which the caller asks. They may share ``effort``.
+    The caller calls this function for ``runs`` runs. They may share ``effort``.
     """
     target = api_target(run.target)
     if target is None:
         return ""
-    left_out = (effort or Effort(model)).refusal(EffortQuestion("a second simulation", _SIMULATIONS * runs))
+    question = EffortQuestion("a second simulation", max(_AT_LEAST, _SIMULATIONS * runs))
+    left_out = (effort or Effort(model)).refusal(question)
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))
@@ -53,10 +56,7 @@ def api_defaults_text(
 
 
 def _changed(run: Run, target: Target) -> str:
-    """Return a text with the options for which the value in the run differs from the API's default.
-
-    The text has the API's values.
-    """
+    """Return a text with the API's values of the options that have another value in the run."""
     changed = {name: value for name, value in target.options.items() if value != run.options[name]}
     return ", ".join(
         [

@@ -1,4 +1,4 @@
-"""Simulate the two sides of a comparison. A side is a model on a target, either unchanged or with a hypothetical change."""
+"""Simulate the sides of a comparison. A side is a model on a target, with or without a hypothetical change."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def simulated_side(model: Model, target: Target) -> Side:
 
 
 def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Side:
-    """Apply a hypothetical change to a model, and simulate the result on a target.
+    """Simulate a model with a hypothetical change on a target.
 
-    Raises OptionError if the change does not apply, and LimitError if the changed model is too large for a comparison.
+    Raises OptionError if the change cannot be made. Raises LimitError if the changed model is too large for a comparison.
     """
     changed = changed_model(model, hypothetical, target.release)
     Effort(changed).require(COMPARISON)

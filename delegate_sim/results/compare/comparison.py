@@ -1,6 +1,6 @@
-"""Compare two runs node by node: two models on one target, or one model on two targets.
+"""Compare two runs node by node. The runs are of two models on one target, or of one model on two targets.
 
-Nodes are matched by structure, so renumbered or renamed nodes still match.
+Nodes are matched by structure, so renumbered and renamed nodes still match.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class State:
     """The placement of a node on one side.
 
     ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU.
-    For a delegated node, ``reasons`` is empty.
+    ``reasons`` is empty for a delegated node.
     """
 
     node: int
@@ -67,7 +67,7 @@ class State:
 
     @property
     def demands(self) -> tuple[tuple[str, str], ...]:
-        """The failed checks, as (code, needed). The found values are left out."""
+        """The failed checks as pairs of code and needed value. The found values are left out."""
         return tuple([(reason.code, reason.needed) for reason in self.reasons])
 
 
@@ -75,8 +75,8 @@ class State:
 class ComparedNode:
     """A pair of matching nodes, or a node that only one side has.
 
-    ``op`` is the operator, and ``name`` is the name of the first output. Both are taken from side B, or from side A if B does
-    not have the node. ``changes`` lists the differences between the matching nodes.
+    ``op`` is the operator, and ``name`` is the name of the first output. They come from side B. If only side A has the node,
+    they come from side A. ``changes`` lists the differences between the matching nodes.
     """
 
     subgraph: int
@@ -100,15 +100,15 @@ class Comparison(Shown):
     only_in_a: tuple[ComparedNode, ...]
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
-    """Nodes that are on the CPU in A and in B. The reasons in B differ from those in A."""
+    """Nodes that are on the CPU in A and B, but for other reasons in B than in A."""
     input_changes: tuple[NodeChange, ...]
     """Subgraph inputs that differ between A and B."""
     times: Times | None = None
-    """The measured times of side A and the bounds of the change, if the user gave op profiles."""
+    """The measured times of side A, and bounds on the time that the change saves. None if the user gave no op profiles."""
 
     @property
     def verdict(self) -> str:
-        """A sentence without a period: which side is better, and by what."""
+        """A sentence without a period. It says which side is better, and in which measures."""
         return comparison_verdict(self.a, self.b)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +161,7 @@ class Comparison(Shown):
 
 
 def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides, and find nodes for which the place or the reasons differ between A and B."""
+    """Match the nodes of both sides. Find the nodes that have another place, or other reasons, in B than in A."""
     matching = match_sides(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
@@ -192,7 +192,7 @@ def match_sides(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Yield the nodes of both sides. For each subgraph, yield the nodes of B first and then the nodes that only A has."""
+    """Yield the nodes of both sides, subgraph by subgraph. Nodes of B come first, then the nodes that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None

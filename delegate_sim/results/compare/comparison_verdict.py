@@ -1,4 +1,4 @@
-"""The verdict on a comparison in one sentence: which side is better, and by what."""
+"""The verdict on a comparison in one sentence. It says which side is better, and in which measures."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _BYTES = "boundary bytes"
 _SAME_SIZE = 0.05
-"""The verdict names the sizes of the files if they differ by more than this share."""
+"""If the sizes of the files differ by more than this share, the verdict names the sizes."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A measure of A and of B. ``gain`` is positive if B is better, negative if A is better, and 0 if there is no difference."""
+    """One measure on both sides. ``gain`` is positive if B is better, negative if A is better, and 0 if both are equal."""
 
     gain: Fraction | int
     a: str
@@ -30,15 +30,15 @@ class _Measured:
     noun: str
 
     def text(self, is_b: bool) -> str:
-        """Return the value of the better side and the value of the other side as text."""
+        """Return the value on the better side, then the value on the other side, as text."""
         return f"{self.b if is_b else self.a} instead of {self.a if is_b else self.b} {self.noun}"
 
 
 def better_side(a: Side, b: Side) -> str:
-    """Return the better side, ``A`` or ``B``. Return an empty string if no side is better.
+    """Return the better side, ``A`` or ``B``. Return an empty string if both sides are equal.
 
     If the model runs on one side only, this side is better. Otherwise, the larger delegated share of multiply-adds decides. If
-    these shares are equal, the share of nodes decides, then the number of kernels, and then the number of boundary bytes.
+    these shares are equal, the following measures decide in order: share of nodes, number of kernels, boundary bytes.
     """
     if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
         return ""
@@ -47,7 +47,10 @@ def better_side(a: Side, b: Side) -> str:
 
 
 def comparison_verdict(a: Side, b: Side) -> str:
-    """Return a sentence without a period: which side is better, by which numbers, and which numbers are worse."""
+    """Return a sentence without a period.
+
+    It names the better side, the measures that are better, and the measures that are worse.
+    """
     if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
         plugin = a if a.run.delegate.is_plugin else b
         return f"No side is called better, because {plugin.run.delegate.name} only selects nodes and does not run them"
@@ -71,7 +74,7 @@ def _fails(side: Side) -> bool:
 
 
 def _measured(a: Side, b: Side) -> Iterator[_Measured]:
-    """Yield measures, the most important measure first."""
+    """Yield the measures of both sides. The most important measure comes first."""
     yield _Measured(_fails(a) - _fails(b), "", "", "")
     if _fails(a) and _fails(b):
         return
@@ -114,7 +117,7 @@ def _equal(side: Side) -> str:
 
 
 def _sizes(better: Side, other: Side) -> str:
-    """Compare the sizes of two files. Return an empty string if they hardly differ."""
+    """Compare the sizes of the files. Return an empty string if the sizes hardly differ."""
     size, other_size = better.model.size, other.model.size
     if not size or not other_size or abs(size / other_size - 1) <= _SAME_SIZE:
         return ""

@@ -1,4 +1,4 @@
-"""Compare several runs of one model: delegated nodes per operator, and nodes that only some runs delegate."""
+"""Compare several runs of one model. The results are delegated nodes per operator, and nodes that only some runs delegate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..report.placement import node_reasons
 
 @dataclass(frozen=True, slots=True)
 class OperatorRow:
-    """An operator, with the number of its nodes, and the number of delegated nodes in each run."""
+    """An operator, its number of nodes, and the number of delegated nodes in each run."""
 
     op: str
     nodes: int
@@ -25,7 +25,8 @@ class OperatorRow:
 class Disagreement:
     """A node that some runs delegate and other runs do not.
 
-    ``reasons`` has one entry per run: the reasons why the node is not delegated, or None if the node is delegated.
+    ``reasons`` has one entry for each run. The entry is None if the run delegates the node. Otherwise, the entry has the
+    reasons why not.
     """
 
     subgraph: int
@@ -34,7 +35,7 @@ class Disagreement:
 
 
 def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
-    """Count the nodes of each operator, most frequent operator first."""
+    """Count the nodes of each operator. The most frequent operator comes first."""
     totals: Counter[str] = Counter()
     counts: list[Counter[str]] = [Counter() for _ in runs]
     for _, node, delegated in _nodes(runs):
@@ -45,7 +46,7 @@ def operator_rows(runs: Sequence[Run]) -> list[OperatorRow]:
 
 
 def disagreements(runs: Sequence[Run]) -> list[Disagreement]:
-    """Return the nodes that some runs delegate and other runs do not, in execution order."""
+    """Return the nodes that only some runs delegate, in execution order."""
     differences = []
     for subgraph, node, delegated in _nodes(runs):
         if any(delegated) and not all(delegated):

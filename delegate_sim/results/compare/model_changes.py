@@ -13,12 +13,12 @@ ADDED, REMOVED = "added", "removed"
 
 @dataclass(frozen=True, slots=True)
 class NodeChange:
-    """One change of a node or of an input of a subgraph.
+    """One change of a node, or of an input of a subgraph.
 
-    ``what`` is ``added``, ``removed``, ``version``, ``input N``, ``output N``, or ``subgraph input``. ``old`` and ``new`` are the
-    values before and after the change. A value that does not exist is empty. ``old_node`` and ``node`` are the indices of the
-    node in the old and in the new version. An index is None if the version does not have the node, or if an input of the subgraph
-    changed. ``name`` is the name of the node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``version``, ``input N``, ``output N``, or ``subgraph input``. ``old`` and ``new`` are
+    the values before and after the change. If a value does not exist, the text is empty. ``old_node`` and ``node`` are the
+    node's indices in the old and in the new version. An index is None if the version does not have the node, or if an input of
+    the subgraph changed. ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int
@@ -36,12 +36,12 @@ class Matching:
     """The matched nodes and the changes between two versions of a model."""
 
     old_of: tuple[dict[int, int], ...]
-    """The old index of each matched node, keyed by new index: one mapping per subgraph of the new model."""
+    """For each subgraph of the new model, the old index of each matched node, keyed by new index."""
     changes: tuple[NodeChange, ...]
 
 
 def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
-    """Match the nodes of two versions of a model, subgraph by subgraph, and list the changes."""
+    """Match the nodes of two versions of a model in each subgraph, and list the changes."""
     empty = SubgraphOutline("", (), ())
     old_of = []
     changes: list[NodeChange] = []

@@ -1,4 +1,4 @@
-"""The outline of a model. A baseline stores the outline, so that a later check can find changed nodes."""
+"""The outline of a model. A baseline stores the outline, so that a later check finds changed nodes."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Constant:
 
 
 class Output(NamedTuple):
-    """An output of a node, or an input of a subgraph. The name is unique in the subgraph.
+    """An output of a node, or an input of a subgraph. ``type`` contains the data type and the shape.
 
-    ``type`` contains the data type and the shape.
+    The name is unique in the subgraph.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Output(NamedTuple):
 
 
 OutlineOperand = str | Constant | None
-"""The name of a computed tensor, a constant, or None for an omitted operand."""
+"""An operand of a node: the name of a computed tensor, a constant, or None if the operand is omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,14 @@ class SubgraphOutline:
 def outline(model: Model) -> tuple[SubgraphOutline, ...]:
     """Return the outline of every subgraph.
 
-    Unknown sizes are written as ``?``. Long names are shortened but stay distinct. Empty and repeated names get the suffix ``#``
-    with the tensor index.
+    An unknown size is written as ``?``. Long names are shortened, but remain unique. Empty and repeated names get the suffix
+    ``#`` with the tensor index.
     """
     return tuple(map(_subgraph, file_graphs(model)))
 
 
 def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
-    """Return the kind of an operand as text: ``none``, ``computed``, or ``constant`` with the type."""
+    """Return an operand as text: ``none``, ``computed``, or ``constant`` with the type."""
     operand = inputs[position] if position < len(inputs) else None
     if operand is None:
         return "none"
@@ -118,7 +118,7 @@ def _names(tensors: Sequence[Tensor]) -> dict[int, str]:
 
 
 def _short(name: str) -> str:
-    """Shorten a long name. The short name contains a digest, so it is still unique."""
+    """Shorten a long name. A digest in the short name keeps the name unique."""
     if len(name) <= _LONGEST_NAME:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()

@@ -53,9 +53,9 @@ class _Side:
     def __init__(self, subgraph: SubgraphOutline) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
-        """The writer of each tensor: a node and the position of the output."""
+        """The writer of each tensor, as a node and the position of the output."""
         self.consumers: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        """The readers of each tensor: nodes and positions of operands."""
+        """The readers of each tensor, as nodes and positions of operands."""
         for index, node in enumerate(self.nodes):
             for position, (name, _) in enumerate(node.outputs):
                 self.producer.setdefault(name, (index, position))
@@ -67,9 +67,9 @@ class _Side:
         self.cones_below = self._cones_below()
 
     def _cones(self) -> list[str]:
-        """Return a digest for each node.
+        """Return a digest for each node. The digest covers the operators of the node and of all nodes that the node depends on.
 
-        The digest covers the operators of the node and of all nodes that it depends on, without shapes and versions.
+        Shapes and versions are not covered.
         """
         digests: list[str] = []
         for index, node in enumerate(self.nodes):
@@ -97,7 +97,7 @@ class _Side:
         return digests
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Yield each neighbor of a node, with the positions of the connecting output and operand."""
+        """Yield the neighbors of a node. Each neighbor has the positions of the output and operand that connect the two nodes."""
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
@@ -115,7 +115,7 @@ class _Matching:
         self.new_of: dict[int, int] = {}
 
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
-        """Pair unmatched nodes that have the same key, if the key is unique in both versions."""
+        """Pair unmatched nodes with the same key. The key must be unique in both versions."""
         old = _unique(self._unmatched(self.old, self.new_of), lambda index: key(self.old, index))
         new = _unique(self._unmatched(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
@@ -123,10 +123,10 @@ class _Matching:
                 self._pair(old[value], index)
 
     def pair_neighbors(self, key: Callable[[_Side, int], Hashable]) -> None:
-        """Pair unmatched neighbors of matched nodes, and continue from each new pair.
+        """Pair unmatched neighbors of matched nodes, and continue with the neighbors of each new pair.
 
-        Paired neighbors have the same position and key. If two neighbors of a node have the same position and key, neither is
-        paired.
+        Paired neighbors have the same position and the same key. If two neighbors of a node have the same position and key,
+        neither neighbor is paired.
         """
         waiting = list(self.old_of)
         while waiting:
@@ -140,7 +140,7 @@ class _Matching:
                     waiting.append(neighbor)
 
     def pair_in_order(self, key: Callable[[_Side, int, int | None], Hashable]) -> None:
-        """Pair unmatched nodes that have the same key, in order: first with first, second with second, and so on.
+        """Pair unmatched nodes with the same key, in order.
 
         The third argument of ``key`` is the preceding matched node, as an index in the new version.
         """
@@ -182,7 +182,7 @@ def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
 def _unique_neighbors(
     side: _Side, index: int, matched: dict[int, int], key: Callable[[_Side, int], Hashable]
 ) -> dict[Hashable, int]:
-    """Return the unmatched neighbors of a node, keyed by (position, key).
+    """Return the unmatched neighbors of a node, keyed by position and key.
 
     If several neighbors have the same position and key, none of these neighbors is returned.
     """

@@ -1,4 +1,4 @@
-"""Compare the results of a delegate across releases of its platform. For example, Android is the platform of NNAPI."""
+"""Compare a delegate's results on the releases of its platform. For example, Android is the platform of NNAPI."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..report.multiply_adds import ComputeTotals, compute_of
 
 @dataclass(frozen=True, slots=True)
 class PlatformRow:
-    """The result on one release of the platform. ``notes`` lists uncertainties."""
+    """The result on one release of the platform. ``notes`` lists what is uncertain about the result."""
 
     platform: str
     release: str
@@ -30,9 +30,9 @@ class PlatformRow:
 def platform_rows(
     model: Model, target: Target, cache: AnalysisCache, effort: Effort
 ) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
-    """Simulate a model on each release of the platform, with the default runtime release.
+    """Simulate a model on each release of the platform, with the default release of the runtime.
 
-    Return the rows and at most one text. The text names the platform releases that were left out because of the limit on
+    Return the rows, and at most one text. The text names the platform releases that were not simulated because of the limit on
     simulations. A delegate without a platform has no rows.
     """
     delegate, platform = target.delegate, target.delegate.behind.platform

@@ -1,4 +1,7 @@
-"""Compare runtime releases for a model and a delegate: the releases that load the model, and the delegated nodes."""
+"""Compare runtime releases for a model and a delegate.
+
+The results are the releases that load the model, and the delegated nodes.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ from .platform_table import PlatformRow, platform_rows
 
 @dataclass(frozen=True, slots=True)
 class Unloaded:
-    """An operator version that a release does not load, because no CPU kernel of the release has the version."""
+    """An operator version that a release cannot load, because the release has no CPU kernel for the version."""
 
     op: str
     version: int
@@ -33,16 +36,16 @@ class Unloaded:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Nodes of one operator that have another place than in the previous release: they move to the delegate, or to the CPU.
+    """Nodes of one operator that moved to the delegate or to the CPU since the previous release.
 
-    ``reasons`` explains why one of the two releases does not delegate the nodes.
+    ``reasons`` says why one of the two releases does not delegate the nodes.
     """
 
     op: str
     is_delegated: bool
     reasons: tuple[Reason, ...]
     nodes: tuple[tuple[int, int], ...]
-    """(subgraph, node) of each node."""
+    """The subgraph and index of each node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +54,24 @@ class ReleaseRow:
 
     release: Release
     loads: Loads
-    """Whether the release, with its own CPU kernels, loads the model."""
+    """Whether the release loads the model. Only the release's own CPU kernels are considered."""
     unloaded: tuple[Unloaded, ...]
-    """The operators that the release does not load, or may not load, in file order. The runtime reports only the first one."""
+    """The operators that the release does not load, or may not load, in file order.
+
+    The runtime reports only the first operator.
+    """
     unloaded_types: tuple[str, ...]
     """The tensor types that the release does not load."""
     lines: tuple[str, ...]
-    """The runtime's messages about a model that the release does not load."""
+    """The runtime's messages if the release does not load the model."""
     measures: Measures
     compute: ComputeTotals
     moves: tuple[Move, ...]
     """Changes since the previous release that loads the model. Empty if no earlier release loads the model."""
     notes: tuple[str, ...]
-    """Uncertainties about the release's rules."""
+    """Texts about uncertain rules of the release."""
     is_certain: bool = True
-    """False if the release probably fails to create the delegate kernels."""
+    """False if the release probably cannot create the delegate kernels."""
 
     @property
     def is_loaded(self) -> bool:
@@ -74,7 +80,7 @@ class ReleaseRow:
 
     @property
     def is_full(self) -> bool:
-        """Whether the release is known to load the model, and delegates every node."""
+        """Whether the release is known to load the model and delegates every node."""
         return self.loads is not Loads.UNKNOWN and self.measures.outcome == TAKEN and not self.measures.fallback_nodes
 
 
@@ -82,7 +88,7 @@ class ReleaseRow:
 class FirstLoading:
     """The first release of a family that loads a model.
 
-    ``because_of`` and ``because_of_types`` are the operators and tensor types that the previous release does not load.
+    ``because_of`` and ``because_of_types`` list the operators and tensor types that the previous release does not load.
     """
 
     release: Release
@@ -101,9 +107,9 @@ class ReleaseTable:
     newest: Run
     """The run on the newest release."""
     platforms: tuple[PlatformRow, ...] = ()
-    """The results on the releases of the delegate's platform. Empty if the delegate has no platform."""
+    """The results on the releases of the delegate's platform. Empty if there is no platform."""
     not_simulated: tuple[str, ...] = ()
-    """The releases of the runtime and of the platform that were left out because of a limit, as text."""
+    """Texts that name the releases of runtime and platform that were not simulated because of a limit."""
 
     @property
     def full(self) -> tuple[Release, ...]:
@@ -112,7 +118,7 @@ class ReleaseTable:
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
-        """The first release of each family that loads the model, or None if no release of the family is known to load it."""
+        """The first release of each family that loads the model. None if no release of the family is known to load it."""
         releases: dict[str, FirstLoading | None] = {}
         for family in dict.fromkeys(row.release.family for row in self.rows):
             rows = [row for row in self.rows if row.release.family == family]
@@ -132,10 +138,10 @@ def release_table(
     releases: Sequence[str] | None = None,
     effort: Effort | None = None,
 ) -> ReleaseTable:
-    """Simulate a model on several runtime releases, from the oldest rules to the newest.
+    """Simulate a model on several runtime releases. The release with the oldest rules comes first.
 
-    By default, all known releases since the introduction of the delegate are simulated. If this takes too many simulations of a
-    large model, the oldest releases are left out.
+    By default, all known releases since the introduction of the delegate are simulated. If a large model would take too many
+    simulations, the oldest releases are left out.
     """
     effort = effort or Effort(model)
     delegate = target.delegate
@@ -177,7 +183,7 @@ def release_table(
 
 
 def _known(delegate: Delegate) -> Sequence[str]:
-    """Return the known releases since the delegate was introduced."""
+    """Return the known releases since the introduction of the delegate."""
     if not delegate.history.starts_at_known:
         return KNOWN_RELEASES
     since = parse_release(delegate.history.known_since)

@@ -13,10 +13,10 @@ from ...rules.rule import Check, OpRule
 
 @dataclass(frozen=True, slots=True)
 class RuleChange:
-    """The changes of a release to the rule of one operator.
+    """The changes of the rule of one operator in a release.
 
-    ``is_new`` is true if the release added the operator to the delegate. ``dropped`` lists removed checks, and ``added`` lists
-    new checks. A changed check is in both lists: the old form in ``dropped``, and the new form in ``added``.
+    If ``is_new`` is true, the release added the operator to the delegate. ``dropped`` lists removed checks, and ``added`` lists
+    new checks. A changed check is in both lists: the old check in ``dropped``, and the new check in ``added``.
     """
 
     release: Release
@@ -27,7 +27,10 @@ class RuleChange:
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:
-    """Return the changes in all releases after ``since``, oldest release first. By default, return all changes."""
+    """Return the changes of rules in all releases after ``since``.
+
+    The oldest release comes first. By default, return all changes.
+    """
     changes = [change for op, rule in sorted(delegate.rules.rules.items()) for change in _changes(op, rule)]
     newer = [change for change in changes if since is None or not since.is_at_least(change.release)]
     return sorted(newer, key=lambda change: (change.release.order, change.op))

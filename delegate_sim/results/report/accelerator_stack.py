@@ -1,4 +1,4 @@
-"""Simulate LiteRT 2's CompiledModel. The NPU plugin, the GPU and the CPU get the nodes in this order.
+"""Simulate LiteRT 2's CompiledModel. The NPU plugin gets the nodes first, then the GPU, then the CPU.
 
 Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runtime/compiled_model.cc``).
 """
@@ -27,10 +27,10 @@ from .placement import CPU, placements
 from .report import Report
 
 _SOC = "soc"
-"""The name of the plugins' option for the SoC."""
+"""The name of the option for the SoC. All plugins have this option."""
 _CPU_NAMES = frozenset({CPU, ACCELERATORS["cpu"]})
 _STUBS_ON_CPU = frozenset({"Convolution2DTransposeBias", "MaxPoolingWithArgmax2D", "MaxUnpooling2D", "moe"})
-"""Custom operators that CompiledModel registers for XNNPACK. They have no CPU kernels."""
+"""Custom operators that CompiledModel registers for XNNPACK. There are no CPU kernels for these operators."""
 _GOES_ON = "CompiledModel continues without the NPU, and only its log says so"
 
 
@@ -38,7 +38,7 @@ _GOES_ON = "CompiledModel continues without the NPU, and only its log says so"
 class Stack:
     """The target of a CompiledModel: the requested accelerators, and settings as in ``Target``.
 
-    ``soc`` has the form ``vendor:model``, and is empty if no NPU is requested. An option in ``options`` applies to every
+    ``soc`` has the form ``vendor:model``. It is empty if no NPU is requested. An option in ``options`` is passed to every
     accelerator that has the option.
     """
 
@@ -53,8 +53,8 @@ class Stack:
 class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
-    A node counts as running on the NPU if the NPU's plugin selects the node. The vendor's compiler is not simulated, and may
-    reject selected nodes. ``to_dict`` returns plain data with a stable schema.
+    A node is on the NPU if the NPU's plugin selects the node. The vendor's compiler is not simulated, and may reject selected
+    nodes. ``to_dict`` returns plain data with a stable schema.
     """
 
     stack: Stack
@@ -78,7 +78,7 @@ class StackResult(Shown):
         }
 
     def places(self) -> dict[str, Counter[str]]:
-        """Count the nodes of each operator at each place. The result is empty if CompiledModel is not created."""
+        """Count the nodes of each operator at each place. If CompiledModel is not created, the result is empty."""
         by_place: dict[str, Counter[str]] = {}
         for places in placements(self.report.runs) if self.is_created else ():
             for node, place in places:
@@ -103,7 +103,10 @@ class StackResult(Shown):
 
 
 def parse_accelerators(text: str) -> tuple[str, ...]:
-    """Return the accelerators named in a text, in the order in which LiteRT applies them. Raises OptionError."""
+    """Return the accelerators that a text names, in the order in which LiteRT applies them.
+
+    Raises OptionError if a name is unknown, or if the text names no accelerator.
+    """
     named = [part.strip().lower() for part in text.split(",") if part.strip()]
     for part in named:
         if part not in ACCELERATORS:
@@ -114,7 +117,7 @@ def parse_accelerators(text: str) -> tuple[str, ...]:
 
 
 def simulate_stack(model: Model, stack: Stack) -> StackResult:
-    """Simulate the accelerators of a stack on a model, in the order in which LiteRT applies them.
+    """Simulate a stack's accelerators on a model, in the order in which LiteRT applies them.
 
     Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
     """
@@ -138,10 +141,10 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
 
 def _registered(stack: Stack) -> frozenset[str]:
-    """Return the custom operators that CompiledModel registers, except operators for the GPU.
+    """Return the custom operators that CompiledModel registers. Operators for the GPU are excluded.
 
-    With an NPU, the operator of the dispatch delegate is included. The operators for the GPU are in
-    ``Delegate.accelerator.registered_operators``.
+    If an NPU is requested, the operator of the dispatch delegate is included. ``Delegate.accelerator.registered_operators`` has
+    the operators for the GPU.
     """
     registered = _STUBS_ON_CPU if "cpu" in stack.accelerators else frozenset[str]()
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered
@@ -152,7 +155,7 @@ def _itself(target: Target) -> Target:
 
 
 def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
-    """Return the delegates of a stack in the order of application. Raises OptionError for an unknown vendor."""
+    """Return the delegates of a stack in the order in which they are applied. Raises OptionError for an unknown vendor."""
     return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
 
 
@@ -182,7 +185,7 @@ def _targets(stack: Stack) -> Iterator[Target]:
 
 
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
-    """Return whether CompiledModel is created, and notes on how CompiledModel handles failures."""
+    """Return whether CompiledModel is created, and notes on failures."""
     notes: list[str] = []
     if not runs:
         return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
@@ -230,7 +233,7 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
-    """Yield a note if the vendor's plugin knows neither the SoC nor an old name of the SoC (``g5``)."""
+    """Yield a note if the vendor's plugin does not know the SoC. Old names such as ``g5`` are also known."""
     vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
     models = [full.partition(":")[2] for full in _known_socs(vendor)]
     if not any(model.lower().endswith(soc.lower()) for model in models):
@@ -238,7 +241,7 @@ def _unknown_soc(stack: Stack) -> Iterator[str]:
 
 
 def _known_socs(vendor: str) -> list[str]:
-    """Return the SoCs that a vendor's plugin knows, as ``vendor:model``."""
+    """Return the SoCs that a vendor's plugin knows, each in the form ``vendor:model``."""
     return [full for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")]
 
 

@@ -1,4 +1,4 @@
-"""Find the main cause that keeps nodes of a run on the CPU. Causes that follow from other causes are ignored."""
+"""Find the main cause that keeps nodes of a run on the CPU. Causes that follow from another cause are ignored."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
 _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
-"""Kinds of problems that follow from other nodes on the CPU."""
+"""Kinds of problem that follow from other CPU nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocker:
-    """A cause that keeps nodes on the CPU: a refusal code, and the operator and number of the nodes.
+    """A cause that keeps nodes on the CPU: a refusal code, the operator of the nodes, and the number of nodes.
 
-    ``op`` is empty if the whole graph is refused. ``is_input`` is true if the cause is an input of unknown size.
+    If the whole graph is refused, ``op`` is empty. If the cause is an input of unknown size, ``is_input`` is true.
     """
 
     code: str
@@ -33,9 +33,9 @@ class Blocker:
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     """Return the cause that keeps the most multiply-adds on the CPU, or None if there is no cause.
 
-    If the whole run is refused, return this refusal. If several causes keep equally many multiply-adds on the CPU, return the
-    cause that keeps the most nodes on the CPU. A cause that follows from other causes (the limit on partitions, DEQUANTIZE of
-    float16 weights) is returned only if there is no other cause.
+    If the whole run is refused, return the refusal of the run. If several causes keep equally many multiply-adds on the CPU,
+    return the cause that keeps the most nodes on the CPU. Two causes follow from other causes: the limit on partitions, and the
+    DEQUANTIZE of float16 weights. Such a cause is returned only if there is no other cause.
     """
     refusal = run.refusal
     if refusal is not None and refusal.code != CPU_KERNEL_AFTER_REMAPPING.name:
@@ -50,7 +50,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
 
 
 def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:
-    """Return the causes that keep nodes on the CPU, from the main blocker to the least important cause."""
+    """Return the causes that keep nodes on the CPU. The main blocker comes first, and the least important cause last."""
     totals: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
     for subgraph, index, reasons in on_cpu(run):
         op, work = subgraph.graph.nodes[index].op, compute.by_node[subgraph.graph.index].get(index, 0)
@@ -67,19 +67,19 @@ def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:
 
 
 class Ranks:
-    """The ranks of causes of a run: 0 is the rank of the main blocker. Outputs list causes in the order of the ranks."""
+    """The ranks of a run's causes. The main blocker has rank 0. Outputs list causes in the order of the ranks."""
 
     def __init__(self, run: Run, compute: Compute) -> None:
         blockers = ranked_blockers(run, compute)
         self._ranks = {(blocker.op, blocker.code): rank for rank, blocker in enumerate(blockers)}
 
     def of(self, op: str, codes: Iterable[str]) -> int:
-        """Return the rank of the most important code of a node. A node without a code has the last rank."""
+        """Return the rank of a node's most important code. A node without codes has the last rank."""
         return min([self._ranks.get((op, code), len(self._ranks)) for code in codes], default=len(self._ranks))
 
 
 def has_open_input(model: Model) -> bool:
-    """Return whether a size of an input is unknown in the model file."""
+    """Return whether any input has an unknown size in the model file."""
     main = model.subgraphs[0]
     signatures = [main.tensors[index].shape_signature for index in main.inputs if 0 <= index < len(main.tensors)]
     return any(size < 0 for signature in signatures for size in signature or ())
@@ -93,7 +93,7 @@ def _is_consequence(run: Run, code: str, kinds: Mapping[str, Kind]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class BlockerSummary:
-    """A run as a table row: its measures, its total and delegated multiply-adds, and its main blocker."""
+    """A run as a table row: measures, total and delegated multiply-adds, and the main blocker."""
 
     measures: Measures
     multiply_adds: int

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
-    """Return (partition number, split) for each partition of a subgraph. Partitions with an unknown split are left out."""
+    """Return a pair for each partition of a subgraph: the partition number, and the split. Unknown splits are left out."""
     if subgraph.decision is None or not subgraph.subsets:
         return []
     numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
@@ -20,7 +20,7 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
 
 
 def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
-    """Return the splits of a subgraph as plain data under the key ``split``, or an empty dictionary if no split is known."""
+    """Return the splits of a subgraph as plain data under the key ``split``. If no split is known, the dictionary is empty."""
     splits = splits_of(run, subgraph)
     if not splits:
         return {}

@@ -1,4 +1,4 @@
-"""Displays of results: a line of text, tables in a notebook, data frames, and the measured times that results carry."""
+"""Displays of results: a line of text, tables in a notebook, and data frames. Results can also carry measured times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_SENTENCE = 500
 _LONGEST_CELL = 2000
 _LONGEST_WORD = 24
 _WIDEST = 700
-"""The largest width in a notebook, in pixels."""
+"""The largest width of a display in a notebook, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +29,26 @@ class Table:
 
 
 class Shown:
-    """Base class of results that can be displayed as a line of text or as tables."""
+    """Base class of results that can be displayed as a line of text, or as tables."""
 
     _rows_shown = 60
-    """The largest number of rows of a table in a notebook."""
+    """The largest number of rows of a table that a notebook shows."""
 
     def _line(self) -> str:
         """Return a one-line summary. The summary may contain unescaped names from a model."""
         raise NotImplementedError
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return functions that create the tables, keyed by table name. The main table comes first."""
+        """Return functions that create the tables, keyed by table name. The most important table comes first."""
         raise NotImplementedError
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        """Return the columns to show in a notebook, keyed by table name. Other tables are not shown."""
+        """Return the columns to show in a notebook, keyed by table name. All other tables are not shown."""
         name, table = next(iter(self._tables().items()))
         return {name: table().columns}
 
     def _summary(self) -> Sequence[tuple[str, str]]:
-        """Return pairs of a sentence and HTML for a notebook. The sentence and the HTML are shown above the tables.
+        """Return pairs of a sentence and HTML, which a notebook shows above the tables.
 
         Sentences may contain unescaped names from a model. The HTML must not contain unescaped names.
         """
@@ -66,9 +66,9 @@ class Shown:
         return f'<div style="max-width:{_WIDEST}px;overflow-wrap:anywhere">{"".join(parts)}</div>'
 
     def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """Return one of the result's tables as a data frame, by default the first table.
+        """Return one of the result's tables as a data frame. The default is the first table.
 
-        Raises OptionError if there is no table with this name, and MissingPackageError if pandas is not installed.
+        Raises OptionError if there is no table with this name. Raises MissingPackageError if pandas is not installed.
         """
         tables = self._tables()
         name = next(iter(tables)) if table is None else table
@@ -85,7 +85,7 @@ class Shown:
 
 
 class TimeRow(NamedTuple):
-    """The time of a group of rows of a profile: the kernels of a delegate, the CPU nodes of an operator, or the rest."""
+    """The time of one group of rows in a profile: the kernels of a delegate, the CPU nodes of an operator, or all other rows."""
 
     profile: str
     what: str
@@ -93,11 +93,11 @@ class TimeRow(NamedTuple):
     """The number of nodes or kernels."""
     ms: float
     share: float | None
-    """The part of the profile's total, from 0 to 1; None if the total is 0."""
+    """The group's share of the profile's total, from 0 to 1. None if the total is 0."""
 
 
 class TimeTotals(NamedTuple):
-    """The time of one inference, in the whole profile, in delegate kernels, in CPU nodes, and in rows that match nothing."""
+    """The time of one inference in milliseconds: in total, in delegate kernels, in CPU nodes, and in rows that match no node."""
 
     profile: str
     total_ms: float
@@ -107,29 +107,29 @@ class TimeTotals(NamedTuple):
 
 
 class Times(Protocol):
-    """The times of one or several op profiles."""
+    """The times of one or more op profiles."""
 
     def rows(self) -> Iterator[TimeRow]:
-        """Yield the times of each profile, largest first in each kind of group."""
+        """Yield the times of each profile. In each kind of group, the largest time comes first."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the times as plain data."""
 
 
 def times_tables(times: Sequence[Times]) -> Mapping[str, Callable[[], Table]]:
-    """Return the table of the times; no table without times."""
+    """Return the table of the times. If there are no times, the result is empty."""
     if not times:
         return {}
     return {"times": lambda: Table(TimeRow._fields, [tuple(row) for one in times for row in one.rows()])}
 
 
 def shown_times(times: Sequence[Times]) -> Mapping[str, Sequence[str]]:
-    """Return the columns of the times to show in a notebook; nothing without times."""
+    """Return the columns of the times to show in a notebook. If there are no times, the result is empty."""
     return {"times": TimeRow._fields} if times else {}
 
 
 def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterator[str]:
-    """Yield some columns of a table as HTML, or nothing if the table has no rows."""
+    """Yield the HTML of some columns of a table. If the table has no rows, yield nothing."""
     if not table.rows:
         return
     places = [table.columns.index(column) for column in columns]
@@ -145,7 +145,7 @@ def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterato
 
 
 def _html_cell(tag: str, text: str) -> str:
-    """Return an HTML table cell. Long words, such as names of tensors, are broken to keep the table narrow."""
+    """Return an HTML table cell. Line breaks in long words, such as names of tensors, keep the table narrow."""
     breaks = "anywhere" if any(len(word) > _LONGEST_WORD for word in text.split()) else "normal"
     style = f"text-align:left;white-space:normal;overflow-wrap:{breaks}"
     return f'<{tag} style="{style}">{_escaped(text, _LONGEST_CELL)}</{tag}>'

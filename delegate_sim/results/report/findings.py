@@ -1,4 +1,4 @@
-"""A finding: one problem or remark about a model on a target, with its location."""
+"""A finding: one problem with a model on a target, or one remark, with the location."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ WHOLE_MODEL = Location()
 class Finding:
     """A problem or a remark.
 
-    ``code`` is a code that ``delegate-sim explain`` explains. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is
-    one line. It may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of the
-    sentence, and ``statement`` is the rest of the sentence. For other findings, ``node_name`` is empty. ``hint`` says what to
-    do, and may be empty.
+    ``delegate-sim explain`` explains ``code``. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is one line. It
+    may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of a sentence, and
+    ``statement`` is the predicate. For all other findings, ``node_name`` is empty. ``hint`` says what to do, and may be empty.
     """
 
     code: str
@@ -45,22 +44,22 @@ class Finding:
     location: Location = WHOLE_MODEL
     node_name: str = ""
     change: str = ""
-    """The change of the node since the baseline as text. Empty if the node is unchanged or there is no baseline."""
+    """The change of the node since the baseline, as text. Empty if the node is unchanged, or if there is no baseline."""
     measured_ms: float | None = None
-    """The CPU time of the node in an op profile; None if it is not known."""
+    """The CPU time of the node in an op profile, in milliseconds. None if the time is not known."""
     rank: int = 0
-    """The place of the cause in the order of the run's causes. The main blocker has rank 0."""
+    """The rank of the cause among the run's causes. The main blocker has rank 0."""
 
     @property
     def message(self) -> str:
-        """The finding as a sentence. For a node, the sentence has the node's name and the node's change."""
+        """The finding as a sentence. For a node, the sentence contains the node's name and change."""
         changed = f" (changed: {self.change})" if self.change else ""
         measured = measured_text([self])
         return f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
 
 
 def measured_text(findings: Sequence[Finding]) -> str:
-    """Return the measured time of the nodes of findings; empty if no time is known."""
+    """Return the measured CPU time of the findings' nodes as text. The text is empty if no time is known."""
     times = [finding.measured_ms for finding in findings if finding.measured_ms is not None]
     if not times:
         return ""
@@ -84,7 +83,7 @@ def node_finding(
 ) -> Finding:
     """Return a finding about a node.
 
-    The statement consists of ``outcome`` and the reasons. ``outcome`` says what happens to the node. ``change`` says how the node
+    ``outcome`` says what happens to the node. The statement has the outcome, then the reasons. ``change`` says how the node
     changed since the baseline.
     """
     place = node_location(subgraph, index)

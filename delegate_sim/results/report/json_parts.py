@@ -1,6 +1,6 @@
-"""Write JSON in parts, to limit the memory for Python objects.
+"""Write JSON in parts, in order to limit the memory for Python objects.
 
-For example, ``json.dumps`` takes 1.4 GiB for the overview of 30,000 nodes. Writing the overview in parts takes 0.5 GiB, the limit
+For example, ``json.dumps`` takes 1.4 GiB for the overview of 30,000 nodes. In parts, the same overview takes 0.5 GiB, the limit
 in ``SECURITY.md``.
 """
 
@@ -12,11 +12,14 @@ from typing import Any
 
 _STEP = "  "
 _ONE_LINE_EACH = frozenset({"nodes", "partition_list"})
-"""Lists that are written with one item per line, without indentation. With indentation, writing takes about ten times as long."""
+"""Lists that are written with one item per line and without indentation.
+
+Writing with indentation takes about ten times as long.
+"""
 
 
 def json_value(entry: Any) -> Iterator[str]:
-    """Yield plain data as parts of JSON. Parts are converted on request."""
+    """Yield plain data as parts of JSON. Each part is converted when the caller requests it."""
     if isinstance(entry, dict):
         yield from json_object({key: _field(key, value) for key, value in entry.items()})
     elif isinstance(entry, list):

@@ -11,22 +11,22 @@ from ...runtime.interpreter import REFUSED, Run
 from .placement import border_bytes
 
 FAILS_LATER = "delegated, then fails"
-"""The outcome if nodes are delegated, and AllocateTensors fails afterwards."""
+"""The outcome if nodes are delegated, but AllocateTensors fails afterwards."""
 
 NONE_FAILS = "none, then fails"
-"""The outcome if no node is delegated, and AllocateTensors fails afterwards because a CPU kernel refuses a node."""
+"""The outcome if no node is delegated, and AllocateTensors then fails because a CPU kernel refuses a node."""
 
 PREDICTED = "restored, as predicted"
-"""The outcome if the rules of the release delegate nodes, but newer sources show that the delegate kernels fail.
+"""The outcome if the release's rules delegate nodes, but newer sources show that the delegate kernels fail.
 
-In this case, the measures are those of a restored run. The report shows the nodes as delegated, and a refusal explains the
-failure."""
+The measures are then those of a restored run. The report shows the nodes as delegated, and a refusal explains the failure.
+"""
 
 NOT_PREPARED = "refused, not prepared"
 """The outcome if AllocateTensors fails before the delegate is applied, because a CPU kernel refuses a node."""
 
 NOT_LOADED = "refused, not loaded"
-"""The outcome if the runtime does not load the model."""
+"""The outcome if the runtime cannot load the model."""
 
 TAKEN = "delegated"
 """The outcome if a delegate or a compiler plugin takes nodes, and no failure is predicted."""
@@ -51,15 +51,15 @@ def outcome_text(outcome: str) -> str:
 
 
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
-"""The outcomes for which the application cannot run the model."""
+"""The outcomes with which the application cannot run the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
     """The measures of one run, over all subgraphs.
 
-    ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of the inputs and outputs of the
-    delegate kernels in one inference, without constants. Both numbers are 0 if no node is delegated.
+    ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of all inputs and outputs of
+    delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node is delegated.
     """
 
     outcome: str
@@ -76,12 +76,12 @@ class Measures:
 
     @property
     def delegated_share(self) -> float:
-        """The share of nodes that are delegated, from 0 to 1. The share is 1 for a model without nodes."""
+        """The delegated share of nodes, from 0 to 1. For a model without nodes, the share is 1."""
         return self.delegated_nodes / self.nodes if self.nodes else 1.0
 
     @property
     def is_delegated(self) -> bool:
-        """Whether any node runs on the delegate."""
+        """Whether at least one node runs on the delegate."""
         return self.delegated_nodes > 0
 
 
@@ -102,15 +102,16 @@ def measure(run: Run) -> Measures:
 
 
 def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
-    """Return the number of partitions for reports, which depends on the delegate.
+    """Return the number of partitions to report.
 
-    For most delegates, all partitions count, as in the runtime's log. For all other delegates, only delegated partitions count.
+    For most delegates, this number includes partitions on the CPU, as in the runtime's log. For all other delegates, it
+    includes only delegated partitions.
     """
     return sum(subset.is_delegated or delegate.counts_cpu_partitions for subset in subsets)
 
 
 def _outcome(run: Run) -> str:
-    """Return the outcome of a run. The outcome includes failures after the delegate was applied."""
+    """Return the outcome of a run. A failure after the delegate was applied is included in the outcome."""
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":

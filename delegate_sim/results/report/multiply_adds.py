@@ -1,8 +1,10 @@
 """Count the multiply-adds of nodes from the shapes of the prepared graph.
 
-The counts do not estimate latency. The time of a multiply-add depends on the delegate, the type and the operator, and moving data
-across boundaries also takes time. A count follows the definition of the operator, not the algorithm of a kernel. Padding counts
-like other elements, sparse weights count like dense weights, and each subgraph counts as if it runs once.
+The counts do not estimate latency. The time of a multiply-add depends on the delegate, the type and the operator. Moving data
+across boundaries also takes time.
+
+A count follows the definition of the operator, not the algorithm of a kernel. Padding is counted like other elements, and
+sparse weights like dense weights. Each subgraph is counted as if it runs once.
 """
 
 from __future__ import annotations
@@ -19,40 +21,43 @@ from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
-"""The highest rank for which sizes are multiplied. No kernel supports more dimensions, and larger products cannot be printed."""
+"""Sizes are multiplied only up to this rank. No kernel supports more dimensions, and larger products cannot be printed."""
 
 
 def multiply_adds(node: NodeView) -> int:
     """Return the multiply-adds of one node in one inference.
 
-    Convolutions, matrix products and recurrent layers are counted. All other operators count as 0, for example element-wise
-    operators, pooling and reductions. Biases and activations also count as 0. For an unknown size, the count uses the value in
-    ``shape``. The count is 0 if operands are missing or have wrong ranks or sizes.
+    Convolutions, matrix products and recurrent layers have multiply-adds. All other operators have 0, for example element-wise
+    operators, pooling and reductions. Biases and activations are not counted. For an unknown size, the value in ``shape`` is
+    used. The result is 0 if operands are missing, or have wrong ranks or sizes.
     """
     counter = None if node.node.is_custom else _COUNTERS.get(node.op)
     return counter(node) if counter is not None else 0
 
 
 class ComputeTotals(NamedTuple):
-    """The multiply-adds of a model, and the multiply-adds of its delegated nodes."""
+    """The multiply-adds of all nodes of a model, and of its delegated nodes."""
 
     multiply_adds: int
     delegated_multiply_adds: int
 
     @property
     def delegated_share(self) -> float:
-        """The share of multiply-adds that are delegated, from 0 to 1. The share is 1 for a model without multiply-adds."""
+        """The delegated share of multiply-adds, from 0 to 1. For a model without multiply-adds, the share is 1."""
         return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Compute:
-    """The multiply-adds of a run, without nodes that an earlier delegate of a chain took."""
+    """The multiply-adds of a run. In a chain, nodes that an earlier delegate took are left out."""
 
     by_node: tuple[Mapping[int, int], ...]
-    """The multiply-adds of nodes, keyed by node index, in execution order: one mapping per subgraph. Zero counts are left out."""
+    """For each subgraph, the multiply-adds of nodes, keyed by node index, in execution order.
+
+    Nodes without multiply-adds are left out.
+    """
     delegated_nodes: tuple[frozenset[int], ...]
-    """The nodes that run on the delegate, one set per subgraph."""
+    """For each subgraph, the nodes that run on the delegate."""
 
     @functools.cached_property
     def multiply_adds(self) -> int:
@@ -66,17 +71,20 @@ class Compute:
 
     @property
     def totals(self) -> ComputeTotals:
-        """Both counts as a record."""
+        """The multiply-adds of all nodes and of delegated nodes, as a record."""
         return ComputeTotals(self.multiply_adds, self.delegated_multiply_adds)
 
     def of(self, subgraph: int, nodes: Iterable[int]) -> int:
-        """Return the multiply-adds of some nodes of a subgraph, such as the nodes of a partition."""
+        """Return the multiply-adds of some nodes of a subgraph, for example the nodes of a partition."""
         counts = self.by_node[subgraph]
         return sum([counts.get(node, 0) for node in nodes])
 
 
 def compute_of(run: Run) -> Compute:
-    """Count the multiply-adds of a run, over all subgraphs. If the delegate is predicted to fail, no node counts as delegated."""
+    """Count the multiply-adds of a run, over all subgraphs.
+
+    If the delegate is predicted to fail, the delegated multiply-adds are 0.
+    """
     fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
         tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
@@ -85,7 +93,10 @@ def compute_of(run: Run) -> Compute:
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:
-    """Return the multiply-adds of a graph's nodes. The graph caches the result, because several delegates may share the graph."""
+    """Return the multiply-adds of a graph's nodes.
+
+    The graph caches the result, because the runs of several delegates may share the graph.
+    """
     return graph.results.get("multiply-adds", (), lambda: _counted(graph))
 
 
@@ -96,7 +107,7 @@ def _counted(graph: Graph) -> Mapping[int, int]:
 
 
 def _product(sizes: Sequence[int]) -> int:
-    """Return the product of sizes, or 0 if no tensor can have these sizes."""
+    """Return the product of sizes. Return 0 if no tensor can have such sizes."""
     return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else element_count(sizes)
 
 
@@ -109,7 +120,7 @@ def _has_ranks(rank: int, *tensors: Tensor) -> bool:
 
 
 def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> int:
-    """Return the count of a convolution. Every element of the filter is used once at every position.
+    """Return the multiply-adds of a convolution that uses every element of the filter once at every position.
 
     The last dimension of ``positions`` is the channel dimension. Grouped convolutions need no special treatment, because the
     filter has only the input channels of one group.
@@ -136,7 +147,7 @@ def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Return the count of a fully connected layer. The weights have the shape (units, depth) in every weights format."""
+    """Return the multiply-adds of a fully connected layer. The weights have the shape (units, depth) in every weights format."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
@@ -144,7 +155,7 @@ def _fully_connected(node: NodeView) -> int:
 
 
 def _batch_matmul(node: NodeView) -> int:
-    """Return the count of a batch matrix product: each element of the result is a sum over the depth."""
+    """Return the multiply-adds of a batch matrix product. Each element of the result is a sum over the depth."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if left.rank < 2 or right.rank < 2 or result.rank < 2:
         return 0
@@ -155,7 +166,7 @@ def _batch_matmul(node: NodeView) -> int:
 
 
 def _at_each_step(node: NodeView, rank: int, weights: Iterable[int]) -> int:
-    """Return the count of a recurrent layer. Every weight is used once for each sequence and step.
+    """Return the multiply-adds of a recurrent layer. Every weight is used once for each sequence and step.
 
     ``weights`` are the positions of the operands with weights. Omitted gates and projections add nothing. One-dimensional
     weights, such as peephole weights, are diagonal matrices.
@@ -171,7 +182,7 @@ _BASIC_LSTM_WEIGHTS = 2
 _CELL_WEIGHTS = (*range(1, 12), 16)
 """The positions of an LSTM's weights: input, recurrent, peephole and projection weights."""
 _BACKWARD = 17
-"""Offset from the operands of the forward cell to the operands of the backward cell."""
+"""Distance between a position in the forward cell and the corresponding position in the backward cell."""
 _LSTM_AUXILIARY_INPUT, _LSTM_AUXILIARY_WEIGHTS = 39, range(40, 48)
 _RNN_AUXILIARY_INPUT, _RNN_AUXILIARY_WEIGHTS = 9, range(10, 12)
 
@@ -182,9 +193,9 @@ def _lstm(node: NodeView) -> int:
 
 
 def _bidirectional_sequence_lstm(node: NodeView) -> int:
-    """Return the count of the forward cell and the backward cell.
+    """Return the multiply-adds of the forward cell and the backward cell.
 
-    An auxiliary input without auxiliary weights is the input of the backward cell. It adds nothing to the count.
+    If there are no auxiliary weights, the auxiliary input replaces the input of the backward cell, and adds nothing.
     """
     auxiliary = _LSTM_AUXILIARY_WEIGHTS if node.input(_LSTM_AUXILIARY_INPUT).rank == 3 else ()
     return _at_each_step(node, 3, (*_CELL_WEIGHTS, *[position + _BACKWARD for position in _CELL_WEIGHTS], *auxiliary))
@@ -196,7 +207,7 @@ def _bidirectional_sequence_rnn(node: NodeView) -> int:
 
 
 def _dot_general(node: NodeView) -> int:
-    """Return the count of a general dot product: each element of the result is a sum over the contracted dimensions."""
+    """Return the multiply-adds of a general dot product. Each element of the result is a sum over the contracted dimensions."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if OPTIONAL_TENSOR in (left.index, right.index, result.index):
         return 0
@@ -207,17 +218,17 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of the given dimensions, or None if a dimension does not exist or is given twice."""
+    """Return the sizes of the given dimensions. Return None if a dimension does not exist or is given twice."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None
 
 
 def _stablehlo_convolution(node: NodeView) -> int:
-    """Return the count of a convolution. The whole filter is used at each position of the output.
+    """Return the multiply-adds of a convolution. The whole filter is used at each position of the output.
 
     If the input is dilated, the whole filter is used at each position of the input. Strides may skip positions, so the smaller
-    number of positions counts.
+    of the two numbers of positions is used.
     """
     source, weights, result, options = node.input(0), node.input(1), node.output(0), node.options
     axes = (options.kernel_output_feature_dimension, options.kernel_input_feature_dimension, *options.kernel_spatial_dimensions)

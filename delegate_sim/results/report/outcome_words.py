@@ -1,6 +1,7 @@
-"""The words for the results of delegates and of compiler plugins.
+"""Words for the results of delegates and of compiler plugins.
 
-Nodes that a compiler plugin selects are also called delegated. The vendor's compiler is not simulated.
+Nodes that a delegate or a plugin takes are called delegated. The vendor's compiler, which runs after a plugin, is not
+simulated.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
 
 @dataclass(frozen=True, slots=True)
 class OutcomeWords:
-    """The words that a report uses for the nodes of a delegate or compiler plugin.
+    """The words in reports about a delegate or compiler plugin.
 
-    ``actor`` takes nodes. ``taken`` describes these nodes, and ``kernel`` is a group of them. ``left``, ``back`` and
-    ``left_nodes`` describe nodes that are not delegated.
+    ``actor`` takes nodes, and ``taken`` describes these nodes. ``kernel`` is a group of taken nodes. ``left``, ``back`` and
+    ``left_nodes`` describe all other nodes.
     """
 
     actor: str
@@ -35,12 +36,15 @@ class OutcomeWords:
         return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
 
     def short_kernels(self, number: int) -> str:
-        """Return a number of kernels, or of partitions to compile, with its noun, without the word "delegate"."""
+        """Return a number of kernels with the noun, but without the word "delegate".
+
+        For a plugin, the noun is "partitions to compile".
+        """
         return f"{number:,} {(self.kernel if number == 1 else self.kernels).removeprefix('delegate ')}"
 
     @property
     def elsewhere(self) -> str:
-        """The place of nodes that are not delegated, for a legend or a table."""
+        """The place of nodes that are not delegated, in the form for a legend or a table."""
         return self.left.removeprefix("on ")
 
 
@@ -49,22 +53,25 @@ _PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nod
 
 
 def words_of(delegate: str) -> OutcomeWords:
-    """Return the words for the delegate with this name."""
+    """Return the words for the delegate with the given name."""
     return _PLUGIN if is_plugin(delegate) else DELEGATED
 
 
 def is_plugin(delegate: str) -> bool:
-    """Return whether the delegate with this name is a compiler plugin."""
+    """Return whether the given name is the name of a compiler plugin."""
     return delegate in PLUGIN_NAMES or delegate in CLOSED_PLUGIN_NAMES
 
 
 def kernels_title(delegates: Iterable[str]) -> str:
-    """Return the title of a column with the numbers of kernels, or of partitions to compile if all delegates are plugins."""
+    """Return the title of a column with numbers of kernels.
+
+    If all delegates are plugins, the column has partitions to compile.
+    """
     return "to compile" if all(words_of(name) is _PLUGIN for name in delegates) else "kernels"
 
 
 class DelegateResult(Protocol):
-    """The result of a delegate: a run, or the measures of a run."""
+    """The result of a delegate: a run, or only the measures of a run."""
 
     @property
     def delegate(self) -> Delegate:
@@ -72,7 +79,7 @@ class DelegateResult(Protocol):
 
     @property
     def takes_nodes(self) -> bool:
-        """Whether the delegate takes nodes, and no later step fails."""
+        """Whether the delegate takes nodes and no later step fails."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -86,9 +93,9 @@ NOT_COMPILED = (
 
 
 def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
-    """Yield what users must know about the results of compiler plugins: nothing is compiled yet, and the warnings.
+    """Yield notes on the results of compiler plugins: that nothing is compiled yet, and the warnings.
 
-    With results of several delegates, each warning names its plugin.
+    If there are results of several delegates, each warning names its plugin.
     """
     plugins = [result for result in results if result.delegate.is_plugin]
     if any(result.takes_nodes for result in plugins):
@@ -100,14 +107,15 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
-    """Return the warnings about a result, after the note on nodes that are only selected."""
+    """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
 
 
 def state_entry(delegate: Delegate, options: OptionValues, warnings: Sequence[str]) -> dict[str, Any]:
     """Return the keys of JSON that qualify an outcome.
 
-    These are the warnings, ``state`` if the nodes are only selected, and the feature level that results from the options.
+    ``warnings`` has the warnings. ``state`` says that nodes are only selected. A further key has the feature level that follows
+    from the options.
     """
     level = delegate.behind.level(options)
     return {

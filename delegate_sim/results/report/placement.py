@@ -1,4 +1,4 @@
-"""The final place of each node of a run, the reasons for the place, and the tensors that cross boundaries."""
+"""The final place of each node, the reasons for the place, and the tensors that cross boundaries."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _NOT_ASKED = "not-delegated"
 
 
 def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
-    """Return the final place of each node of each subgraph: ``cpu``, a delegate's name, or ``npu``.
+    """Return the final place of each node in each subgraph: ``cpu``, a delegate's name, or ``npu``.
 
-    ``npu`` is the place of nodes that were compiled ahead of time.
+    The place ``npu`` means that the node was compiled ahead of time.
     """
     rows = []
     inlined = _places_in_bodies(runs)
@@ -47,7 +47,7 @@ def placements(runs: Sequence[Run]) -> list[list[tuple[Node, str]]]:
 
 
 def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
-    """Return the places of nodes in inlined subgraphs if a later delegate took them.
+    """Return the places of nodes in inlined subgraphs that a later delegate took.
 
     The outer key is the subgraph index, and the inner key is the node index.
     """
@@ -64,7 +64,7 @@ def _places_in_bodies(runs: Sequence[Run]) -> dict[int, dict[int, str]]:
 def _inlined_places(runs: Sequence[Run], subgraph: int, known_places: Mapping[int, str]) -> dict[int, str]:
     """Return the place of each inlined call, keyed by node index.
 
-    A call is left out if the nodes of the called subgraph have different places.
+    A call is left out if the nodes of the called subgraph have more than one place.
     """
     parts: dict[int, set[str]] = {}
     for run in runs:
@@ -83,7 +83,7 @@ def node_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -> tuple[Reason, ...]:
-    """Return the reasons why a node is not delegated, always with the hints of the rules."""
+    """Return the reasons why a node is not delegated, with the hints of the rules."""
     decision = run.decision
     if decision is None:
         return (_undone_reason(refusal),) if refusal is not None else ()
@@ -98,7 +98,7 @@ def bare_reasons(run: SubgraphRun, index: int, refusal: Refusal | None = None) -
 
 
 def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
-    """Return the partitions that the delegate loses because of the limit on partitions, largest first."""
+    """Return the partitions that are not delegated because of the limit on partitions. The largest partition comes first."""
     if run.decision is None:
         return ()
     set_aside = run.decision.set_aside
@@ -111,14 +111,14 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
 
 
 def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the total size of the tensors that cross a boundary at run time (see ``crossing``)."""
+    """Return the total size in bytes of the tensors that cross a boundary at run time (see ``crossing``)."""
     return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 
 def crossing(graph: Graph, tensors: tuple[int, ...]) -> list[int]:
-    """Return the members of ``tensors`` that cross a boundary at run time.
+    """Return the tensors in ``tensors`` that cross a boundary at run time.
 
-    Constants and tensors that a delegate added do not cross a boundary.
+    Constants, and tensors that a delegate added, do not cross a boundary.
     """
     return [index for index in tensors if index < len(graph.tensors) and not graph.tensors[index].is_constant]
 
@@ -130,9 +130,9 @@ def node_tensors(graph: Graph, node: Node) -> tuple[list[str | None], list[str |
 
 
 def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
-    """Yield each node that is not delegated, in execution order, with its reasons.
+    """Yield each node that is not delegated, with its reasons, in execution order.
 
-    In a chain, the kernels of earlier delegates are also nodes of the plan. These kernels are skipped.
+    In a chain, the plan also contains the kernels of earlier delegates. These kernels are skipped.
     """
     for subgraph in run.subgraphs:
         for index in left_nodes(subgraph):
@@ -140,7 +140,7 @@ def on_cpu(run: Run) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...]]]:
 
 
 def undelegated_operators(run: Run) -> Counter[str]:
-    """Count the nodes that are not delegated, by operator."""
+    """Count the nodes of each operator that are not delegated."""
     return Counter([subgraph.graph.nodes[index].op for subgraph, index, _ in on_cpu(run)])
 
 

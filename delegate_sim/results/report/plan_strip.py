@@ -1,4 +1,4 @@
-"""Show the execution plan as a strip of cells. Each cell shows the state of one node or of several consecutive nodes."""
+"""Show the execution plan as a strip of cells. A cell shows the state of one or more consecutive nodes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ...runtime.interpreter import Run, SubgraphRun
 
 DELEGATED = "delegated"
 REFUSED = "refused"
-"""The state of unsupported nodes, and of nodes that the delegate is not asked about."""
+"""The state of an unsupported node, or of a node that the delegate does not check."""
 LEFT = "left"
-"""The state of supported nodes on the CPU, because of a limit or because delegation was undone."""
+"""The state of a supported node on the CPU. A limit keeps the node on the CPU, or delegation was undone."""
 MIXED = "mixed"
-"""The state of a cell that shows several nodes with different states."""
+"""The state of a cell with nodes in several states."""
 STATES = (DELEGATED, REFUSED, LEFT)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Consecutive nodes in one state, as node indices. A span never contains nodes of two partitions."""
+    """Consecutive nodes in one state, as node indices. All nodes of a span are in the same partition."""
 
     state: str
     nodes: tuple[int, ...]
@@ -35,7 +35,7 @@ def node_state(run: SubgraphRun, index: int) -> str:
 
 
 def strip(run: SubgraphRun) -> tuple[Span, ...]:
-    """Return the spans of a subgraph, in the execution order after delegation."""
+    """Return the spans of a subgraph, in execution order after delegation."""
     return tuple(_spans(run))
 
 
@@ -45,7 +45,7 @@ def run_strip(run: Run) -> tuple[Span, ...]:
 
 
 Lengths = tuple[tuple[str, int], ...]
-"""Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
+"""Groups of consecutive nodes in the same state, in execution order. A group is a pair of state and number of nodes."""
 
 
 def run_lengths(run: Run) -> Lengths:
@@ -60,9 +60,9 @@ def run_lengths(run: Run) -> Lengths:
 
 
 def cells(lengths: Sequence[tuple[str, int]], most: int) -> tuple[list[str], int]:
-    """Return the state of each cell, and the number of nodes per cell.
+    """Return the states of the cells, and the number of nodes per cell.
 
-    There are at most ``most`` cells. A cell is ``MIXED`` if its nodes are in different states.
+    There are at most ``most`` cells. A cell is ``MIXED`` if its nodes are in more than one state.
     """
     states = [state for state, count in lengths for _ in range(count)]  # bounded: the nodes of the model
     size = max(1, -(-len(states) // max(most, 1)))
@@ -91,7 +91,7 @@ _MOST_CELLS = 400
 
 
 def strip_picture(run: Run) -> str:
-    """Return an HTML element that shows the strip, or an empty string for a model without nodes."""
+    """Return an HTML element that shows the strip. For a model without nodes, the text is empty."""
     from html import escape  # only notebooks need it
 
     lengths = run_lengths(run)

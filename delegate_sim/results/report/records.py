@@ -21,38 +21,38 @@ class NodeRefusal(NamedTuple):
     """The code of the reason (see ``delegate-sim explain``)."""
     message: str
     found: str
-    """The value in the model that the delegate does not accept."""
+    """The value in the model that the delegate refuses."""
     needed: str
     """The value that the delegate accepts."""
     hint: str
-    """The change to make in the model."""
+    """The suggested change of the model."""
 
 
 class NodeOnCpu(NamedTuple):
     """One node that runs on the CPU."""
 
     delegate: str
-    """The delegate that does not take the node (in a chain, the last delegate)."""
+    """The delegate that does not take the node. In a chain, this is the last delegate."""
     subgraph: int
     node: int
     op: str
     multiply_adds: int
     codes: tuple[str, ...]
-    """The codes of the reasons. Empty if the delegate was not asked about the node."""
+    """The codes of the reasons. Empty if the delegate did not check the node."""
 
 
 class RunPartition(NamedTuple):
-    """Nodes that run together, as the runtime counts partitions."""
+    """Nodes that run together in one of the runtime's partitions."""
 
     delegate: str
     subgraph: int
     number: int
-    """The index of the partition in its subgraph, in run order."""
+    """The index of the partition in its subgraph, in execution order."""
     is_delegated: bool
     """Whether the partition is a delegate kernel."""
     nodes: tuple[int, ...]
     bytes_in: int
-    """The size of the tensors that enter the partition at run time, without constants."""
+    """The size in bytes of the tensors that enter the partition at run time. Constants are left out."""
     bytes_out: int
     multiply_adds: int
 
@@ -70,7 +70,7 @@ def refusals(runs: Sequence[Run]) -> Iterator[NodeRefusal]:
 
 
 def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
-    """Yield the nodes on the CPU in execution order. For a chain, these are the nodes that no delegate runs."""
+    """Yield the nodes on the CPU in execution order. In a chain, these are the nodes that no delegate runs."""
     left = [{node.index for node, place in places if place == CPU} for places in placements(runs)] if is_chain else []
     for run in runs[-1:] if is_chain else runs:
         compute = compute_of(run)
@@ -83,7 +83,7 @@ def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
 
 
 def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
-    """Yield the partitions of every run in run order. Subgraphs without delegated nodes are left out."""
+    """Yield the partitions of every run in execution order. Subgraphs without delegated nodes are left out."""
     for run in runs:
         compute = compute_of(run)
         for subgraph in run.subgraphs:

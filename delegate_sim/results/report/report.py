@@ -53,15 +53,18 @@ class Report(Shown):
     model: Model
     runs: tuple[Run, ...]
     is_chain: bool = False
-    """Whether the runs form a chain. In a chain, each run gets the nodes that the previous runs did not take."""
+    """Whether the runs form a chain. In a chain, each run gets the nodes that earlier runs did not take."""
     viewer: Viewer | None = None
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
     times: tuple[Times, ...] = ()
     """The measured times, if the user gave op profiles."""
     live: tuple[HasDict, ...] = ()
-    """The decisions of real delegates, if they were run."""
+    """The decisions of the real delegates, if the user ran them."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
-    """A function that returns a run with the advice of a diagnosis. The last argument is false for later runs of a chain."""
+    """A function that returns a run with the advice of a diagnosis.
+
+    The last argument is false if the run is not the first run of a chain.
+    """
 
     @functools.cached_property
     def advised_runs(self) -> tuple[Run, ...]:
@@ -80,7 +83,7 @@ class Report(Shown):
 
     @functools.cached_property
     def refusals(self) -> tuple[NodeRefusal, ...]:
-        """The reasons why nodes do not run on the delegate, one entry for each failed check of a node."""
+        """The reasons why nodes do not run on the delegate. There is one entry for each failed check of a node."""
         from .records import refusals
 
         return tuple(refusals(self.advised_runs))
@@ -94,7 +97,7 @@ class Report(Shown):
 
     @functools.cached_property
     def partitions(self) -> tuple[RunPartition, ...]:
-        """The partitions of every run, in run order, on the delegate and on the CPU."""
+        """The partitions of every run in execution order, on the delegate and on the CPU."""
         from .records import partitions
 
         return tuple(partitions(self.runs))
@@ -102,8 +105,8 @@ class Report(Shown):
     def to_dict(self, *, advice: bool = False) -> dict[str, Any]:
         """Return the report as plain data (schema ``delegate-sim/report/1``).
 
-        Without ``advice``, the report has the general hints of the rules. With ``advice``, the report has the advice of a
-        diagnosis, as in the output of commands. A diagnosis takes several simulations.
+        By default, hints come from the rules. If ``advice`` is true, hints come from a diagnosis, as in the output of commands.
+        A diagnosis takes several simulations.
         """
         runs = self.advised_runs if advice else self.runs
         return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._tail()}
@@ -121,17 +124,13 @@ class Report(Shown):
         return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **tail})
 
     def to_html(self) -> str:
-        """Return the report as one self-contained HTML page.
-
-        Raises MissingPackageError if the extra ``report`` is not installed.
-        """
+        """Return the report as one self-contained HTML page."""
         return self._viewer().html(self)
 
     def show(self, path: str | os.PathLike[str] | None = None) -> None:
-        """Show the report's page: below the cell in a notebook, otherwise in the browser.
+        """Show the report as a page. In a notebook, the page appears below the cell. Otherwise, the browser shows the page.
 
-        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file. Raises
-        MissingPackageError if the extra ``report`` is not installed.
+        If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file.
         """
         self._viewer().show(self, path)
 
@@ -143,7 +142,7 @@ class Report(Shown):
         }
 
     def _tail(self) -> dict[str, Any]:
-        """Return the entries that only some reports have."""
+        """Return the entries that exist only in some reports."""
         live = {"live": [result.to_dict() for result in self.live]} if self.live else {}
         times = {**live, **({"time": [timing.to_dict() for timing in self.times]} if self.times else {})}
         if not self.is_chain:

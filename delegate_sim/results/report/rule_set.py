@@ -11,20 +11,20 @@ from ...rules.book import RuleBook
 from ...rules.rule import Check, OpRule
 
 SEMANTICS = 3
-"""The version number of the code that all delegates share. The number is part of the version of every rule set.
+"""The version number of the code that all delegates share. The version of every rule set contains this number.
 
 Increment this number if a change to reading, preparing or partitioning changes the result of any delegate. If a change of code
-affects the decisions of only one delegate, increment that delegate's own number (``Delegate.semantics``). A change of rules
-needs no new number, because the rules are part of the version.
+affects the decisions of only one delegate, increment the number of that delegate (``Delegate.semantics``). A change of rules
+needs no new number, because the version contains the rules.
 
-The wording of a check is part of the version only if the check has its own function. A new wording of such a check changes the
-version."""
+A check with its own function is represented by its wording. A new wording of such a check changes the version.
+"""
 
 
 def rule_set_version(delegate: Delegate) -> str:
     """Return a digest of a delegate's rules and of the version numbers of the code.
 
-    If another program decides about nodes, return its name and version.
+    If another program decides about nodes, return the name and version of the program.
     """
     return delegate.software or _digest(delegate)
 
@@ -39,10 +39,10 @@ def _digest(delegate: Delegate) -> str:
 
 
 def book_data(book: RuleBook[Any]) -> Iterator[list[Any]]:
-    """Yield the content of a rule book as plain data: one list for the book, then one list for each operator.
+    """Yield the content of a rule book as plain data: one list for the book, and then one list for each operator.
 
-    The list of an operator has its name, whether it is custom, its first release, and its checks in order. A check without
-    ``Check.data`` is represented by its wording.
+    The list of an operator has the name, whether the operator is custom, the first release, and the checks in order. A check
+    without ``Check.data`` is represented by its wording.
     """
     yield [book.delegate, book.policy.name, sorted(book.explained)]
     for op, rule in sorted(book.rules.items()):

@@ -21,13 +21,13 @@ _LONGEST_NAME = 60
 
 
 def model_name(model: Model) -> str:
-    """Return a model's name for display: its file name, without the folders."""
+    """Return the name of a model for display: the file name without folders."""
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
     return shortened(name, _LONGEST_NAME)
 
 
 def run_words(run: Run) -> str:
-    """Summarize a run. If the delegate runs nothing or the model does not run, the summary is the verdict."""
+    """Summarize a run. If the delegate runs no node, or the model does not run, the summary is the verdict."""
     measures = measure(run)
     words = verdict(run, measures)
     if measures.outcome == TAKEN:
@@ -47,7 +47,7 @@ def report_tables(
     """Return functions that create the tables of runs, keyed by table name.
 
     The tables list the nodes, the partitions, the runs and the CPU nodes. A chain also has a table with the place of each node.
-    ``advised_runs`` returns the runs with better hints, for tables with hints.
+    Tables with hints use the runs that ``advised_runs`` returns.
     """
     hinting = advised_runs or (lambda: runs)
     tables: dict[str, Callable[[], Table]] = {
@@ -134,7 +134,7 @@ def _partition_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
 
 
 def _on_cpu_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
-    """Count the nodes on the CPU by operator and reasons, largest groups first."""
+    """Count the CPU nodes by operator and reasons. The largest group comes first."""
     for run in runs:
         groups = Counter([(subgraph.graph.nodes[index].op, reasons) for subgraph, index, reasons in on_cpu(run)])
         for (op, reasons), count in groups.most_common():

@@ -1,4 +1,4 @@
-"""The verdict on a run in one sentence: the delegated share of nodes and of multiply-adds, or the failure."""
+"""The verdict on a run in one sentence. It has the delegated shares of nodes and of multiply-adds, or the failure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
 
 
 def _compiled_elsewhere(run: Run, measures: Measures) -> str:
-    """Return a sentence that names the accelerator of a compiled model, or an empty string if this target runs the program."""
+    """Return a sentence that names the accelerator that a model was compiled for.
+
+    The text is empty if this target runs the compiled program, or if the model was not compiled.
+    """
     if not run.subgraphs:
         return ""
     does_run = (DISPATCH,) if measures.outcome not in NOT_RUNNING else ()
@@ -39,7 +42,7 @@ def _compiled_elsewhere(run: Run, measures: Measures) -> str:
 
 
 def _verdict(run: Run, measures: Measures) -> str:
-    """Return the verdict on a run. The verdict does not name the accelerator of a compiled model."""
+    """Return the verdict on a run, without the accelerator of a compiled model."""
     actor, outcome = subject(run.target), measures.outcome
     reason = refusal_text(run)
     if outcome in NOT_RUNNING:
@@ -53,7 +56,7 @@ def _verdict(run: Run, measures: Measures) -> str:
 
 
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
-    """Return the verdict without target and shares, for a table that has columns for target and shares."""
+    """Return the verdict without target and shares, for a table with columns for target and shares."""
     measures = measure(run) if measures is None else measures
     reason, compute = refusal_text(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
@@ -74,7 +77,7 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 def best_verdict(runs: Sequence[Run]) -> str:
     """Return the verdict on the run that delegates the most multiply-adds.
 
-    Runs of compiler plugins are ignored if there are other runs, because plugins only select nodes.
+    Runs of compiler plugins are ignored if there are other runs, because a plugin only selects nodes.
     """
 
     def quality(run: Run) -> tuple[int, int, int]:
@@ -123,7 +126,7 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
 
 
 def subject(target: Target) -> str:
-    """Return the delegate's name and the release of its platform, for the start of a sentence."""
+    """Return the subject of a sentence: the delegate's name, with the release of its platform."""
     delegate = target.delegate
     if delegate.is_plugin:
         return f"The plugin {delegate.name}"
@@ -183,7 +186,7 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    """Return text about nodes that are not delegated: the operator with the most work, and the number of all other nodes."""
+    """Describe the nodes that are not delegated: the operator with the most work, and the number of all other nodes."""
     nodes, work = Counter[str](), Counter[str]()
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
@@ -202,5 +205,5 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
 
 
 def _operator(op: str) -> str:
-    """Return the name of an operator, safe to print. The name of a custom operator comes from the model file."""
+    """Return the name of an operator in printable form. The name of a custom operator comes from the model file."""
     return shortened(printable(op), _LONGEST_OPERATOR)

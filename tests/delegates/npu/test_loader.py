@@ -96,6 +96,7 @@ def test_signatures_list_what_their_subgraph_has(signature, line):
     model = replace(delegate_sim.load(chain(["RELU"]).bytes()), signatures=(signature,))
     found = load(model, file_facts(model), NEWEST)
     assert (found.lines, found.failure and found.failure.code) == (((line,), "litert-signature") if line else ((), None))
+    assert found.failure is None or found.failure.subgraph == 0
 
 
 def test_sparse_tensors_are_only_warned_about():

@@ -1,7 +1,8 @@
 """Checks that only the Core ML rules use (``delegates/coreml``).
 
 The delegate gives no reasons, and stops at the first failed check. If an operand is missing, some functions of the delegate
-return an error status, which counts as "supported". All other functions crash; their rules require the operand with ``given``.
+return an error status. The delegate reads this status as "supported". All other functions crash, so their rules require the
+operand with ``given``.
 """
 
 from __future__ import annotations

@@ -13,13 +13,19 @@ _WEIGHTS, _BIAS = operand(1, "weight matrix"), operand(2, "bias")
 
 
 def _several_rows(node: NodeView) -> str | None:
-    """Return the input's shape as text unless the input is a single row. A scalar does not count as a row."""
+    """Return the input's shape as text, or None if the input is a single row.
+
+    A scalar is not a row.
+    """
     source = node.input(0)
     return None if source.shape[-1:] == (source.element_count,) else f"input shape {list(source.shape)}"
 
 
 def _has_no_missing_bias(node: NodeView) -> bool:
-    """Return whether the bias is present. The delegate checks the activation only if the bias is present."""
+    """Return False if the bias is omitted (operand -1).
+
+    For such a node, the delegate does not check the activation.
+    """
     return not has_missing_bias(node)
 
 

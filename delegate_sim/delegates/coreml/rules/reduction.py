@@ -10,9 +10,9 @@ from .checks import builder, coreml_rule
 
 
 def _axes_beyond_area(node: NodeView) -> str | None:
-    """Return the axes as text unless every axis is height or width.
+    """Return the axes as text, or None if every axis is height or width.
 
-    This check only reads known axes, while upstream also reads axes that are computed at run time.
+    Upstream also reads axes that are computed at run time. This check ignores such axes.
     """
     axes = node.value(node.input(1))
     values = [] if axes is None else axes.tolist()

@@ -18,7 +18,7 @@ def _for_coreml_3(node: NodeView, target: CoreMlTarget) -> str | None:
 
 
 def _rank_in_options(node: NodeView) -> str | None:
-    """Return the number of new dimensions in the options as text, or None if this number is supported.
+    """Return the rank of the new shape in the options as text, or None if the delegate supports this rank.
 
     The delegate reads the options only if the node has no shape operand.
     """

@@ -101,7 +101,7 @@ def is_quantized(tensor: Tensor) -> bool:
 
 
 def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
-    """Return the scales of a tensor, or nothing if the tensor is not quantized."""
+    """Return the scales of a tensor, or an empty tuple if the tensor is not quantized."""
     return tensor.quantization.scales if tensor.quantization is not None else ()
 
 
@@ -124,8 +124,8 @@ def ethosu_rule(
 ) -> OpRule[object]:
     """Return the rule of an operator: the checks of every operator, then the operator's own ``checks``.
 
-    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. Each Boolean
-    argument turns off one check.
+    ``operands`` and ``weights`` are the positions of the operands that the delegate calls IFM and weights. Each Boolean argument
+    that is True omits some of the checks of every operator.
     """
     before = (
         *of_tensors(inputs, *_before("inputs", strings=strings, scalars=scalar_inputs)),
@@ -254,7 +254,7 @@ def _other_quantization(node: NodeView, *tensors: Tensor) -> str | None:
 
 
 def parameters(tensor: Tensor) -> str:
-    """Return the first scale and zero point of a tensor in words."""
+    """Describe a tensor's first scale and first zero point."""
     assert tensor.quantization is not None
     return f"scale {tensor.quantization.scale:.6g}, zero point {tensor.quantization.zero_point}"
 

@@ -22,7 +22,7 @@ CONSTANT_WEIGHTS = upstream(
 def _uneven_groups(node: NodeView) -> str | None:
     """Return the numbers of channels and filters unless the channels can be divided into groups.
 
-    If the filter has more channels than the input, upstream divides by 0. On the board's processor, the result is 0.
+    If the filter has more channels than the input, upstream divides by 0. On the board's processor, this division gives 0.
     """
     source, weights = node.input(0), node.input(1)
     depth, filter_depth, filters = size(source, -1), size(weights, len(source.shape) - 1), size(weights, 0)

@@ -53,7 +53,7 @@ def _reduced(stride: int, width: int) -> int:
 
 
 def allows_wide_stride(node: NodeView, source: int = 0) -> bool:
-    """Return whether strides are 1 to 3, or the horizontal stride can be reduced to 1 to 3.
+    """Return whether both strides are 1 to 3, or the horizontal stride can be reduced to 1 to 3.
 
     Upstream also allows any stride along a dimension of size 1. By mistake, it tests the dimension of the input instead of the
     dimension of the output.

@@ -31,7 +31,10 @@ def _parser_of(view: NodeView) -> Parser:
 
 
 def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
-    """Build the model of one partition of accepted nodes; return the failure, or None if the build succeeds."""
+    """Build the model of one partition of accepted nodes.
+
+    Return the failure, or None if the build succeeds.
+    """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
     try:
@@ -49,9 +52,10 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
 def different_batches(
     graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST
 ) -> tuple[int, int] | None:
-    """Return two different batch sizes in the model of a partition; None if there is only one, or if the model cannot be built.
+    """Return two batch sizes that differ from each other in the model of a partition, or None.
 
-    OpenGL requires that all values have the same batch size (``CheckBatchSizeForAllValues``).
+    The result is None if all values have the same batch size, or if the model cannot be built. OpenGL requires a single batch
+    size (``CheckBatchSizeForAllValues``).
     """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     try:

@@ -200,7 +200,7 @@ class NodeReader:
         self.add_output(reshape, position)
 
     def add_identity(self, position: int) -> None:
-        """Add a RESHAPE from an operand to the shape of the first result."""
+        """Add a RESHAPE that gives an operand the shape of the first result."""
         operation = self.add("RESHAPE")
         self.add_input(operation, position)
         self.add_outputs(operation)
@@ -229,7 +229,7 @@ class NodeReader:
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. An unreadable bias counts as missing. Raises BuildError if the real delegate crashes."""
+        """Read a bias. A bias that cannot be read is treated as missing. Raises BuildError if the real delegate crashes."""
         try:
             self.read(position, LINEAR)
         except BuildError as error:

@@ -79,7 +79,7 @@ def is_identity(operation: Operation) -> bool:
 
 
 def _remove_keeping_input(operation: Operation) -> None:
-    """Replace an operation's result by its operand in all consumers (``RemoveSimpleNodeKeepInput``).
+    """Let the consumers of an operation's result read the operation's operand instead (``RemoveSimpleNodeKeepInput``).
 
     Raises BuildError if a consumer already reads the operand.
     """
@@ -116,7 +116,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
 
 
 def _merge_densify(operation: Operation) -> None:
-    """Check that no other operation reads the weights that a DENSIFY unpacks for a convolution (``MergeDensify``)."""
+    """Check that only the convolution reads the weights that a DENSIFY unpacks for it (``MergeDensify``)."""
     if len(operation.inputs) != 2:
         return
     producer = operation.input(1).producer

@@ -29,9 +29,9 @@ _LEFT_OUT = Unknown(
 
 
 def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
-    """Return the refusal of an operator that the options exclude (``NewOperationParser``).
+    """Return the refusal of an operator that the options exclude, or None (``NewOperationParser``).
 
-    CUSTOM excludes all custom operators.
+    The name CUSTOM in the options excludes all custom operators.
     """
     name = "CUSTOM" if node.node.is_custom else node.op
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None

@@ -189,7 +189,7 @@ def parse_two_operands(reader: NodeReader) -> None:
 def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
     """Return whether a node has this many runtime operands and constants, and one result (``VerifyInputsConstsOutputs``).
 
-    An omitted operand counts as a constant.
+    An omitted operand is counted as a constant.
     """
     node, count = reader.view.node, runtime_input_count(reader.view)
     return count == runtime and len(node.inputs) - count == constant and len(node.outputs) == 1

@@ -52,7 +52,7 @@ def gpu_rule(
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
     """Return the checks of all inputs, or of all outputs (``IsAllAllowedTensors``).
 
-    Types are checked only for tensors in the arena.
+    The types of tensors are checked only if the tensors are in the arena.
     """
     is_output = side == "output"
     float_types = frozenset((*FLOAT, *further_types))

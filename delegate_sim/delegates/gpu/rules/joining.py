@@ -55,7 +55,7 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """Return the first axis along which an operand and the result differ in size, or the batch axis if there is none."""
+    """Return the first axis along which an operand and the result differ in size, or the batch axis if there is no such axis."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:

@@ -38,7 +38,10 @@ def parse_fully_connected(reader: NodeReader) -> None:
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
-    """Parse FULLY_CONNECTED with runtime weights as a convolution. Add a RESHAPE if the result has another shape."""
+    """Parse FULLY_CONNECTED with runtime weights as a convolution.
+
+    If the convolution's result does not have the shape of the node's result, add a RESHAPE.
+    """
     view = reader.view
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)
@@ -53,7 +56,10 @@ def _parse_runtime_weights(reader: NodeReader) -> None:
 
 
 def parse_batch_matmul(reader: NodeReader) -> None:
-    """Parse BATCH_MATMUL, as a convolution if the second operand is constant (``BatchedMatMulOperationParser``)."""
+    """Parse BATCH_MATMUL (``BatchedMatMulOperationParser``).
+
+    If the second operand is constant, add a convolution instead of a matrix product.
+    """
     runtime = runtime_input_count(reader.view)
     if runtime == 2:
         operation = reader.add("BATCHED_MATMUL")

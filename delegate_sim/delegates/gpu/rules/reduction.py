@@ -30,7 +30,7 @@ RULES = {
 
 
 def parse_reduction(reader: NodeReader) -> None:
-    """Parse a reduction (``ReduceOperationParser``). Without keep_dims, add a RESHAPE."""
+    """Parse a reduction (``ReduceOperationParser``). If keep_dims is off, add a RESHAPE."""
     operation = reader.add(reader.view.op)
     shape = reader.add_input(operation, 0).shape
     for axis in _axes(reader):

@@ -32,8 +32,8 @@ _AXIS_NAMES = ("batch", "height", "width", "channels")
 def parse_slice(reader: NodeReader) -> None:
     """Parse SLICE (``SliceOperationParser``).
 
-    Three starts apply to height, width and channels if the input has rank 4, and to batch, width and channels if the input has
-    rank 3.
+    If the input has rank 4, three starts apply to height, width and channels. If the input has rank 3, three starts apply to
+    batch, width and channels.
     """
     operation, shape = _add_slice(reader)
     starts, sizes = reader.integers(1), reader.integers(2)

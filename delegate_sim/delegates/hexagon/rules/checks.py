@@ -44,7 +44,7 @@ def hexagon_rule(*checks: Check[HexagonTarget], version_in: Numbers = UP_TO_1) -
 def inputs(*types: tuple[str, ...], optional: int = 0) -> tuple[Check[object], ...]:
     """Require that each operand has one of the types in its tuple (``InputsWithCorrectTypes``).
 
-    Any operand may be omitted with the index -1. The last ``optional`` operands may also be absent from the node's list of
+    Every operand may be omitted with the index -1. The last ``optional`` operands may also be absent from the node's list of
     operands.
     """
     counts = exactly(*range(len(types) - optional, len(types) + 1))

@@ -128,7 +128,7 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks of two runtime operands. With ``may_be_one``, both operands may be the same tensor."""
+    """Return the checks of two runtime operands. If ``may_be_one`` is True, the two operands may be the same tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -219,7 +219,7 @@ def _has_other_numbers(node: NodeView) -> bool:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks of nodes with one constant operand or, since LiteRT 2.3, with two constant operands."""
+    """Return the checks of nodes with one constant operand or, from LiteRT 2.3 on, with two constant operands."""
     return (
         *where(
             _has_other_numbers,
@@ -351,7 +351,7 @@ RULES = {
 
 
 def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield a problem for each constant operand with several elements of an unsupported type."""
+    """Yield a problem for each constant operand that has several elements and an unsupported type."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 

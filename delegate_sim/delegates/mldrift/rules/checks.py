@@ -92,7 +92,10 @@ def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> 
 
 @functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
-    """Require a version of at most ``limit``, or at most ``older`` before LiteRT 2.2 (``CheckMaxSupportedOpVersion``)."""
+    """Require a version of at most ``limit`` (``CheckMaxSupportedOpVersion``).
+
+    If ``older`` is given, it is the limit before LiteRT 2.2.
+    """
     if older is not None:
         return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
 
@@ -273,7 +276,8 @@ RESULTS: Checks = readable_tensor("output", lambda node: node.outputs)
 RESULTS_FROM_2_1_5, RESULTS_BEFORE_2_1_5 = since(SINCE_2_1_5, *RESULTS), before(SINCE_2_1_5, *RESULTS)
 """The checks ``RESULTS`` for two ranges of releases.
 
-Most parsers check results last before LiteRT 2.1.5, and earlier from LiteRT 2.1.5 on.
+Before LiteRT 2.1.5, most parsers check results in their last step. From LiteRT 2.1.5 on, these parsers check results in an
+earlier step.
 """
 READABLE_RESULT: Checks = readable_tensor("output 0", lambda node: (node.output(0),))
 """Require that ML Drift can read the first result (``PreCheckReadValueByTensorIdx``)."""
@@ -468,7 +472,7 @@ def integers(node: NodeView, position: int) -> list[int]:
 
 
 def axes(name: str, tensor_of: Callable[[NodeView], Tensor], axes_of: Callable[[NodeView], Sequence[int]]) -> Check[object]:
-    """Require axes that exist in a tensor of rank 1 to 4 (``PreCheckAxisFromIndex``)."""
+    """Require that a tensor has rank 1 to 4, and that the axes exist in this tensor (``PreCheckAxisFromIndex``)."""
 
     def find(node: NodeView) -> Found | None:
         rank = tensor_of(node).rank
@@ -545,7 +549,7 @@ def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
 
 
 _Since = tuple[str | None, tuple[str, ...]]
-"""Types, and the first release that allows them. If the release is None, the oldest known release allows them."""
+"""A release, and all types that are allowed from this release on. None stands for the oldest known release."""
 
 
 @functools.cache
@@ -601,7 +605,7 @@ def carrier_tensors(inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ())
 def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] = ()) -> Checks:
     """Return checks of every tensor of a builtin operator.
 
-    ``inputs`` has additional types of inputs. ``outputs`` has additional types of outputs. ``also`` has types that both may have.
+    ``inputs`` and ``outputs`` have additional types of inputs and of outputs. ``also`` has additional types of all tensors.
     """
     return only_tensors(USUAL_INPUTS + inputs + also, _USUAL_OUTPUTS + outputs + also)
 
@@ -609,7 +613,7 @@ def tensors(*also: str, inputs: tuple[str, ...] = (), outputs: tuple[str, ...] =
 def only_tensors(inputs: tuple[str, ...], outputs: tuple[str, ...], *newer: _Since) -> Checks:
     """Return checks that every tensor of a builtin operator has one of these types.
 
-    Each item of ``newer`` is a release and the input types that this release added.
+    Each item of ``newer`` is a release and all input types that are allowed from this release on.
     """
     inputs = _unique(inputs)
     older = tuple([name for name in inputs if name not in _PACKED])

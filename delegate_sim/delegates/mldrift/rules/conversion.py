@@ -182,9 +182,9 @@ RULES = {
 
 
 def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
-    """Yield problems for a runtime INT4 input, and for a constant of rank 2 or 3 with several batches.
+    """Yield problems of DEQUANTIZE: a runtime INT4 input, or a constant of rank 2 or 3 with several batches.
 
-    The batch is the first dimension, but ML Drift creates constants of rank 2 and 3 without a batch
+    The first dimension of the constant is the batch, but ML Drift creates constants of rank 2 and 3 without a batch
     (``DequantizeOperationParser::ReadConstTensor``).
     """
     source = node.input(0)

@@ -1,6 +1,6 @@
 """Custom operators.
 
-If a custom operator and a composite have the same name, one parser handles both. The runtime has stubs for some custom
+If a custom operator and a composite have the same name, a single parser handles the two. The runtime has stubs for some custom
 operators. Applications must register all other custom operators.
 """
 

@@ -37,7 +37,7 @@ def _deep_indices(node: NodeView) -> str | None:
 
 
 def _misspelled(check: Check[object]) -> Check[object]:
-    """Return the check with the misspelled message before LiteRT 2.2."""
+    """Return a copy of the check with the misspelled message that ML Drift prints before LiteRT 2.2."""
     say = check.said
     assert say is not None
     return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))

@@ -46,7 +46,7 @@ def _axis_is_hidden(first: Bhwc, other: Bhwc, axis: int) -> bool:
 def _no_axis(node: NodeView) -> str | None:
     """Return a refusal if the inputs cannot be joined along any axis (``GetAxis``).
 
-    An axis is excluded if an input differs from the first input in the sizes of all three remaining axes.
+    An axis is excluded if an input differs in size from the first input along all three other axes.
     """
     if not node.node.inputs:
         return None

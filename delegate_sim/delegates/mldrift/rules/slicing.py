@@ -131,26 +131,29 @@ def _other_rank(words: str, count: Callable[[NodeView], int]) -> Check[object]:
 
 
 def _masked(mask: int, rank: int) -> tuple[bool, ...]:
-    """Return for each axis whether its bit is set in a mask (``UpdateMask``).
+    """For each of the four axes, return whether its bit is set in a mask (``UpdateMask``).
 
-    Each bit belongs to a dimension of the input, whatever the number of starts.
+    The bits are numbered by the input's dimensions, even if there are fewer starts than dimensions.
     """
     axes = axes_of(rank)
     return tuple([any(mask >> bit & 1 and axis == position for bit, axis in enumerate(axes)) for position in range(4)])
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` values that include a value for the batch (``ReadBhwc``)."""
+    """Return the axes of ``count`` starts, ends or strides if the first of them is for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` values without a value for the batch (``ReadHwc``)."""
+    """Return the axes of ``count`` starts, ends or strides if none of them is for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
-    """Return the start, the end and the strides of a STRIDED_SLICE, without limiting them to the input's shape."""
+    """Return the start, the end and the strides of a STRIDED_SLICE.
+
+    The start and the end may lie outside the input's shape.
+    """
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
     named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
     begin, end, strides = (
@@ -231,7 +234,7 @@ def _other_update_rank(node: NodeView) -> Found | None:
 def _mapped(node: NodeView, position: int) -> Bhwc:
     """Return the batch, height, width and channels of an operand (``MapAxis``).
 
-    The dimensions of the operand become the last axes. All axes before them have size 1.
+    The dimensions of the operand become the last axes. All axes before these axes have size 1.
     """
     sizes = node.input(position).shape
     return filled(Bhwc(1, 1, 1, 1), tuple(range(4))[4 - len(sizes) :], sizes)

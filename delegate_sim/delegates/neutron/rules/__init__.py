@@ -52,9 +52,11 @@ def _beside_compiled(node: NodeView) -> Reason | None:
 
 
 def _not_checked(node: NodeView, _: ReleaseOnly) -> Reason | None:
-    """Return the reason to refuse a node beside a compiled network, or a node without operands or results.
+    """Return the reason why a node is refused regardless of its operator, or None.
 
-    In a graph without a compiled network, the delegate reads the shapes of every node's first operand and first result.
+    In a graph with a compiled network, the delegate refuses all nodes that are not compiled networks. If a graph has no compiled
+    network, the delegate reads the shapes of every node's first operand and first result. Therefore, a node without operands or
+    results is refused.
     """
     refused = _beside_compiled(node)
     if refused is not None or is_compiled(node.node) or (node.node.inputs and node.node.outputs):
@@ -87,6 +89,6 @@ RULES: Mapping[str, RuleBook[ReleaseOnly]] = MappingProxyType(
         "lf-6.6.52": _CLOSED,
     }
 )
-"""The rules by release; the first one is the default."""
+"""The rules by release. The first release is the default."""
 CLOSED_RELEASES = tuple(release for release, book in RULES.items() if book is _CLOSED)
-"""The releases in which NXP's converter decides."""
+"""The releases in which NXP's converter decides about nodes."""

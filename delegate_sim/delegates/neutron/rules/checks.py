@@ -74,7 +74,7 @@ def _scalars(node: NodeView) -> str | None:
 
 
 WITH_DIMENSIONS = check(READS_MISSING_SIZES, "input and output with dimensions", _scalars, "fix the shapes before converting")
-"""Require that input and output have dimensions. The delegate reads the sizes without this check."""
+"""Require that input and output have dimensions. The delegate reads the sizes without such a check."""
 
 
 def not_constant(which: Operand) -> Check[object]:

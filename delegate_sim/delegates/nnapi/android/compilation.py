@@ -31,7 +31,7 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
     """Compile a partition, or return None if the partition's NNAPI model is not finished.
 
     If the options specify target devices, NNAPI uses only these devices. Otherwise, NNAPI uses all devices and its own CPU
-    implementation, which takes over if compilation fails.
+    implementation. If compilation for the devices then fails, the CPU implementation takes over.
     """
     if lowered.model is None or not lowered.is_finished:
         return None
@@ -51,9 +51,9 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
 def target_devices(
     options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
 ) -> list[DriverDevice]:
-    """Return the selected devices in the form that the simulated NNAPI compiler expects.
+    """Return the devices that the options select, as devices of the simulated NNAPI compiler.
 
-    ``rejections`` has rejected operations that are not in the profiles.
+    The devices also reject the operations in ``rejections``.
     """
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 

@@ -25,15 +25,15 @@ SCHEMA = "delegate-sim/devices/1"
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
-"""Keys for the costs of FLOAT32 and TENSOR_FLOAT32 in models that allow half precision."""
+"""Keys of the costs of FLOAT32 and TENSOR_FLOAT32 in models that allow half precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfiledDevice:
     """One device of a phone.
 
-    If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. ``largest``
-    is the maximum total size in bytes of one step's operands.
+    If ``takes`` is None, the device takes every operation. If ``types`` is None, the first input may have any type. All operands
+    of one compiled step together may have at most ``largest`` bytes.
     """
 
     name: str
@@ -80,14 +80,14 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
-    """Return the total size in bytes of the operands of these operations. An operand of several operations counts once."""
+    """Return the total size in bytes of the operands of these operations. A shared operand is counted only once."""
     used = {index for operation in operations for index in (*operation.inputs, *operation.outputs)}
     return sum([model.operands[index].byte_size for index in used])
 
 
 @dataclass(frozen=True, slots=True)
 class DevicesProfile:
-    """A phone's devices in the order in which NNAPI lists them, without NNAPI's own CPU implementation."""
+    """A phone's devices, without NNAPI's own CPU implementation. The devices are in the order in which NNAPI lists them."""
 
     devices: tuple[ProfiledDevice, ...]
     path: str | None = None

@@ -21,7 +21,10 @@ _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 
 def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    """Yield the operations of each delegated partition, in running order. Skip partitions that cannot be built."""
+    """Yield the NNAPI operations of each delegated partition, in running order.
+
+    Skip partitions with an NNAPI model that cannot be built.
+    """
     if not isinstance(decision.findings, Partitions):
         return
     for subset in subsets:
@@ -41,7 +44,7 @@ def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
 
 
 def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
-    """Return the text of a profile.
+    """Return the TOML text of a profile of these devices.
 
     Every device gets the feature level in the options, because logs do not show the feature levels of devices.
     """

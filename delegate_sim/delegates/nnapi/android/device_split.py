@@ -1,4 +1,4 @@
-"""The split of a partition over devices, as plain data."""
+"""The division of a partition among NNAPI devices, as plain data."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class DriverAnswers:
     """The nodes that the target devices support.
 
-    The result depends on the driver's rejections in the options, and on the profile and the feature levels of the devices.
+    The result depends on the driver's rejections in the options, on the profile, and on the feature levels of the devices.
     """
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
@@ -43,10 +43,9 @@ class DriverAnswers:
         self._not_taken: dict[int, frozenset[int]] = {}
 
     def supported(self, nodes: Sequence[int], lowered: LoweredPartition) -> tuple[int, ...]:
-        """Return the nodes of a partition that have only supported operations.
+        """Return the nodes for which the devices support every NNAPI operation. ``nodes`` are the nodes of one partition.
 
-        If the partition has sparse weights, or converts float16 values at run time, one unsupported node excludes all nodes of
-        the partition.
+        If the partition unpacks sparse weights, or converts float16 values at run time, one unsupported node excludes all nodes.
         """
         left_out = self._left_out(lowered)
         if not left_out and self.rejections.is_empty:
@@ -78,7 +77,10 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
-        """Return the nodes with an operation that no device supports, because of profiles or feature levels."""
+        """Return the nodes with an operation that no device supports.
+
+        The profile and the feature levels decide which operations a device supports.
+        """
         if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
         if lowered.model is None or not lowered.is_finished:
@@ -98,7 +100,7 @@ class DriverAnswers:
 class DeviceProblem:
     """A problem that keeps the delegate from using any device.
 
-    ``failure`` is set only if the options name an accelerator. Otherwise, the nodes run on the CPU.
+    If the options name an accelerator, ``failure`` is set. Otherwise, the nodes run on the CPU.
     """
 
     failure: KernelFailure | None
@@ -115,7 +117,7 @@ NO_DEVICE = Reason(
 
 
 def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return the problem that keeps the delegate from using any device of the profile, or None if it can use one.
+    """Return the problem that keeps the delegate from using any device of the profile, or None.
 
     Source: ``DoPrepare`` and ``GetTargetDevices``.
     """
@@ -129,7 +131,7 @@ def device_problem(options: OptionValues) -> DeviceProblem | None:
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:
-    """Return whether a single rejected operation leaves all of these nodes to the CPU."""
+    """Return whether all of these nodes run on the CPU if the driver rejects a single operation."""
     return any(_is_all_or_nothing(graph.view(graph.nodes[index])) for index in nodes)
 
 

@@ -1,4 +1,4 @@
-"""The NNAPI operations that a driver rejects, from an option or from a driver profile."""
+"""The NNAPI operations that a driver rejects. An option or a driver profile lists these operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DriverRejections:
-    """The driver's rejections in the options."""
+    """The NNAPI operations that the driver rejects according to the options."""
 
     def __init__(self, graph: Graph, options: OptionValues) -> None:
         self._graph = graph
@@ -39,7 +39,7 @@ class DriverRejections:
         )
 
     def has_some_of(self, partitions: Sequence[LoweredPartition]) -> bool:
-        """Return whether the driver rejects at least one operation of these partitions, even if it is unknown which one."""
+        """Return whether the driver rejects an unknown operation of these partitions, according to the driver profile."""
         if self._profile is None or not self._profile.has_open_rejections:
             return False
         from ...driver import signature  # most runs have no profile

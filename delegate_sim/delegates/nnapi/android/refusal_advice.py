@@ -44,7 +44,7 @@ def _change_of_channels(operation: str) -> str:
 
 
 def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return a description of the rejected operand, and the operand's tensor in the graph or None."""
+    """Return a description of the rejected operand, and the operand's tensor in the graph. The tensor may be None."""
     if call.tensor is not None:
         return _named(call.tensor), call.tensor
     subject = call.refusal.violation.subject

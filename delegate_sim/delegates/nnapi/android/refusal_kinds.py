@@ -81,7 +81,7 @@ _WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
     Concern.SCALES: _SCALE,
     Concern.CHANNELS: _CHANNELS,
 }
-"""The texts for each concern of a rule. They apply to a rule on operations if ``_WORDS`` has no entry for the rule."""
+"""The texts for each concern of rules on operations. If ``_WORDS`` has an entry for a rule, this entry is used instead."""
 
 _WORDS: Mapping[str, Words] = {
     "operand-type": _TYPES,
@@ -169,5 +169,5 @@ def _words() -> Iterator[tuple[Rule, Words]]:
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})
 """The kind of each rejection by the runtime, keyed by code.
 
-Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break them.
+Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.
 """

@@ -18,9 +18,9 @@ _FURTHER_SHOWN = 10
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
 ) -> KernelFailure | None:
-    """Return the first rejected call of a partition as a kernel failure, or None if no call was rejected.
+    """Return the kernel failure for the first rejected call of a partition, or None if no call was rejected.
 
-    The failure also has a line for every later rejection in this partition and in ``others``.
+    The failure also has lines about later rejections in this partition and in ``others``.
     """
     if not lowered.calls:
         return None
@@ -61,7 +61,7 @@ def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
 
 
 def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """Return lines about these rejected calls. If calls of several nodes were rejected for the same reason, they share a line."""
+    """Return lines about these rejected calls. All calls that were rejected for the same reason share one line."""
     groups: dict[tuple[str, str, str, str], list[int]] = {}
     for call in calls:
         violation = call.refusal.violation

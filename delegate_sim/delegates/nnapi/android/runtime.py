@@ -16,12 +16,12 @@ NO_RUNTIME = "none"
 SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
-"""The feature levels of Android releases without a simulated runtime."""
+"""The feature level of each Android release that has no simulated runtime."""
 _ASSUMED = ("14", "15")
-"""Android releases with a runtime that is assumed to equal the runtime of ``NEWEST_RUNTIME``."""
+"""Later Android releases. Their runtimes are assumed to have the rules of ``NEWEST_RUNTIME``."""
 OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
 ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)
-"""All Android releases that can be chosen, oldest first."""
+"""All Android releases that the options accept, oldest first."""
 RUNTIMES = (NO_RUNTIME, *ANDROID_RELEASES)
 
 
@@ -62,7 +62,7 @@ def highest_level(android: AndroidRelease) -> int:
 
 
 ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
-"""A function that creates an NNAPI model builder. The argument is a function that receives rejected calls."""
+"""A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
 
 
 def model_maker(options: OptionValues) -> ModelMaker | None:

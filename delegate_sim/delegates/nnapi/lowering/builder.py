@@ -67,17 +67,20 @@ class PartitionBuilder:
         self.allows_dynamic = allows_dynamic
         self.operations: dict[int, list[str]] = {}
         self.mapped: dict[int, int] = {}
-        """The NNAPI operand of each mapped tensor."""
+        """The index of each mapped tensor's NNAPI operand, keyed by the index of the tensor."""
         self.dequantized: dict[tuple[int, str], int] = {}
-        """The float result of each added DEQUANTIZE, keyed by the quantized operand (-1 if unmapped) and the requested type."""
+        """The operand with the float result of each added DEQUANTIZE.
+
+        The key has the quantized operand (-1 if unmapped) and the requested type.
+        """
         self.state_tensors: list[int] = []
         """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
         """The operands in which NNAPI returns the new states."""
         self.densified: dict[int, Node] = {}
-        """The node that unpacks sparse weights, keyed by the node's output tensor."""
+        """The nodes that unpack sparse weights, keyed by output tensor."""
         self.widened: dict[int, Node] = {}
-        """The node that converts float16 values to float32 at run time, keyed by the node's output tensor."""
+        """The nodes that convert float16 values to float32 at run time, keyed by output tensor."""
         self.inputs: list[int] = []
         self.outputs: list[int] = []
         self.refused: list[RefusedCall] = []
@@ -104,7 +107,7 @@ class PartitionBuilder:
             self.add_input(node, position)
 
     def add_input(self, node: LoweredNode, position: int) -> None:
-        """Add an operand of a node, with the node's flags for the operand (``AddTensorInput``).
+        """Add a node's operand with the node's flags (``AddTensorInput``).
 
         Raises KernelError if NNAPI lacks the tensor's type.
         """
@@ -115,7 +118,7 @@ class PartitionBuilder:
         self.inputs.append(operand)
 
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """Add an operand of a node, with these flags (``AddTensorInput``).
+        """Add a node's operand with the given flags (``AddTensorInput``).
 
         Raises KernelError if NNAPI lacks the tensor's type.
         """
@@ -242,7 +245,7 @@ class PartitionBuilder:
         return own
 
     def add_state(self, node: LoweredNode, position: int, code: int = _TENSOR_FLOAT32, has_quantization: bool = False) -> None:
-        """Add the result for the new value of a state tensor (``AddState...Tensor``)."""
+        """Add the result that receives the new value of a state tensor (``AddState...Tensor``)."""
         index = node.operand(position)
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node.index)
@@ -288,7 +291,7 @@ class PartitionBuilder:
     # Operations
 
     def finish(self, node: LoweredNode) -> None:
-        """Add the node's results, then the NNAPI operation that ``node.operation`` names."""
+        """Add the node's results, and then the NNAPI operation in ``node.operation``."""
         self.add_outputs(node)
         self.add_operation(node, node.operation)
 
@@ -305,7 +308,7 @@ class PartitionBuilder:
             self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
-        """Dequantize quantized weights if the activations are float (``AddDequantizeOperatorsWhereNeeded``)."""
+        """Dequantize a node's quantized weights if the activations are float (``AddDequantizeOperatorsWhereNeeded``)."""
         if node.view.input(0).type != "FLOAT32":
             return
         for position in positions:

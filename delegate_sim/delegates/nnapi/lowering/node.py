@@ -30,7 +30,7 @@ PLAIN = OperandTraits()
 
 
 class LoweredNode:
-    """A node to lower for a feature level, with the flags of its operands and results."""
+    """A node that is lowered for a feature level, with the flags of the node's operands and results."""
 
     __slots__ = (
         "_flags",
@@ -74,7 +74,7 @@ class LoweredNode:
     def flags(self, position: int) -> int:
         """Return the flags of an operand.
 
-        A float16 operand is converted to float32 if this operand or an earlier operand is a float16 constant.
+        A float16 operand becomes float32 if the operand itself or an earlier operand is a float16 constant.
         """
         flags = self._flags
         if self.view.input(position).type == "FLOAT16" and any(

@@ -19,7 +19,7 @@ The flags have these effects, in order:
 - A scalar becomes a vector of one element.
 - INT8 becomes UINT8 by adding 128.
 - INT8 becomes a signed asymmetric type.
-- Weights count as quantized per channel even with a single scale.
+- Weights become quantized per channel, even if they have a single scale.
 - A float16 constant becomes float32.
 - A single scale is repeated for each channel, as in the Prepare of a hybrid TRANSPOSE_CONV.
 """
@@ -42,7 +42,7 @@ INTERMEDIATE_TYPES: Mapping[str, int] = {
     "UINT8": _T.TENSOR_QUANT8_ASYMM.value,
     "INT8": _T.TENSOR_QUANT8_ASYMM_SIGNED.value,
 }
-"""Operand types of results between the NNAPI operations of one node (``AddIntermediateOutputTensor``)."""
+"""The operand types of results that one NNAPI operation of a node passes to the next (``AddIntermediateOutputTensor``)."""
 
 _CHANNEL_TYPE = _T.TENSOR_QUANT8_SYMM_PER_CHANNEL.value
 
@@ -66,7 +66,7 @@ class OperandOfTensor(NamedTuple):
 def operand_type(tensor: Tensor, flags: int, is_hybrid: bool, allows_dynamic: bool) -> OperandOfTensor:
     """Return the NNAPI operand for a tensor. The tensor's type must be in ``OPERAND_TYPES``.
 
-    UINT8 weights of hybrid operators count as INT8.
+    UINT8 weights of hybrid operators are treated as INT8.
     """
     kind = "INT8" if is_hybrid and tensor.type == "UINT8" else tensor.type
     code = OPERAND_TYPES[kind]

@@ -11,11 +11,11 @@ from .builder import PartitionBuilder
 from .node import PLAIN, LoweredNode, OperandTraits
 
 Step: TypeAlias = Callable[[PartitionBuilder, LoweredNode], None]
-"""A function that adds NNAPI operands and operations for a node to the partition's model."""
+"""A function that lowers a node by adding NNAPI operands and operations to the partition's model."""
 
 
 def add_plain(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add an NNAPI operation with the node's operands in order, without further parameters."""
+    """Lower a node to an NNAPI operation that has the node's operands in order, and no parameters."""
     builder.add_inputs(node)
     builder.finish(node)
 
@@ -25,7 +25,7 @@ class Lowering:
     """The lowering of one operator's nodes to NNAPI operations (``Map`` and ``AddOpsAndTensors``)."""
 
     operation: str = ""
-    """The usual NNAPI operation of a node; empty if every node becomes several operations."""
+    """The NNAPI operation of most nodes. Empty if every node becomes several operations."""
     add: Step = add_plain
     traits: OperandTraits = PLAIN
     fold: Callable[[PartitionBuilder, NodeView], bool] | None = None

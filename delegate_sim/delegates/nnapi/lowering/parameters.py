@@ -16,20 +16,20 @@ _BYTES = 4
 
 
 def activation_code(node: LoweredNode) -> int:
-    """Return NNAPI's number of the fused activation (``ConvertActivation``). An unknown activation counts as no activation."""
+    """Return NNAPI's number for the fused activation (``ConvertActivation``). An unknown activation is no activation."""
     value = node.options.fused_activation_function
     return int(value) if value in schema.enum_names("ActivationFunctionType") else NO_ACTIVATION
 
 
 def padding_code(node: LoweredNode) -> int:
-    """Return NNAPI's number of the padding scheme, "same" or "valid"."""
+    """Return NNAPI's number for the padding scheme, "same" or "valid"."""
     return int(node.options.padding) + 1
 
 
 def first_integer(view: NodeView, position: int, element: int = 0) -> int:
-    """Return one element of a constant operand, read as a 32-bit integer even if the operand has another type (``data.i32``).
+    """Return one element of a constant operand as a 32-bit integer (``data.i32``). The operand's type is ignored.
 
-    Return 0 if the element does not exist. In this case, the real delegate reads past the end of the constant.
+    If the element does not exist, return 0. In this case, the real delegate reads past the end of the constant.
     """
     value = view.value(view.input(position))
     if value is None:
@@ -41,16 +41,16 @@ def first_integer(view: NodeView, position: int, element: int = 0) -> int:
 def first_number(view: NodeView, tensor: Tensor) -> float:
     """Return the first element of a constant.
 
-    Return 0 if the tensor has no elements. In this case, the real delegate reads memory with unknown contents.
+    If the tensor has no elements, return 0. In this case, the real delegate reads memory with unknown contents.
     """
     value = view.value(tensor)
     return float(value[0]) if value is not None and len(value) else 0.0
 
 
 def add_zero_bias(builder: PartitionBuilder, node: LoweredNode, source: int, weights: int, count: int) -> None:
-    """Add a bias of zeros: FLOAT32 for a FLOAT32 input, otherwise INT32.
+    """Add a bias of zeros. The bias is FLOAT32 for a FLOAT32 input, and otherwise INT32.
 
-    The scale of INT32 zeros is input scale * weight scale.
+    The scale of an INT32 bias is input scale * weight scale.
     """
     first, second = node.view.input(source), node.view.input(weights)
     if first.type == "FLOAT32":

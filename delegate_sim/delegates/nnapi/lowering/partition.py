@@ -29,11 +29,11 @@ EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 
 @dataclass(frozen=True, slots=True)
 class LoweredPartition:
-    """The NNAPI model of a partition, with the delegate's failure, if any, and the calls that the runtime rejects.
+    """The NNAPI model of a partition, and the errors that occurred while the model was built.
 
-    The build continues after a rejected call, so ``failure`` may occur after the first rejected call. ``required`` is the NNAPI
-    version that the model needs, or None if the model is not finished. After a failure, ``operations`` and ``model`` are
-    incomplete.
+    ``failure`` is the delegate's own failure, or None. ``calls`` are the calls that the runtime rejects. The build continues
+    after a rejected call, so ``failure`` may occur after the first rejected call. After a failure, ``operations`` and ``model``
+    are incomplete. ``required`` is the NNAPI version that the model needs, or None if the model is not finished.
     """
 
     operations: Mapping[int, tuple[str, ...]]
@@ -112,9 +112,9 @@ def lower_partition(
 def _finish(
     partition: PartitionBuilder, model: ModelBuilder, inputs: Sequence[int], outputs: Sequence[int], is_relaxed: bool
 ) -> Version | None:
-    """Identify the NNAPI model's inputs and outputs. Return the version that the model needs (``BuildGraph``).
+    """Identify the NNAPI model's inputs and outputs, and return the NNAPI version that the model needs (``BuildGraph``).
 
-    Return None if the runtime rejects the model.
+    If the runtime rejects the model, return None.
     """
     tensors, mapped = partition.graph.tensors, partition.mapped
     given = [mapped[index] for index in inputs if index in mapped and not tensors[index].is_constant]
@@ -164,7 +164,8 @@ def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: It
 def empty_pool(tensors: Sequence[Tensor], inputs: Iterable[int], outputs: Iterable[int]) -> str | None:
     """Return the name of the memory pool with 0 bytes, "input" or "output", or None if both pools have bytes.
 
-    All outputs count, also unmapped outputs. Type conversion and padding are ignored, because they cannot make a size 0.
+    The output pool also has space for unmapped outputs. Type conversion and padding are ignored, because neither can change a
+    size to 0.
     """
     for side, indices in (("input", inputs), ("output", outputs)):
         if not any(tensors[index].byte_size for index in indices):

@@ -42,12 +42,12 @@ FLOAT_QUANT8_INT32_OPERAND = typed(INPUT, FLOAT_QUANT8_INT32).from_source(_helpe
 
 
 def max_op_version(limit: int) -> Check[object]:
-    """Require a version of at most ``limit`` (``ExpectMaxOpVersion``)."""
+    """Require an operator version of at most ``limit`` (``ExpectMaxOpVersion``)."""
     return version(at_most(limit)).from_source(_helper("ExpectMaxOpVersion"))
 
 
 def op_version(limit: int) -> Check[object]:
-    """Require a version of at most ``limit`` (``ExpectOpVersion``). Despite its name, the function accepts lower versions."""
+    """Require an operator version of at most ``limit``. ``ExpectOpVersion`` accepts lower versions, despite the name."""
     return version(at_most(limit)).from_source(_helper("ExpectOpVersion"))
 
 
@@ -95,7 +95,7 @@ def not_hybrid(is_hybrid: Callable[[NodeView], bool]) -> Check[object]:
 
 
 def _unrestricted_scales(node: NodeView) -> str | None:
-    """Return the scales of a UINT8 node unless input scale * weight scale is less than the output scale.
+    """Return the scales of a UINT8 node as text if the output scale is at most input scale * weight scale; otherwise None.
 
     The product is computed in float32, as in the real delegate.
     """

@@ -85,7 +85,7 @@ REFUSED_BEFORE_2_3: NpuRule = OpRule((refused().before_release("litert-2.3.0"), 
 # Types that MediaTek's plugin maps
 
 _WHATEVER = frozenset({"FLOAT32", "FLOAT16", "BOOL", "UINT8"})
-"""Types that the plugin maps with any quantization."""
+"""Types that MediaTek's plugin maps with any quantization."""
 _QUANTIZED = {
     "INT8": ((PER_TENSOR, PER_CHANNEL), "Int8 is not supported."),
     "INT4": ((PER_TENSOR, PER_CHANNEL), "Int4 is not supported."),
@@ -108,14 +108,14 @@ _NUMBERS = {
     "FLOAT8_E4M3FN": 22,
     "FLOAT8_E5M2": 23,
 }
-"""LiteRT's numbers for types, which log lines about unsupported types print."""
+"""LiteRT's numbers for types. Log lines about unsupported types contain these numbers."""
 _CAST_LINE = "Currently force casting int64 to int32 on constant."
 _INT2_SINCE = parse_release("litert-2.3.0")
 _UINT16_SINCE = parse_release("litert-2.2.0")
 _ASYMMETRIC_REFUSED = (parse_release("litert-2.2.0"), parse_release("litert-2.3.0"))
-"""From the first of these releases up to the second, INT32 tensors quantized per channel must have zero points of 0.
+"""From the first of these releases on, INT32 tensors quantized per channel must have zero points of 0.
 
-The second release lifts this restriction.
+The second of these releases lifts this restriction.
 """
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 

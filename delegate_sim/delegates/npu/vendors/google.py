@@ -38,14 +38,17 @@ _MESSAGE_SIGNS = frozenset("{:<#\n")
 
 
 class FilterFile(str):
-    """The text of a filter file, or the path of the filter file if it cannot be read."""
+    """The text of a filter file. If the file cannot be read, the path of the file replaces the text."""
 
     __slots__ = ("is_unreadable",)
     is_unreadable: bool
 
 
 def op_filters(value: Any) -> FilterFile:
-    """Parse op filters, given as text or as the path of a filter file. The plugin reports faults in the filters later."""
+    """Parse the option ``op_filters``: the text of a filter file, or the path of the file.
+
+    The plugin reports faults in the text later.
+    """
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):

@@ -64,7 +64,7 @@ class MediatekPlugin(NpuPlugin):
         return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines about the type that keeps a node off the NPU, and about constants that are cast."""
+        """Yield log lines about constants that the plugin casts, and about the first unsupported type, if any."""
         node = graph.nodes[index]
         if verdict.is_supported and not any(graph.tensors[tensor].type == _CAST for tensor in present(node.inputs)):
             return

@@ -56,10 +56,9 @@ def _difference_types(node: NodeView) -> str | None:
 
 
 def _difference_scales(node: NodeView) -> str | None:
-    """Return the number of scales as text unless the first input and the output have exactly one scale.
+    """Return the number of scales as text, or None if the first input and the output each have exactly one scale.
 
-    A tensor without quantization parameters crashes the delegate, because upstream does not check the pointer to the
-    parameters.
+    A tensor without quantization parameters crashes the delegate, because upstream does not check the pointer to the parameters.
     """
     if node.input(0).type == "FLOAT32":
         return None

@@ -32,12 +32,18 @@ AXIS = constant(operand(1, "axis"))
 
 
 def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[Check[object], ...]:
-    """Return checks of the operands in ``positions``. Each operand passes all checks before the next operand is checked."""
+    """Return checks of the operands in ``positions``.
+
+    All checks are applied to one operand before the next operand is checked.
+    """
     return each_tensor.of_tensors(lambda node: each_tensor.inputs(node, positions), *demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
-    """Return checks of all results. Each result passes all checks before the next result is checked."""
+    """Return checks of all results.
+
+    All checks are applied to one result before the next result is checked.
+    """
     return each_tensor.of_tensors(each_tensor.outputs, *demands)
 
 
@@ -95,7 +101,7 @@ def vx_rule(mapper: str, *checks: Check[VxTarget], int64_inputs: bool = False) -
 
 
 def _is_without_dimensions(node: NodeView) -> bool:
-    """Return whether the output has rank 0. The delegate treats the shape of such an output as unknown."""
+    """Return whether the output has rank 0. The delegate treats a shape of rank 0 as unknown."""
     return not node.output(0).rank
 
 
@@ -108,7 +114,7 @@ SAME_TYPES = same_type(
 
 
 def quantized_8_bits() -> TensorDemand:
-    """Require that 8-bit operands have quantization parameters (any type but ``kTfLiteNoQuantization``)."""
+    """Require that 8-bit operands have quantization parameters (any type except ``kTfLiteNoQuantization``)."""
 
     def find(tensor: Tensor) -> str | None:
         unscaled = tensor.quantization is None and tensor.type in EIGHT_BITS

@@ -13,7 +13,7 @@ def _grouped_batch(node: NodeView) -> str | None:
     """Return the shapes of a grouped convolution unless the batch is 1.
 
     Upstream reads past the end of shapes with fewer than four dimensions. In real runs, the delegate accepted nodes if input and
-    weights both had fewer than four dimensions. It refused nodes if only the weights had a fourth dimension.
+    weights both had fewer than four dimensions. The delegate refused nodes if only the weights had a fourth dimension.
     """
     source, weights = node.input(0).shape, node.input(1).shape
     is_grouped = source[3:4] != weights[3:4]

@@ -10,7 +10,7 @@ from .checks import of_inputs, quantized_8_bits, vx_rule
 
 
 def _is_dynamic(node: NodeView) -> bool:
-    """Return whether the first result is STRING, RESOURCE or VARIANT, the only types that are dynamic (``kTfLiteDynamic``)."""
+    """Return whether the first result has a dynamic type (``kTfLiteDynamic``): STRING, RESOURCE or VARIANT."""
     return node.output(0).allocation is Allocation.DYNAMIC
 
 

@@ -23,7 +23,7 @@ _RANK_4 = rank(INPUT, 4)
 
 
 def _spatial_dimensions(node: NodeView) -> str | None:
-    """Return the shape of the tensor of block sizes unless the tensor has exactly two elements.
+    """Return the shape of the tensor with the block sizes, or None if this tensor has two elements.
 
     Upstream reads past the end of a shape without dimensions.
     """

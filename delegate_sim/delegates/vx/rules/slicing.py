@@ -18,7 +18,8 @@ _STRIDED_SLICE = (
 def _sliced_batch(node: NodeView) -> str | None:
     """Return the shapes if the batch is sliced.
 
-    Upstream reads past the end of an output shape without dimensions. In real runs, the delegate refused nodes with this shape.
+    If the output has no dimensions, upstream reads past the end of the output's shape. In real runs, the delegate refused such
+    nodes.
     """
     source, result = node.input(0).shape, node.output(0).shape
     return f"input {list(source)} and output {list(result)}" if len(source) > 3 and source[:1] != result[:1] else None

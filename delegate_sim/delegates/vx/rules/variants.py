@@ -116,9 +116,10 @@ def _changed(
     without: Collection[str] = (),
     mappers: Mapping[str, str] = MappingProxyType({}),
 ) -> RuleBook[VxTarget]:
-    """Return the rules of another repository: with ``changes``, and without the operators in ``without``.
+    """Return the rules for another repository of the delegate.
 
-    ``mappers`` has the names of mappers that are named differently in that repository, keyed by operator.
+    ``changes`` has the rules that are replaced. ``without`` has the operators that are dropped. ``mappers`` has the other
+    repository's name of a mapper, keyed by operator, if the name differs from the name in ``book``.
     """
 
     def adapted(rules: Rules[VxTarget]) -> Rules[VxTarget]:
@@ -135,7 +136,7 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a rule with the sources of the rule and of its checks moved to another repository."""
+    """Return a copy of a rule with all sources in another repository."""
 
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)

@@ -49,7 +49,7 @@ def _alpha(node: NodeView) -> str | None:
 
 
 def _positive_scale(node: NodeView) -> float | None:
-    """Return the input scale divided by the output scale, or None unless both tensors have a single normal scale."""
+    """Return the input scale divided by the output scale. If a tensor does not have a single normal scale, return None."""
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
     if source is None or output is None or not is_normal(source) or not is_normal(output):
         return None

@@ -69,7 +69,7 @@ def binary(types: Types, *checks: Check[Visit], shapes_from: str = "") -> OpRule
 
 
 SHAPES_FROM = "litert-1.3.0"
-"""The first release that checks the shapes of all operators. Earlier releases check some operators, as measurements show."""
+"""The first release that checks the shapes of all operators. Earlier releases check the shapes of some operators (measured)."""
 
 
 def counting_from(release: str, *checks: Check[T]) -> tuple[Check[T], ...]:

@@ -1,10 +1,10 @@
 """Conversions between types, and nodes that unpack constants: DENSIFY and DEQUANTIZE.
 
-Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``). A node that unpacks
-a constant is supported if all readers of its result are supported. If a DENSIFY does not unpack a constant, the delegate does not
-visit the node.
+Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
 
-A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
+A node that unpacks a constant is supported if all readers of the node's result are supported. If a DENSIFY does not unpack a
+constant, the delegate does not visit the DENSIFY. A supported node can still fail when its kernel is created (see
+``kernel_creation.py``).
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
     """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share.
 
-    ``dimension`` is the weights' dimension for output channels.
+    The output channels lie along ``dimension`` of the weights.
     """
     return (
         operands(3),
@@ -136,7 +136,7 @@ def transpose_padding_problem(
 
 
 def _size_before_same_padding(output: int, stride: int) -> int:
-    """Return the input size that a transposed convolution with padding SAME has for a given output size (``ComputeOutSize``)."""
+    """Return the input size for which a transposed convolution with padding SAME has this output size (``ComputeOutSize``)."""
     return (output + stride - 1) // stride if stride else 0
 
 

@@ -43,7 +43,7 @@ _BLOCK_MULTIPLE = 32
 
 
 def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit], ...]:
-    """Return checks that also accept a FLOAT32 operand at ``position`` if the flag dynamic_fully_connected is set."""
+    """Return changed checks. If the flag dynamic_fully_connected is set, a FLOAT32 operand at ``position`` passes the checks."""
 
     def unless(inner: Check[Visit]) -> Check[Visit]:
         find_inner = inner.finder
@@ -75,9 +75,9 @@ def _not_yet(kind: str) -> Check[object]:
 
 
 def _weights_quantization(node: NodeView) -> str | None:
-    """Return the quantization of the weights as text, or None if it is supported (``CheckTensorFilterType``).
+    """Return the quantization of the weights as text, or None if the quantization is supported (``CheckTensorFilterType``).
 
-    Signed weights without quantization parameters pass.
+    Signed weights without quantization parameters are supported.
     """
     tensor = node.input(1)
     if tensor.type == "UINT8":

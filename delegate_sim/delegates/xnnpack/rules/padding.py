@@ -27,7 +27,7 @@ def _negative_padding(node: NodeView) -> str | None:
 
 
 def _negative_padding_in_first_rows(node: NodeView) -> str | None:
-    """Return the first negative padding of the first two dimensions. Old releases do not check further dimensions."""
+    """Return the first negative padding of the first two dimensions as text. Old releases do not check further dimensions."""
     paddings = elements_of(node, 1)[: 2 * node.input(1).rank]
     return next((f"padding {padding}" for padding in paddings if padding < 0), None)
 

@@ -36,7 +36,7 @@ def _many_dimensional_shape(node: NodeView) -> str | None:
 
 
 def _legacy_scalar(node: NodeView) -> str | None:
-    """Return the new shape if it is [0] or [-1], an old notation for scalars. Return None for any other shape."""
+    """Return the new shape as text if the shape is [0] or [-1], an old notation for scalars; otherwise None."""
     sizes = elements_of(node, 1) if _has_new_shape(node) else node.options.new_shape or ()
     return f"shape {list(sizes)}" if len(sizes) == 1 and sizes[0] in (0, -1) else None
 

@@ -14,7 +14,7 @@ from .types import FLOAT32_OR_8_BITS, FLOAT_OR_8_BITS_LAYERS, of_types
 
 
 def _empty_first_size(node: NodeView) -> str | None:
-    """Return the new height if it is below 1. The delegate does not check the new width."""
+    """Return the new height as text if the height is below 1. The delegate does not check the new width."""
     value = node.value(node.input(1))
     return f"new height {value[0]}" if value is not None and len(value) and value[0] <= 0 else None
 

@@ -52,7 +52,7 @@ class Types:
     def checks(self, make: Callable[[Types], Check[Visit]]) -> tuple[Check[Visit], ...]:
         """Return the checks that ``make`` creates for these types.
 
-        If ``float16_from`` is set, there are two checks: for earlier releases, and for this release and later releases.
+        If ``float16_from`` is set, there is one check for earlier releases, and one check for this release and later releases.
         """
         if not self.float16_from:
             return in_method(self.function, make(self))

@@ -1,4 +1,4 @@
-"""Checks of weights and biases in the XNNPACK rules: their types and scales, and the combination of both."""
+"""XNNPACK's checks of weights and biases: types, scales, and the combination of weights and bias."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def quantized_bias(which: Operand) -> tuple[Check[Visit], ...]:
 def _float_types(node: NodeView, visit: Visit) -> tuple[str, str] | None:
     """Return the types of float weights and of their bias (``GetTensorType``), or None if the weights are not float.
 
-    If a float16 constant replaces a tensor, its type is FLOAT16.
+    If a float16 constant replaces a tensor, the tensor's type is FLOAT16.
     """
     is_elided = visit.unpacking.is_elided
     of_weights, of_bias = ("FLOAT16" if is_elided(tensor) else tensor.type for tensor in (node.input(1), node.input(2)))

@@ -65,7 +65,7 @@ _AXES = "_TENSOR_V1_reduction_axes"
 def is_group_norm(node: NodeView) -> bool:
     """Return whether ``odml.group_norm`` normalizes over groups.
 
-    Without a ``sub_type``, the composite normalizes over groups only if it names axes.
+    Without a ``sub_type``, the composite normalizes over groups only if it has the attribute with the axes.
     """
     values = attributes(node)
     return not values.integer("sub_type") if values.has("sub_type") else values.has(_AXES)
@@ -77,9 +77,9 @@ def is_layer_norm(node: NodeView) -> bool:
 
 
 def says_no_axes(node: NodeView) -> bool:
-    """Return whether ``odml.group_norm`` names no axes.
+    """Return whether ``odml.group_norm`` lacks the attribute with the axes.
 
-    Before LiteRT 2.1.5, a composite without axes normalizes over all channels.
+    Before LiteRT 2.1.5, a composite without this attribute normalizes over all channels.
     """
     return not says_axes(node)
 
@@ -118,7 +118,7 @@ def _reduced(node: NodeView) -> list[int]:
 
 
 def says_axes(node: NodeView) -> bool:
-    """Return whether a composite names the axes to reduce."""
+    """Return whether a composite has the attribute with the axes to reduce."""
     return attributes(node).has(_AXES)
 
 
@@ -137,8 +137,8 @@ def _expected_axes(name: str, expected_of: Callable[[NodeView], list[int]]) -> C
 def _axes_of_groups(node: NodeView) -> list[int]:
     """Return the axes that a normalization over groups must reduce.
 
-    With a ``sub_type``, the result has all axes except the batch. Without a ``sub_type`` (in old files), the result has only the
-    last axis.
+    If the composite has a ``sub_type``, all axes except the batch are reduced. Otherwise (in old files), only the last axis is
+    reduced.
     """
     rank = node.input(0).rank
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]

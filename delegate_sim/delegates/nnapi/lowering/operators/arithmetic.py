@@ -74,7 +74,7 @@ _DIFFERENCES = {
     "UINT8": (_T.TENSOR_QUANT8_ASYMM, 128, 255),
     "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 0, 127),
 }
-"""The NNAPI type and the zero point of the difference, and the highest quantized value (0 for floats), by tensor type."""
+"""For each tensor type: the NNAPI type and zero point of the difference, and the highest quantized value (0 if unquantized)."""
 
 
 def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -13,7 +13,10 @@ from ..operator_lowering import Lowering, Lowerings
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether a DENSIFY has constant weights. If so, the nodes that read the result unpack the weights."""
+    """Fold a DENSIFY if it has constant weights, and return whether it was folded.
+
+    The nodes that read the result of a folded DENSIFY unpack the weights.
+    """
     if not is_constant_densify(view):
         return False
     if not view.node.outputs:
@@ -28,7 +31,7 @@ def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
-    """Return whether a DEQUANTIZE of float16 weights is folded.
+    """Fold a DEQUANTIZE if it has float16 weights, and return whether it was folded.
 
     Constant weights become float32 operands. Sparse weights from a DENSIFY are converted by the nodes that read the weights.
     """

@@ -41,7 +41,7 @@ def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> 
 
 
 def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower TRANSPOSE_CONV. The weights count as quantized per channel even with a single scale."""
+    """Lower TRANSPOSE_CONV. Weights with a single scale are treated as quantized per channel."""
     options, source = node.options, node.view.input(2)
     builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
     builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
@@ -77,7 +77,7 @@ def _groups(node: LoweredNode) -> int | None:
 
 
 def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add a node's operands, with sparse weights unpacked."""
+    """Add a node's operands. Sparse weights are unpacked first."""
     for position, index in enumerate(node.inputs):
         densify = _densify_of(builder, index) if position == 1 else None
         if densify is None:

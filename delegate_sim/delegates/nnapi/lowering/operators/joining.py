@@ -20,9 +20,9 @@ def _add_concatenation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower PACK to NNAPI's PACK or, below feature level 6, to CONCATENATION and RESHAPE.
+    """Lower PACK to NNAPI's PACK. Below feature level 6, lower PACK to CONCATENATION and RESHAPE.
 
-    NNAPI's PACK takes the axis before the operands.
+    The first operand of NNAPI's PACK is the axis.
     """
     if builder.target_feature_level < FEATURE_LEVEL_6:
         _add_concatenation_and_reshape(builder, node)

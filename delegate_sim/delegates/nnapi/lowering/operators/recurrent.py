@@ -167,7 +167,7 @@ def _add_clipping(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add the operands for layer normalization, the last four of 24 operands."""
+    """Add the last four of 24 operands, which belong to layer normalization."""
     for position in range(20, 24):
         if node.operand(position) >= 0:
             builder.add_unchecked_input(node, position, is_hybrid=node.is_hybrid)

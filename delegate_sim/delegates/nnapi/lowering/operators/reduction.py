@@ -58,7 +58,7 @@ def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _changes_quantization(view: NodeView) -> bool:
-    """Return whether the quantization of a mean differs from its input's (``IsMeanWithDifferentInputOutputQuantization``)."""
+    """Return whether a MEAN's result and input differ in scale or zero point (``IsMeanWithDifferentInputOutputQuantization``)."""
     source, result = view.input(0), view.output(0)
     return source.scale != result.scale or source.zero_point != result.zero_point
 
