@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.model.reader import load
 from delegate_sim.prepare.kernel import KernelNode
 from delegate_sim.prepare.preparation import PrepareError, prepare
@@ -473,13 +474,24 @@ def test_strided_slice_counts_in_float32_before_a_release(kernels, release, expe
     kernels.assert_static(node, (expected,))
 
 
-@pytest.mark.parametrize("fixed_shapes", [False, True])
-def test_model_is_prepared_by_the_kernels_of_a_release(fixed_shapes):
+def l2_model(*shape):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    source, result = graph.input("in", "FLOAT32", (1, 1, 2, 2, 2)), graph.tensor("out", "FLOAT32", (1, 1, 2, 2, 2))
+    source, result = graph.input("in", "FLOAT32", shape), graph.tensor("out", "FLOAT32", shape)
     graph.node("L2_NORMALIZATION", (source,), (result,), options={})
     graph.outputs(result)
-    model = load(builder.bytes())
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize("fixed_shapes", [False, True])
+def test_model_is_prepared_by_the_kernels_of_a_release(fixed_shapes):
+    model = l2_model(1, 1, 2, 2, 2)
     assert prepare(model, fixed_shapes, parse_release("litert-2.1.5"))[0].failure.node == 0
     assert prepare(model, fixed_shapes, NEWEST)[0].failure is None
+
+
+@pytest.mark.parametrize(("shape", "are_equal"), [((1, 2, 2, 2), True), ((1, 1, 2, 2, 2), False)])
+def test_releases_share_only_equal_graphs(shape, are_equal):
+    model, cache = l2_model(*shape), AnalysisCache()
+    before, after = [prepare(model, release=release, cache=cache) for release in (parse_release("litert-2.1.5"), NEWEST)]
+    assert (before is after) == are_equal

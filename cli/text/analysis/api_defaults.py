@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
@@ -13,11 +14,11 @@ from ..elements.paragraphs import paragraph
 from .view import View
 
 
-def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False) -> Iterator[Line]:
+def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False, effort: Effort | None = None) -> Iterator[Line]:
     """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
 
-    ``is_named`` adds the delegate's name.
+    ``is_named`` adds the delegate's name. The runs of a report may share ``effort``.
     """
-    text = api_defaults_text(report.model, run, view.cache, len(report.runs)) if view.names_commands else ""
+    text = api_defaults_text(report.model, run, view.cache, len(report.runs), effort) if view.names_commands else ""
     if text:
         yield from paragraph(f"{run.delegate.name}: {text}" if is_named else text, view.width, "", "  ")

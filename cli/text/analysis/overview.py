@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from delegate_sim.delegates.npu.soc_names import device_spans
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
+from delegate_sim.graph.effort import Effort
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
@@ -71,8 +72,9 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
         yield Line("")
         yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
     yield from plugin_lines(runs, width)
+    effort = Effort(report.model)
     for run in runs:
-        yield from api_lines(report, run, view, is_named=True)
+        yield from api_lines(report, run, view, is_named=True, effort=effort)
 
 
 def _release_lines(release: Release, width: int) -> Iterator[Line]:

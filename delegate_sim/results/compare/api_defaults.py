@@ -32,15 +32,18 @@ def api_target(target: Target) -> Target | None:
     return None if options == target.options else replace(target, options=MappingProxyType(options), defaults="api")
 
 
-def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1) -> str:
+def api_defaults_text(
+    model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1, effort: Effort | None = None
+) -> str:
     """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
 
-    The caller calls this function for ``runs`` runs.
+    The caller calls this function for ``runs`` runs. They may share ``effort``.
     """
     target = api_target(run.target)
     if target is None:
         return ""
-    left_out = Effort(model).refusal(EffortQuestion("a second simulation", max(_AT_LEAST, _SIMULATIONS * runs)))
+    question = EffortQuestion("a second simulation", max(_AT_LEAST, _SIMULATIONS * runs))
+    left_out = (effort or Effort(model)).refusal(question)
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))
