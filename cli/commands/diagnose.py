@@ -67,7 +67,7 @@ def command(
 
     A cause groups all nodes that one change would free. Causes are, for example, inputs of unknown size, a converter setting, a
     shape, a type or the driver. Causes are ranked by the multiply-adds that a fix would delegate, then by kernels and boundary
-    bytes. For each cause, the output shows two results: with only this cause fixed, and with all causes up to this cause fixed.
+    bytes. For each cause, the output shows two results: with only this cause fixed, and with this and all earlier causes fixed.
     """
     models = Models(paths)
     profiles.check(len(models.paths))
