@@ -12,7 +12,8 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.foundation.suggestions import suggestion
-from delegate_sim.releases.catalogue import DEFAULT_RELEASE, is_release_name
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.releases.packages import is_release_name
 
 from ..console.layout import default_text
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..errors import OptionError
-from ..releases.catalogue import is_release_name
+from ..releases.packages import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]
 """The values of a delegate's options, keyed by name."""

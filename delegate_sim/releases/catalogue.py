@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from ..errors import OptionError
 from ..foundation.suggestions import suggestion
+from .litert_lm import LITERT_LM_RELEASES
+from .packages import package_release
 
 
 class Release(NamedTuple):
@@ -84,12 +86,6 @@ NEWEST = Release(*_MINOR_RELEASES[-1])
 DEFAULT_RELEASE = str(NEWEST)
 _NAME = r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})"
 """Pattern of a release's name."""
-_BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
-
-
-def is_release_name(text: str) -> bool:
-    """Return whether a text begins like the name of a release or of a package."""
-    return text.startswith(_BEGINNINGS)
 
 
 @functools.lru_cache(maxsize=256)
@@ -101,22 +97,13 @@ def parse_release(text: str) -> Release:
     raise OptionError.
     """
     name = str(text).strip()
-    match = re.fullmatch(_NAME, name) or re.fullmatch(_NAME, _in_package(name))
+    match = re.fullmatch(_NAME, name) or re.fullmatch(_NAME, package_release(name) or "")
     release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
-        from .litert_lm import LITERT_LM_RELEASES
-
         known = (*RELEASES, *LITERT_LM_RELEASES)
         near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
         raise OptionError(f"there is no runtime {text!r}{f'{near} ({listed})' if near else f'; {listed}'}")
     return release
-
-
-def _in_package(name: str) -> str:
-    """Return the name of the release in a package, or an empty string if the package is not known."""
-    from .packages import package_release  # most commands name no package
-
-    return package_release(name) or ""
 
 
 def release_note(release: Release) -> str | None:

@@ -19,6 +19,7 @@ _PART = r"(?:-(?!support|metadata|task)[a-z-]{1,40})?:"
 """Pattern of the end of a Maven artifact's name. Artifacts with a version of their own are left out."""
 _LITERT = rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION
 _TENSORFLOW = rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION
+_BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
 
 IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
     {
@@ -65,6 +66,11 @@ def package_release(name: str) -> str | None:
         if match := re.fullmatch(pattern, name):
             return f"{family}-{match[1]}{match[2]}"
     return None
+
+
+def is_release_name(text: str) -> bool:
+    """Return whether a text begins like the name of a release or of a package."""
+    return text.startswith(_BEGINNINGS)
 
 
 def package_lines() -> tuple[str, ...]:

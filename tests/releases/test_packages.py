@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.errors import OptionError
-from delegate_sim.releases.catalogue import KNOWN_RELEASES, is_release_name, parse_release
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
 from delegate_sim.releases.litert_lm import ASSUMED, CONTAINED
 from delegate_sim.releases.packages import (
     EXAMPLES,
     IN_LITERT_JS,
     contained_release,
+    is_release_name,
     package_lines,
     package_release,
 )
