@@ -18,6 +18,7 @@ _MOST_BUFFERS = 5000
 BASIS = (
     "head: activations and scratch buffers of the reference kernels, as the greedy planner places them; "
     "tail: an estimate for a 32-bit build, from the sizes of its structures, and from kernel data that was measured on x86-64; "
+    "planning: an estimate of the memory that the planner needs, and that the head uses later; "
     "total: the tail plus the larger of head and planning. CMSIS-NN's scratch buffers, for example, have other sizes, so measure "
     "the arena with arena_used_bytes() on the device. Leave a margin, because allocation can need more bytes than are used at "
     "the end"
