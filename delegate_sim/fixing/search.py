@@ -160,7 +160,7 @@ def _why_not_prepared(model: Model, target: Target) -> str:
 
 
 class _Detours:
-    """Searches for several targets that each begin with the passes for one target.
+    """Several searches, each for all targets. Each search begins with the passes that help one target.
 
     ``standing`` has the results without any pass. In the search ``joint``, no step worsens the result on any target.
     """

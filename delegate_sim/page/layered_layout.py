@@ -137,8 +137,8 @@ def _crossings(rows: Sequence[Sequence[int]], below: Neighbors) -> int:
 def _positions(rows: list[list[int]], above: Neighbors, below: Neighbors, last_node: int) -> dict[int, float]:
     """Return the horizontal position of each node and point.
 
-    Four layouts are computed. They align nodes with neighbors above or below, and prefer the left or the right neighbor. The
-    position is the mean of the two middle positions in the four layouts.
+    Four layouts are computed. Each layout aligns nodes with neighbors in the layer above or below. Of two middle neighbors, the
+    left or the right one comes first. The position is the mean of the two middle positions in the four layouts.
     """
     candidates: list[tuple[dict[int, float], bool]] = []
     for is_down in (True, False):

@@ -17,7 +17,7 @@ from .view import View
 def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False, effort: Effort | None = None) -> Iterator[Line]:
     """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
 
-    ``is_named`` adds the delegate's name. The runs of a report may share ``effort``.
+    ``is_named`` adds the delegate's name. ``effort`` limits the simulations of all runs of a report together.
     """
     text = api_defaults_text(report.model, run, view.cache, len(report.runs), effort) if view.names_commands else ""
     if text:

@@ -39,7 +39,7 @@ def advised(
 
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     its partitions may differ from those in the chain. The hints then exclude advice about partition limits and about the whole
-    graph. The runs of a model may share ``effort``. ``cache`` is the cache of the simulation of ``run``.
+    graph. ``effort`` limits the simulations of all runs of a model together. ``cache`` is the cache of the simulation of ``run``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over

@@ -37,7 +37,7 @@ def api_defaults_text(
 ) -> str:
     """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
 
-    The caller calls this function for ``runs`` runs. They may share ``effort``.
+    The caller calls this function for ``runs`` runs. ``effort`` limits the simulations of these runs together.
     """
     target = api_target(run.target)
     if target is None:

@@ -127,7 +127,7 @@ class _OperatorGroup:
 def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
     """Return whether the times of a summary are averages of one call, as LiteRT's profiler prints them.
 
-    If the times are averages of one call, the percentages fit the product of time and calls better than the time.
+    Percentages are proportional to the time in one inference. For averages, this time is the product of time and calls.
     """
     known = [group for group in groups if group.ms >= _LEAST_MS and group.share and group.count]
     if len(known) < 2 or any(group.calls <= group.count for group in known):
