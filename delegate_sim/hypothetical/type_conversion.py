@@ -48,6 +48,7 @@ _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
 _CHANNELS: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 0})
 """The dimension of the weights that has one scale for each slice, keyed by operator."""
 _WEIGHTS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_CHANNELS, 1))
+_DATA: Mapping[str, int] = MappingProxyType({"CONV_2D": 0, "DEPTHWISE_CONV_2D": 0, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 2})
 _BIAS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 2, "FULLY_CONNECTED": 2, "TRANSPOSE_CONV": 3})
 
 _OLDER_VERSIONS: Mapping[str, int] = MappingProxyType({"CONV_2D": 2, "DEPTHWISE_CONV_2D": 6, "FULLY_CONNECTED": 3})
@@ -305,7 +306,7 @@ class _Quantizer:
         inputs = list(node.inputs)
         for position, index in enumerate(node.inputs):
             if self._tensor(index).type == "FLOAT32":
-                inputs[position] = self._operand(node, position, index)
+                inputs[position] = self._operand(node, inputs, position)
         scale, zero_point = self._result_scale(node, inputs)
         if node.op in _RESCALING:
             inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
@@ -314,27 +315,33 @@ class _Quantizer:
             if self._tensor(index).type == "FLOAT32":
                 self.editor.tensors[index] = self._quantized(self._tensor(index), scale, zero_point)
 
-    def _operand(self, node: Node, position: int, index: int) -> int:
-        tensor = self._tensor(index)
+    def _operand(self, node: Node, inputs: list[int], position: int) -> int:
+        """Return the quantized tensor for an operand. The operands before ``position`` in ``inputs`` are already quantized."""
+        tensor = self._tensor(inputs[position])
         if not tensor.is_constant:
-            return self._as_quantized(index)
+            return self._as_quantized(inputs[position])
         if position == _BIAS.get(node.op):
-            return self._constant(tensor, "INT32", 0 if self.has_scale_for_each_channel else None)
+            return self._bias(tensor, self._tensor(inputs[_DATA[node.op]]), self._tensor(inputs[_WEIGHTS[node.op]]))
         is_weight = position == _WEIGHTS.get(node.op) and self.has_scale_for_each_channel
-        return self._constant(tensor, "INT8", _CHANNELS[node.op] if is_weight else None)
+        return self._constant(tensor, "INT8", _WEIGHT_SCALE, _CHANNELS[node.op] if is_weight else None)
 
-    def _constant(self, tensor: Tensor, kind: str, dimension: int | None) -> int:
+    def _bias(self, tensor: Tensor, data: Tensor, weights: Tensor) -> int:
+        """Quantize a bias. The converter writes the scale that kernels require: data scale times weight scale."""
+        parameters = weights.quantization
+        if parameters is None:
+            return self._constant(tensor, "INT32", 0.0, None)
+        return self._constant(tensor, "INT32", float32(data.scale * parameters.scale), 0 if parameters.is_per_channel else None)
+
+    def _constant(self, tensor: Tensor, kind: str, scale: float, dimension: int | None) -> int:
         count = 1
         if dimension is not None and dimension < tensor.rank:
             count = bounded(max(tensor.shape[dimension], 1), "scales of a tensor")
-        parameters = Quantization(
-            "affine", RepeatedNumber("<f4", _WEIGHT_SCALE, count), RepeatedNumber("<i8", 0, count), dimension or 0
-        )
+        parameters = Quantization("affine", RepeatedNumber("<f4", scale, count), RepeatedNumber("<i8", 0, count), dimension or 0)
         return self.editor.add_tensor(
             tensor._replace(
                 type=kind,
                 quantization=parameters,
-                scale=0.0 if count > 1 else _WEIGHT_SCALE,
+                scale=0.0 if count > 1 else scale,
                 zero_point=0,
                 data=None,
                 value=_zeros(kind, tensor),

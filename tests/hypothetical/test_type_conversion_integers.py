@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
-from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed
+from delegate_sim.delegates.options import parse_options
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed, simulate_if
 from delegate_sim.model.model import OPTIONAL_TENSOR
 from delegate_sim.releases.catalogue import NEWEST
+from delegate_sim.runtime.target import Target
 from delegate_sim.runtime.unloadable_tensors import invalid_tensors
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
@@ -184,14 +187,58 @@ def test_weights_and_bias_have_a_scale_for_each_of_several_channels(channels, co
     (layer,) = found.nodes("FULLY_CONNECTED")
     weights, bias = found.tensors(layer.inputs[1:])
     assert (weights.type, bias.type) == ("INT8", "INT32")
-    for tensor in (weights, bias):
+    for tensor, scale in ((weights, np.float32(0.01)), (bias, np.float32(0.05) * np.float32(0.01))):
         assert len(tensor.quantization.scales) == len(tensor.quantization.zero_points) == count
-        assert set(tensor.quantization.scales.tolist()) == {float(np.float32(0.01))}
+        assert set(tensor.quantization.scales.tolist()) == {float(scale)}
         assert set(tensor.quantization.zero_points.tolist()) == {0}
-        assert tensor.scale == (float(np.float32(0.01)) if count == 1 else 0.0)
+        assert tensor.scale == (float(scale) if count == 1 else 0.0)
         assert tensor.quantization.dimension == 0
         assert tensor.is_constant
         assert not tensor.value.any()
+
+
+def dense(layers, gate):
+    return layers.node("FULLY_CONNECTED", (gate, layers.weights("FLOAT32", 3, 2), layers.weights("FLOAT32", 3)), shape=(16, 3))
+
+
+def convolved(layers, gate):
+    options = {"stride_w": 1, "stride_h": 1}
+    operands = gate, layers.weights("FLOAT32", 3, 1, 1, 2), layers.weights("FLOAT32", 3)
+    return layers.node("CONV_2D", operands, shape=(1, 4, 4, 3), options=options)
+
+
+def upsampled(layers, gate):
+    shape = layers.constant("INT32", (1, 4, 4, 3))
+    operands = shape, layers.weights("FLOAT32", 3, 1, 1, 2), gate, layers.weights("FLOAT32", 3)
+    return layers.node("TRANSPOSE_CONV", operands, "FLOAT32", (1, 4, 4, 3), options={"stride_w": 1, "stride_h": 1})
+
+
+@pytest.mark.parametrize(("conversion", "count"), [("int8", 3), ("int8-per-tensor", 1)])
+@pytest.mark.parametrize(("layer", "position"), [(dense, 2), (convolved, 2), (upsampled, 3)])
+def test_the_bias_scale_is_the_product_of_the_scales_of_data_and_weights(layer, position, conversion, count):
+    found = Quantized(lambda layers, x: layer(layers, layers.node("LOGISTIC", (x,))), conversion)
+    bias = found.tensors(found.subgraph.nodes[2].inputs)[position]
+    assert (bias.type, bias.quantization.scales.tolist()) == ("INT32", [float(np.float32(0.01)) / 256] * count)
+
+
+def test_biases_shared_by_layers_have_a_scale_for_each_input():
+    def make(layers, x):
+        weights, bias = layers.weights("FLOAT32", 3, 2), layers.weights("FLOAT32", 3)
+        for data in (x, layers.node("LOGISTIC", (x,))):
+            layers.node("FULLY_CONNECTED", (data, weights, bias), shape=(16, 3))
+
+    found = Quantized(make, "int8-per-tensor")
+    scales = [found.tensors(node.inputs)[2].scale for node in found.nodes("FULLY_CONNECTED")]
+    assert scales == [float(np.float32(0.05) * np.float32(0.01)), float(np.float32(0.01)) / 256]
+
+
+@pytest.mark.parametrize("conversion", ["int8", "int8-per-tensor"])
+@pytest.mark.parametrize("layer", [dense, convolved, upsampled])
+def test_the_cpu_can_prepare_what_is_quantized(layer, conversion):
+    found = find_delegate("nnapi")
+    target = Target(found, parse_options("nnapi", found.options, {}, "benchmark"), defaults="benchmark")
+    run = simulate_if(build(layer), target, HypotheticalChanges(conversion=conversion))
+    assert run.refusal is None or run.refusal.code != "cpu-kernel-not-prepared"
 
 
 def test_a_bias_that_is_left_out_stays_so():
