@@ -110,7 +110,9 @@ def command(
     verbose: bool,
 ) -> int:
     """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
-    if plans == (written is not None):
+    if plans and written is not None:
+        raise click.UsageError("give --plan or -o, not both: --plan writes no file")
+    if not plans and written is None:
         raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
