@@ -44,14 +44,13 @@ def _compiled_elsewhere(run: Run, measures: Measures) -> str:
 def _verdict(run: Run, measures: Measures) -> str:
     """Return the verdict on a run, without the accelerator of a compiled model."""
     actor, outcome = subject(run.target), measures.outcome
-    reason = refusal_text(run)
+    reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}: {reason}"
     if outcome == PREDICTED:
         return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
     if reason:
-        return f"{actor} {_rejection(run, outcome)}; everything runs on the CPU, because {reason}"
-    words = words_of(run.delegate.name)
+        return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
 
 
@@ -121,7 +120,9 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
         return f"{actor} {verb} all nodes ({measures.nodes:,})"
     if outcome == TAKEN:
         return f"{actor} {verb} {share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)}"
-    failure = {"restored": "rejects the model", REFUSED: "is not applied", PREDICTED: "is predicted to reject the model"}
+    if outcome == REFUSED:
+        return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
+    failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}
     return f"{actor} {failure.get(outcome, verb + ' no node')}; everything runs on the CPU"
 
 
