@@ -188,15 +188,18 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
         for identities in (finding.needs, finding.needs_instead)
     )
+    then, now = finding.alone, diagnosis.now.measures.outcome
+    worse = "" if then is None or then.measures.outcome == now else f" ({outcome_text(now)} -> {outcome_text(then.measures.outcome)})"
+    no_help = f"fixing only this cause does not help{worse}"
     if not needed:
-        return "fixing only this cause does not help: other causes must be fixed too"
+        return f"{no_help}: other causes must be fixed too"
     if len(needed) > 1:
         return (
-            f"fixing only this cause does not help: causes {node_list(needed)} must be fixed too; not simulated: other sets of "
+            f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of "
             "several causes"
         )
     numbers = " or ".join(map(str, sorted([*needed, *instead])))
-    return f"fixing only this cause does not help: cause {numbers} must be fixed too"
+    return f"{no_help}: cause {numbers} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

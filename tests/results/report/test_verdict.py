@@ -78,5 +78,7 @@ def test_the_best_verdict_names_what_is_not_compared():
     gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
     assert best_verdict([gpu, plugin]).startswith("Best of 1 target (without NPU plugins: they only select nodes): GPU runs ")
     nothing = run_of("variables", "hexagon")
-    assert best_verdict([nothing, plugin]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
+    assert best_verdict([nothing, plugin]).startswith("1 NPU plugin (no other target runs a node): the plugin ")
+    both = best_verdict([plugin, run_of("transformer_block", "npu-mediatek")])
+    assert both.startswith("2 NPU plugins, without a ranking: they take 95.2 % to 100 % of nodes; this is no promise, ")
     assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")
