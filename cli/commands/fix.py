@@ -42,6 +42,8 @@ model is written, the original and the new model are run on this CPU and compare
 pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
+_BOTH = "give --plan or -o, not both: --plan writes no file"
+_NEITHER = "give -o FILE to write the rewritten model, or --plan to see only the changes"
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 
@@ -110,10 +112,8 @@ def command(
     verbose: bool,
 ) -> int:
     """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
-    if plans and written is not None:
-        raise click.UsageError("give --plan or -o, not both: --plan writes no file")
-    if not plans and written is None:
-        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
+    if plans == (written is not None):
+        raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path) or is_task(path):

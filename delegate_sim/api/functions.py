@@ -182,7 +182,10 @@ def compiled_model(
     own, release = without_release(options or {})
     loaded = model_of(model)
     name = (full_soc_name if "npu" in asked else recognized_soc_name)(soc) if soc else ""
-    return simulate_stack(loaded, Stack(asked, name if "npu" in asked else "", own, parse_release(agreed([runtime, release])), assume_ops_registered))
+    return simulate_stack(
+        loaded,
+        Stack(asked, name if "npu" in asked else "", own, parse_release(agreed([runtime, release])), assume_ops_registered),
+    )
 
 
 @public

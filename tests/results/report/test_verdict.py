@@ -21,7 +21,11 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
         ("variables", "hexagon", "Hexagon runs none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
         ("five_dimensions", "nnapi", "NNAPI on Android 13 rejects the model; everything runs on the CPU, because node 0: "),
         ("dynamic_reshape", "gpu", "GPU is not applied; everything runs on the CPU, because tensor 5 (reshape_5) of subgraph 0 "),
-        ("dynamic_reshape", "mldrift", "LiteRT GPU is not applied; CompiledModel is not created, because tensor 5 (reshape_5) of "),
+        (
+            "dynamic_reshape",
+            "mldrift",
+            "LiteRT GPU is not applied; CompiledModel is not created, because tensor 5 (reshape_5) of ",
+        ),
         ("cannot_prepare", "vx", "The model does not run, although the VX delegate takes 9 of 17 nodes: the CPU runtime cannot "),
     ],
 )
