@@ -28,11 +28,11 @@ def main() -> int:
     print("| step | seconds | seconds of CPU | memory of Python, MB |\n|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, web.served(web.DIST) as (address, _), chromium() as browser:
         page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-        _row("first load, until the drop area appears", page, lambda: page.goto(address))
-        _row("first load, until Python is ready", page, lambda: page.wait_for_selector("body.ready", timeout=300_000))
+        _row("first visit: the drop area appears", page, lambda: page.goto(address))
+        _row("first visit: Python is ready", page, lambda: page.wait_for_selector("body.ready", timeout=300_000))
         page.evaluate("navigator.serviceWorker.ready.then(() => null)")
         mobilenet = ROOT / "fixtures" / "models" / "mobilenet_block.tflite"
-        _row("later load, until the first verdict of a mobilenet", page, lambda: _opened(page, address, mobilenet))
+        _row("later visit: the page shows the first verdict on a mobilenet", page, lambda: _opened(page, address, mobilenet))
         for name, content in (
             ("DistilBERT, 3,224 nodes", distilbert()),
             ("30,003 nodes", image_model(30_000).bytes()),

@@ -78,7 +78,7 @@ time wait for each other.
 )
 @live_options
 @partial(output_options, replaces=True)
-@output_option("Write to a file, not to standard output. --format text never replaces a file.", refuses=False)
+@output_option("Write to a file, not to standard output. Only --format text needs --force.", refuses=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(

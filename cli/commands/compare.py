@@ -37,10 +37,10 @@ Examples:
   delegate-sim compare model.tflite --runtime tf-2.15 --with runtime=litert-2.3
   delegate-sim compare a.tflite b.tflite --delegate vx --format json --output compare.json
 
-A is the first model. Its target is described by the options, or is the first target of the configuration. B is the second model,
-by default A's model. B has A's target, with the changes of --with or with the second --delegate. Each side gets only the
-options that its delegate has. Nodes are matched by structure, so renumbered or renamed nodes still match. Multiply-adds are
-counts, not an estimate of latency.
+Side A is the first model. Its target has the options that you give. Without options, the target is the first target of the
+configuration. Side B is the second model, or A's model if you give only one model. B's target is A's target, with the changes of
+--with or with the second --delegate. An option applies only to a delegate that has the option. Nodes are matched by structure, so
+renumbered or renamed nodes still match. Multiply-adds are counts, not an estimate of latency.
 """
 
 _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
@@ -55,7 +55,7 @@ _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
     "settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A setting of B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
+    help="A setting of side B: delegate, runtime, defaults or an option of B's delegate; may be given several times.",
 )
 @op_profile_option
 @target_arguments(TWO_DELEGATES_OPTION)

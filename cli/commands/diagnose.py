@@ -38,9 +38,10 @@ Examples:
   delegate-sim diagnose model.tflite --format json --output causes.json
   delegate-sim diagnose model.tflite --micro
 
-Each fix is simulated. For unknown sizes, types and versions, the command simulates the model that the converter would write. For
-a level or a limit, it changes the option. For all other causes, it assumes that the delegate accepts the nodes. Multiply-adds and
-bytes are counts, not an estimate of latency.
+Each fix is simulated. If the cause is an unknown size, a type or an operator version, the command simulates the model that the
+converter would write. If the cause is the feature level or a limit on partitions, the command changes the option that sets the
+level or the limit. For all other causes, the command assumes that the delegate accepts the nodes. Multiply-adds and bytes are
+counts, not an estimate of latency.
 For several models or delegates, the output is a table with the best changes, and JSON output is an array. --verbose shows all
 details. If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
@@ -66,7 +67,7 @@ def command(
 
     A cause groups all nodes that one change would free. Causes are, for example, inputs of unknown size, a converter setting, a
     shape, a type or the driver. Causes are ranked by the multiply-adds that a fix would delegate, then by kernels and boundary
-    bytes. For each cause, the output shows two results: with only this cause fixed, and with all causes up to this cause fixed.
+    bytes. For each cause, the output shows two results: with only this cause fixed, and with this and all earlier causes fixed.
     """
     models = Models(paths)
     profiles.check(len(models.paths))

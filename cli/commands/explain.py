@@ -57,7 +57,7 @@ _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show the log lines that were not used.")
 def command(code: str | None, log: str | None, number: int | None, form: str, output: str | None, verbose: bool) -> None:
-    """Explain a CODE from a report: what it means, what to do about it, and which operators it concerns.
+    """Explain a CODE from a report: its meaning, what to do, and the operators that can have this code.
 
     Without CODE, list all codes and their titles. With --log, summarize a device's log. No model is needed.
     """

@@ -50,7 +50,7 @@ Examples:
 the delegate's name before the suffix. Open the file with: model-explorer model.tflite --node_data_paths=overlay.json
 'export lowered' and 'export lowered-json' write the models that the delegate builds from its partitions, call by call.
 'export models' writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder.
-'export bundle' writes a bundle from such a folder, and keeps the bytes of unchanged sections.
+'export bundle' writes a bundle from this folder, and keeps the bytes of unchanged sections.
 dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
 """
 
@@ -67,7 +67,7 @@ def command(
     targets: Sequence[Target],
     output: str | None,
 ) -> int:
-    """Write what delegates do to MODEL for another program, or write the sections of a bundle as files."""
+    """Write the decisions of delegates on MODEL for another program, or write the sections of a bundle to files."""
     if form in (_MODELS, _BUNDLE):
         return _export_bundle(form, path, output)
     if len(targets) > 1 and output is None:

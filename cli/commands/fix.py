@@ -36,10 +36,10 @@ Examples:
   delegate-sim fix model.tflite --micro -o fixed.tflite
   delegate-sim fix llm.litertlm --delegate mldrift -o fixed.litertlm
 
-A pass is a small rewrite (docs/passes.md). A pass is kept if its simulated result is better: by delegated multiply-adds first,
-then by kernels, boundary bytes and partitions. With several targets, a pass must improve one target and make none worse. Before a
-model is written, the original and the new model are run on this CPU and compared (pip install 'delegate-sim[fix]'). If an exact
-pass changes an output, fix fails. The exit code is 1 if no pass helps.
+A pass is a small rewrite (docs/passes.md). fix keeps a pass if the simulated result is better. Results are compared by delegated
+multiply-adds first, and then by kernels, boundary bytes and partitions. With several targets, a pass must improve at least one
+target and make no target worse. Before fix writes a model, it runs the original and the new model on this CPU and compares the
+outputs (pip install 'delegate-sim[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
 _BOTH = "give --plan or -o, not both: --plan writes no file"

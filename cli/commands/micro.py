@@ -24,7 +24,8 @@ Examples:
   delegate-sim micro model.tflite --resolver main.cc
   delegate-sim micro model.tflite --kernels cmsis-nn --format json
 
-The exit code is 1 if the runtime cannot run a model, or runs it without weights that are outside the flatbuffer.
+The exit code is 1 if the runtime cannot run a model, or if a model has weights outside the flatbuffer. The runtime does not read
+these weights.
 """
 _MOST_BYTES = 1 << 24
 

@@ -51,7 +51,7 @@ before_causes.
 @format_option(None, (*TEXT_OR_JSON, "csv"))
 @output_option()
 def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, output: str | None) -> int:
-    """Query the output of a scan, SCAN. To compare two scans, give the earlier scan first."""
+    """Query SCAN, an output of the command scan. To compare two scans, give the earlier scan first."""
     if name is not None and sql is not None:
         raise click.UsageError("give either --view or --sql")
     if sql is None:

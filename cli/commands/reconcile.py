@@ -175,8 +175,8 @@ def command(
     """Compare a device's log of a MODEL with the simulation, and explain the differences.
 
     The delegate, its options and the release are read from the log if the log shows them. Command-line options override the log.
-    A node that the delegate accepts can still run on the CPU, because the driver rejected the node or a limit on partitions
-    dropped it.
+    A node that the delegate accepts can still run on the CPU, because the driver rejected the node, or because of a limit
+    on partitions.
     """
     if accelerators is not None or soc is not None:
         if delegate is not None or learned is not None or defaults is not None:

@@ -50,9 +50,9 @@ def command(
 ) -> int:
     """Show how each release of the runtime treats each MODEL.
 
-    The table has one row for each range of releases with the same result. Below the table are the nodes that move between two
-    ranges, with reasons. The output also names the releases that delegate the whole model, and the first release that loads the
-    model.
+    The table has one row for each range of releases with the same result. Below the table are the nodes that move to or from
+    the delegate between two ranges, with reasons. The output also names the releases that delegate the whole model, and the first
+    release that loads the model.
     """
     targets = arguments.targets()
     models = Models(paths)

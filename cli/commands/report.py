@@ -42,8 +42,8 @@ Examples:
   delegate-sim report large.tflite --no-causes -o report.html
   delegate-sim report model.tflite --micro -o report.html
 
-The page needs only a browser, without a network or other files. You can switch between models and targets on the page, or show
-two of them side by side. The package fast-sugiyama places the nodes of large graphs better: pip install 'delegate-sim[report]'.
+The page needs only a browser, and no network. You can switch between models and targets on the page, or show two views side by
+side. The package fast-sugiyama places the nodes of large graphs better: pip install 'delegate-sim[report]'.
 If a model cannot be read, the command continues with the next model, and the exit code is 2.
 """
 

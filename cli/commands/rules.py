@@ -57,7 +57,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
     multiple=True,
     help="An option of the delegate that selects one of several sets of rules.",
 )
-@click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of those of a delegate.")
+@click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of a delegate's rules.")
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
 @click.option("--changes", is_flag=True, help="Show what each release of the runtime changed in the rules, instead of the rules.")

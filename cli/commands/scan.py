@@ -33,8 +33,8 @@ Examples:
 
 The suffix of the output selects the format. The table has a row for each model and target. A second table has a row for each
 cause. The second table is in the same SQLite file, or in NAME.causes.SUFFIX. If you repeat a scan, only new or changed models
-are simulated. If the rules of a target changed, all models are simulated on this target. If a model cannot be read, its row has
-the error, and the exit code is 2 (70 after an internal error). After Ctrl-C, the output has the results so far. Run the same
+are simulated. If the rules of a target changed, all models are simulated on this target again. If a model cannot be read, its row
+has the error, and the exit code is 2 (70 after an internal error). After Ctrl-C, the output has the results so far. Run the same
 command again to continue.
 """
 

@@ -48,9 +48,10 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). Converters are taken from the Python of delegate-sim, or from the Pythons that --python names. A conversion is
-never the best if it differs from the float model by more than --max-difference, or if it was calibrated with random numbers.
-Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
+file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. If the
+outputs of a conversion differ from the float model's outputs by more than --max-difference, the conversion is never chosen as the
+best. A conversion that was calibrated with random numbers is not chosen either. Conversions are cached. The exit code is 2 if no
+conversion gives a model, and 130 after Ctrl-C.
 """
 
 
@@ -122,13 +123,13 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     type=click.FloatRange(0),
     default=MAX_DIFFERENCE,
     show_default=True,
-    help="The largest allowed difference of the best row from the float model.",
+    help="The largest allowed difference between the outputs of the best conversion and of the float model.",
 )
 @click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
 @click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
 @click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
 @click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a page of the best conversions.")
-@click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python with converters installed.")
+@click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
     metavar="SECONDS",

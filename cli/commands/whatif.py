@@ -38,9 +38,8 @@ Examples:
   delegate-sim whatif model.tflite --driver-rejects MEAN --search 3
   delegate-sim whatif model.tflite --search multiply-adds=90%
 
-A is the model on a target with default options and the settings of --base. B is the model with the changes of --accept,
---set-version, --batch, --fix-shapes and --to, on a target with all other options. With --search, the command searches for
-causes to fix.
+Side A is the unchanged model on a target with the settings of --base. All other options of A's target have their defaults. Side B
+is the model with the changes of --accept, --set-version, --batch, --fix-shapes and --to. B's target has all other options.
 """
 
 _NODE = re.compile(r"node:(?:([0-9]{1,10}):)?([0-9]{1,10})")
@@ -76,7 +75,7 @@ _RUNTIME = "runtime"
     "base",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A setting of A: an option of the delegate, or the runtime.",
+    help="A setting of side A: an option of the delegate, or the runtime.",
 )
 @click.option(
     "--search",
@@ -104,10 +103,10 @@ def command(
     output: str | None,
     verbose: bool,
 ) -> int:
-    """Show the effect of hypothetical changes of each MODEL, of the delegate or of the runtime.
+    """Show the effect of hypothetical changes to each MODEL, to the delegate or to the runtime.
 
     Side A is the unchanged model. Side B is the model with the hypothetical changes. The output shows log lines, numbers, and the
-    nodes that move.
+    nodes that move to or from the delegate.
     """
     after = target
     hypothetical = _hypothetical(accepted, versions, batch, fix_shapes, conversion)

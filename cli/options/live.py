@@ -33,5 +33,5 @@ def live_options(command: Command) -> Command:
     return click.option(
         "--live",
         is_flag=True,
-        help="Also run the real delegate. The exit code is 1 if it differs from the simulation.",
+        help="Compare the real delegate with the simulation. Exit with 1 if they differ.",
     )(command)

@@ -19,13 +19,13 @@ _SHOWN = 8
 
 def difference_lines(difference: Difference, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the text of a comparison: a verdict, the error of each output, and the latency of both models."""
-    inputs = counted(difference.samples, "input")
+    inputs = f"{counted(difference.samples, 'set')} of input values"
     if difference.is_same:
-        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, on {inputs}", _HEADING)
+        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, for {inputs}", _HEADING)
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=_BAD)
     else:
-        yield Line(f"{_difference_text(difference)}, on {inputs}", _HEADING)
+        yield Line(f"{_difference_text(difference)}, for {inputs}", _HEADING)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)

@@ -27,7 +27,7 @@ class KernelFailure:
     The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
     not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. If ``is_crash`` is True,
     the process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
-    release. Reports mark such a failure as a prediction.
+    release. Reports give such a failure as a warning.
     """
 
     node: int | None

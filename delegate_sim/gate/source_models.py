@@ -114,7 +114,7 @@ def _file_of(text: str) -> str:
 
 
 def _from(root: str, text: str) -> str:
-    """Return ``text`` with an absolute path, resolved from the folder ``root``. The name of a module stays unchanged."""
+    """Return ``text``. If it begins with a path, the path is joined with the folder ``root``."""
     return os.path.join(root, text) if _file_of(text) else text
 
 

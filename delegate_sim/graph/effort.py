@@ -54,7 +54,7 @@ class EffortQuestion(NamedTuple):
 SIMULATION = EffortQuestion("a simulation", 2)
 DRAWING = EffortQuestion("a drawing of its graph", 8)
 COMPARISON = EffortQuestion("a comparison", 12)
-DIAGNOSIS = EffortQuestion("a diagnosis", 16)
+DIAGNOSIS = EffortQuestion("a diagnosis", 24)
 REWRITING = EffortQuestion("a search for rewrites", 16)
 
 

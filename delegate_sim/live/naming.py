@@ -20,7 +20,10 @@ NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:
-    """Return the nodes, keyed by the name of their first output. A node is omitted if another tensor has this name."""
+    """Return the nodes, keyed by the name of their first output.
+
+    A node is omitted if the name is empty, or if another tensor has the name.
+    """
     counts = Counter([tensor.name for graph in model.subgraphs for tensor in graph.tensors])
     nodes = {
         graph.tensors[node.outputs[0]].name: (graph.index, node.index)
@@ -82,7 +85,7 @@ def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
 
 
 def _places_without_name(model: Model) -> list[tuple[int, int]]:
-    """Return the place, as (subgraph, tensor), of each first output that ``result_names`` does not find by name."""
+    """Return the first output, as (subgraph, tensor), of each node that ``result_names`` omits."""
     known = set(result_names(model).values())
     return [
         (graph.index, node.outputs[0])

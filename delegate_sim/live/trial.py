@@ -19,7 +19,7 @@ _MODEL = (
 
 
 def tested_engines() -> list[tuple[Engine, str]]:
-    """Return every engine and what it lacks on this host. Engines of the same installation are tested once."""
+    """Return every engine with the requirements that this host lacks. Engines of the same installation are tested once."""
     lacks: dict[str, str] = {}
     results = []
     for engine in engines():

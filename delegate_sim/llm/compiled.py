@@ -119,7 +119,7 @@ def compile_for_gpu(section: str, model: Model, stage: str, *, is_whole: bool, r
 
 
 class StoppedWhileCompiling(Stopped):
-    """Raised if a model cannot be compiled after a delegate was applied to some of its subgraphs."""
+    """Raised if a model cannot be compiled, although a delegate was applied. ``compiled`` has the results of this delegate."""
 
     def __init__(self, stop: Stop, compiled: Compiled) -> None:
         super().__init__(stop)

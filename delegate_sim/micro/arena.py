@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from .lifetimes import Buffer, planned_buffers
 from .planner import plan, total_size
 from .preparation import Preparation
 from .tail import BITS_32, planning_size, tail_size
 
+_MOST_BUFFERS = 5000
+
 BASIS = (
     "head: activations and scratch buffers of the reference kernels, as the greedy planner places them; "
     "tail: an estimate for a 32-bit build, from the sizes of its structures, and from kernel data that was measured on x86-64; "
+    "planning: an estimate of the memory that the planner needs, and that the head uses later; "
     "total: the tail plus the larger of head and planning. CMSIS-NN's scratch buffers, for example, have other sizes, so measure "
     "the arena with arena_used_bytes() on the device. Leave a margin, because allocation can need more bytes than are used at "
     "the end"
@@ -77,8 +82,10 @@ class Arena:
 
 
 def plan_arena(model: Model, preparation: Preparation) -> Arena:
-    """Return the arena of a model."""
+    """Return the arena of a model. Raise LimitError if the model has too many buffers: planning compares each pair of buffers."""
     buffers = planned_buffers(model, preparation)
+    if len(buffers) > raised(_MOST_BUFFERS):
+        raise LimitError(f"{len(buffers):,} buffers are too many for a memory plan{how_to_raise()}", model.path or "the model")
     requirements = [buffer.requirement for buffer in buffers]
     offsets = plan(requirements)
     return Arena(

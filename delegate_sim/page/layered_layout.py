@@ -160,8 +160,8 @@ def _positions(rows: list[list[int]], above: Neighbors, below: Neighbors, last_n
 def _blocks(rows: Sequence[Sequence[int]], above: Neighbors, last_node: int) -> dict[int, int]:
     """Align nodes with the middle neighbors in the previous layer, from left to right. Aligned nodes are a block.
 
-    Return the first node of each node's block. Aligned edges do not cross each other. They do not cross the inner part of a long
-    edge either, so long edges are straight.
+    Return the first node of each node's block. Aligned edges do not cross each other. The points of a long edge are always
+    aligned, and no aligned edge crosses the line between these points. So the middle part of a long edge is straight.
     """
     block = {node: node for row in rows for node in row}
     for upper, lower in pairwise(rows):

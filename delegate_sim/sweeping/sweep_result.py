@@ -68,10 +68,10 @@ class Swept(Shown):
     def best_for(self, target: str) -> SweepRow | None:
         """Return the best row for the target with this label, or None if no row qualifies.
 
-        A row qualifies if its model runs on the target, its difference is known and at most ``max_difference``, and no quantizer
-        was calibrated with random numbers. The best row has the most delegated multiply-adds. Ties are broken by the fewest
-        kernels, then the fewest boundary bytes, the smallest difference and the smallest file. Raises OptionError if the target
-        is unknown.
+        A row qualifies under three conditions: the model runs on the target, the difference from the float model is known and at
+        most ``max_difference``, and no quantizer was calibrated with random numbers. The best row has the most delegated
+        multiply-adds. Ties are broken by the fewest kernels, then the fewest boundary bytes, the smallest difference and the
+        smallest file. Raises OptionError if the target is unknown.
         """
         return best_for(self.rows, self._place(target), self.asked.max_difference)
 

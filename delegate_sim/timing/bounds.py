@@ -190,7 +190,9 @@ def _estimate(
     cpu = cpu_time([*on_delegate, *on_cpu], rated)
     missing = tuple(sorted({ops[key] for key in moved} - {ops[key] for key in rated}))
     if not rated or not cpu.is_known:
-        return None, f"the delegate's rate is not known for {', '.join(missing)}" if missing else "no rate is known"
+        if not missing:
+            return None, "the CPU time of these nodes is not known"
+        return None, f"the delegate's time per multiply-add is not known for {', '.join(missing)}"
     fast, slow = (sum([counts[key] * getattr(rates[ops[key]], end) for key in rated]) / 1e6 for end in ("low", "high"))
     return Estimate(round(cpu.ms - slow, 6), round(cpu.ms - fast, 6), len(rated), missing), ""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim import analyze_micro
-from delegate_sim.errors import OptionError
+from delegate_sim import analyze_micro, load
+from delegate_sim.errors import LimitError, OptionError
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
 from fixtures.builder import ModelBuilder
@@ -113,3 +113,9 @@ def test_names_of_operators_in_the_report_are_those_of_the_file():
 def test_hostile_names_do_not_break_a_report():
     report = analyze_micro(hostile_model().bytes())
     assert report.to_dict()["nodes"]
+
+
+def test_too_many_buffers_for_a_memory_plan(monkeypatch):
+    monkeypatch.setattr("delegate_sim.micro.arena._MOST_BUFFERS", 1)
+    with pytest.raises(LimitError, match="2 buffers are too many for a memory plan"):
+        analyze_micro(load(chain("RELU").bytes()))

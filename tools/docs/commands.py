@@ -15,8 +15,8 @@ _HEAD = """\
 
 This page is the reference of all commands. It is generated from the output of `delegate-sim COMMAND --help` (`make docs`).
 
-- The delegate's page of [rules](targets.md#delegates) lists options of a delegate, such as `--android`.
-  `delegate-sim analyze --help --delegate NAME` prints them.
+- A delegate's page of [rules](targets.md#delegates) lists the delegate's options, such as `--android`.
+  `delegate-sim analyze --help --delegate NAME` prints these options.
 - [formats.md](formats.md) explains output formats and exit codes.
 - A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
 """

@@ -211,7 +211,7 @@ export class Panels {
     });
     panel.append(
       make("div", { className: "controls" }, make("label", {}, "Compare with ", other), swap),
-      ...(models.length ? [] : [make("p", { className: "help" }, "To compare two models, such as before and after a change, drop the second one on this page. The older file is A.")]),
+      ...(models.length ? [] : [make("p", { className: "help" }, "To compare two models, such as before and after a change, drop the second model on this page. A is the model that you opened first.")]),
       result,
     );
     if (this.#other && [...other.options].some(({ value }) => value === this.#other)) other.value = this.#other;

@@ -34,7 +34,7 @@ def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="SOC",
         multiple=True,
         shell_complete=complete_socs,
-        help=SOC_HELP + " Several SoCs are compared; all means a SoC of each vendor.",
+        help=SOC_HELP + " Repeat to compare SoCs; the value all adds one SoC of each vendor.",
     )(command)
     return click.option(
         "--accelerators",

@@ -40,8 +40,8 @@ Examples:
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
-A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, JSON is an
-array. For four or more, text is a table. If a model cannot be read, the exit code is 2.
+A MODEL is a file, a folder, a pattern such as 'models/**/*.tflite', or - for standard input. For several models, JSON output is
+an array. For four or more, text output is a table. If a model cannot be read, the exit code is 2.
 """
 
 

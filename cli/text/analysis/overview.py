@@ -78,7 +78,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
 
 
 def _release_lines(release: Release, width: int) -> Iterator[Line]:
-    """Yield the note about a release whose rules are not known, as in the warnings of a single run."""
+    """Yield a warning if the rules of the release are not known."""
     note = release_note(release)
     if note is not None:
         yield from paragraph(f"Warning: {note}", width, "", "  ")

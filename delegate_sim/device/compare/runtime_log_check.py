@@ -136,7 +136,7 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
         for device in choice.refused_by:
             refused.setdefault(device, Counter())[choice.op] += 1
     for device, operators in refused.items():
-        words.append(f"{device} does not accept {', '.join([f'{op} {number}' for op, number in operators.items()])}")
+        words.append(f"{device} does not accept {', '.join([f'{number} {op}' for op, number in operators.items()])}")
     words += [f"{failure.device or 'a device'} failed to compile ({failure.why})" for failure in compilation.failures]
     words += [f"no device accepts {compilation.undone}"] if compilation.undone else []
     words += ["the runtime's CPU took over the whole model"] if compilation.fell_back else []

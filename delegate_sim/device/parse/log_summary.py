@@ -172,7 +172,7 @@ class LogSummary:
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
-    """Summarize the log of one run without the model."""
+    """Summarize the log of one run. The model is not needed."""
     delegate = delegate_in(log)
     if log.edge_tpu != NOT_COMPILED and not log.replacements:
         own = _compiled_delegate(log)

@@ -121,7 +121,7 @@ _HUGE_SCALE = 1e20
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
 """Hypothetical conversions that put another value into the attention mask, each with the value."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
-_IN_APPLICATION = "run the subgraphs as separate models from the application"
+_IN_APPLICATION = "let the application run the subgraphs as separate models"
 _FEWER_PARTITIONS = "remove the nodes that split the graph"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 _OF_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"

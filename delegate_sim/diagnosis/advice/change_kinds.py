@@ -62,7 +62,7 @@ _SUGGESTIONS = (
         "unroll-control-flow",
         "avoid loops and branches",
         "unroll loops whose number of steps is known (unroll=True in Keras' recurrent layers), compute both branches and "
-        "choose between them with tf.where, or run the parts as separate models from the application. Nodes in the body of a "
+        "choose between them with tf.where, or let the application run the parts as separate models. Nodes in the body of a "
         "loop or branch are delegated separately",
     ),
     Suggestion(

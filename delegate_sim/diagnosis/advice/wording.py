@@ -58,14 +58,14 @@ _REGISTER = "register-operator"
 
 _UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 _UNROLLED = (
-    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or run its body as a separate "
-    f"model from the application; {_UNKNOWN}"
+    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
+    f"its body as a separate model; {_UNKNOWN}"
 )
 _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
     {
         "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or run the branches as separate models from the "
-        f"application; {_UNKNOWN}",
+        "IF": "compute both branches and choose between them with tf.where, or let the application run the "
+        f"branches as separate models; {_UNKNOWN}",
     }
 )
 """Instructions for replacing operators that run subgraphs. No simulation shows the result."""

@@ -188,7 +188,9 @@ class _Writer:
         return tensor.buffer if before is not None and before.data is None else 0
 
     def _add(self, values: npt.NDArray[Any], tensor: Tensor) -> int:
-        kind = schema.NUMPY_TYPES[tensor.type]
+        kind = schema.NUMPY_TYPES.get(tensor.type)
+        if kind is None:
+            raise FixError(f"the model cannot be rewritten: elements of type {tensor.type} cannot be stored")
         stored = np.ascontiguousarray(values.reshape(-1), kind)
         if stored.size != tensor.element_count:
             raise FixError(

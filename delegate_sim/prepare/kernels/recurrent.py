@@ -399,7 +399,7 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """Check the tensors that fold zero points into biases (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
+    """Check the intermediate tensors and the weights (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the number of intermediate tensors does not match the integer kernel")
     if count == 12:

@@ -146,7 +146,7 @@ def release_table(
     effort = effort or Effort(model)
     delegate = target.delegate
     ordered = sorted(
-        map(parse_release, releases or _known(delegate)), key=lambda release: (release.order, release.family == "litert")
+        map(parse_release, releases or _known(delegate)), key=lambda release: (release.order[:3], release.family == "litert")
     )
     left_out = ordered[: -max(effort.left, 2)]
     rows: list[ReleaseRow] = []

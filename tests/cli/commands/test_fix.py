@@ -60,7 +60,7 @@ def test_a_model_is_written_and_proven(source, run, tmp_path):
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite")
     assert result.exit_code == 0, result.stderr
     assert "same outputs, bit for bit" in result.stdout.replace("\n", " ")
-    assert "Outputs are the same, bit for bit: 1 output, on 2 inputs" in result.stdout
+    assert "Outputs are the same, bit for bit: 1 output, for 2 sets of input values" in result.stdout
     assert [node.op for node in load(tmp_path / "fixed.tflite").subgraphs[0].nodes] == ["ADD", "MUL", "ADD", "ADD"]
     again = run("diff", source, tmp_path / "fixed.tflite")
     assert (again.exit_code, again.stderr) == (0, "")

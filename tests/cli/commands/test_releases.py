@@ -109,8 +109,8 @@ def test_changes_of_rules(run, run_json, delegate):
     assert all(str(change.release) in text and change.op in text for change in found)
     entry = run_json("rules", "--delegate", delegate, "--changes")
     assert [(change["release"], change["op"]) for change in entry["changes"]] == [(str(one.release), one.op) for one in found]
-    newest = run("rules", "--delegate", delegate, "--changes", "--since", "litert-2.3")
-    assert newest.stdout == f"{delegate}: no change of a rule is known after litert-2.3.\n"
+    newest = run("rules", "--delegate", delegate, "--changes", "--since", "tf-2.22")
+    assert newest.stdout == f"{delegate}: no change of a rule is known after tf-2.22.\n"
 
 
 def test_changes_that_cannot_be_asked_for(run):

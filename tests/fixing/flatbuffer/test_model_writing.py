@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,6 +215,16 @@ def test_a_node_that_writes_what_it_reads_is_refused():
     model = load(builder.bytes())
     with pytest.raises(FixError, match="reads its own output"):
         write(model, start(model).change)
+
+
+def test_new_elements_of_a_type_that_cannot_be_stored():
+    model = load(model_bytes())
+    change = start(model).change
+    (graph,) = change.model.subgraphs
+    tensors = (*graph.tensors[:1], graph.tensors[1]._replace(type="VARIANT", data=None, value=np.zeros(1)), *graph.tensors[2:])
+    changed = replace(change, model=replace(change.model, subgraphs=(replace(graph, tensors=tensors),)))
+    with pytest.raises(FixError, match="elements of type VARIANT cannot be stored"):
+        b"".join([bytes(chunk) for chunk in write(model, changed)])
 
 
 def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):

@@ -108,7 +108,7 @@ RULES = {
         ),
         check(
             TENSOR_TYPE,
-            "a float input, or an 8-bit input and an output of the same type that XNNPACK can store",
+            "a float input, or an INT8 or UINT8 input and an output of the same type, both with one usable scale",
             _unknown_conversion,
         ),
     ),

@@ -138,7 +138,7 @@ def _are_averages_of_calls(groups: Sequence[_OperatorGroup]) -> bool:
 
 
 def _in_one_inference(row: Row, inferences: int) -> Row:
-    """Convert a row of LiteRT's profiler, so that it has the calls of one inference."""
+    """Return a row of LiteRT's profiler with the number of calls in one inference instead of in all ``inferences``."""
     return row if row.time is None else replace(row, time=replace(row.time, calls=row.time.calls // max(inferences, 1)))
 
 
@@ -186,7 +186,7 @@ class OperatorTable:
         return True
 
     def end(self) -> None:
-        """Convert rows of LiteRT's profiler into rows of benchmark_model: with the calls of one inference, and without names."""
+        """Convert rows of LiteRT's profiler into rows of benchmark_model: with the calls in one inference, and without names."""
         rows = [row for row in self.rows if row.time is not None]
         if not rows or any(row.outputs != _LITERT_NODE for row in self.rows):
             return
@@ -196,7 +196,7 @@ class OperatorTable:
 
     @property
     def summary(self) -> tuple[dict[str, int], dict[str, float]]:
-        """The number of nodes of each operator, and the operator's time in one inference, in a summary."""
+        """The number of nodes of each operator and the time of these nodes in one inference, from the summary by node type."""
         is_of_calls = _are_averages_of_calls(self.groups)
         counts: dict[str, int] = {}
         times: dict[str, float] = {}
