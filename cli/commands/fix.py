@@ -42,6 +42,8 @@ target and make no target worse. Before fix writes a model, it runs the original
 outputs (pip install 'delegate-sim[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
+_BOTH = "give --plan or -o, not both: --plan writes no file"
+_NEITHER = "give -o FILE to write the rewritten model, or --plan to see only the changes"
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
 
 
@@ -111,7 +113,7 @@ def command(
 ) -> int:
     """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
     if plans == (written is not None):
-        raise click.UsageError("give -o FILE to write the rewritten model, or --plan to see only the changes")
+        raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path) or is_task(path):

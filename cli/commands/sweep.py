@@ -114,7 +114,8 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--data",
     metavar="DATA",
-    help="Data for calibration and for comparing outputs: a .npz file, a folder of images, or a function.",
+    help="Data for calibration and for comparing outputs: a .npz file with an array named like each input, "
+    "a folder of images, or a function.",
 )
 @click.option(
     "--max-difference",

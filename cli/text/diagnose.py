@@ -113,6 +113,8 @@ def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> I
         yield from indented(f"{plain.plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
     # The command is not wrapped, so that it can be copied.
     yield Line(f"  {printable(fix_command(diagnosis.model, diagnosis.target, *plain.arguments))}", _HINT)
+    if plain.cost is None or plain.cost.measures.fallback_nodes:
+        yield from indented("--allow approximate also tries passes that change outputs, and may bring more", width, "  ")
 
 
 def _finding_lines(
@@ -188,15 +190,17 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
         [number for number, other in enumerate(diagnosis.findings, 1) if other.cause.identity in identities]
         for identities in (finding.needs, finding.needs_instead)
     )
+    then, now = finding.alone, diagnosis.now.measures.outcome
+    worse = (
+        "" if then is None or then.measures.outcome == now else f" ({outcome_text(now)} -> {outcome_text(then.measures.outcome)})"
+    )
+    no_help = f"fixing only this cause does not help{worse}"
     if not needed:
-        return "fixing only this cause does not help: other causes must be fixed too"
+        return f"{no_help}: other causes must be fixed too"
     if len(needed) > 1:
-        return (
-            f"fixing only this cause does not help: causes {node_list(needed)} must be fixed too; not simulated: other sets of "
-            "several causes"
-        )
+        return f"{no_help}: causes {node_list(needed)} must be fixed too; not simulated: other sets of several causes"
     numbers = " or ".join(map(str, sorted([*needed, *instead])))
-    return f"fixing only this cause does not help: cause {numbers} must be fixed too"
+    return f"{no_help}: cause {numbers} must be fixed too"
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:

@@ -163,11 +163,11 @@ def compiled_model(
     by default all three. The accelerators are applied in this order. ``npu`` requires ``soc``: a vendor and a SoC such as
     ``google:Tensor_G5``, or only the name of a SoC or a phone. ``places()`` assumes that every node that the vendor's plugin
     selects runs on the NPU. The vendor's compiler is not simulated, and may reject such a node. ``options`` are passed to the
-    plugin and to the delegates that have these options. Raises ModelError if the model cannot be read, and OptionError for an
-    unknown accelerator, vendor, option, value or runtime. Also raises OptionError if ``soc`` is given without ``npu``, or
-    ``npu`` without ``soc``.
+    plugin and to the delegates that have these options. Without ``npu``, ``soc`` makes no difference. Raises ModelError if the
+    model cannot be read, and OptionError for an unknown accelerator, vendor, SoC, option, value or runtime. Also raises
+    OptionError if ``npu`` is given without ``soc``.
     """
-    from ..delegates.npu.soc_names import full_soc_name
+    from ..delegates.npu.soc_names import full_soc_name, recognized_soc_name
     from ..delegates.options import without_release
     from ..delegates.registry import ACCELERATORS
     from ..releases.catalogue import parse_release
@@ -177,14 +177,15 @@ def compiled_model(
     asked = parse_accelerators(",".join(ACCELERATORS if accelerators is None else names_of(accelerators, "accelerators")))
     if not isinstance(soc, str):
         raise OptionError(f"soc must be a string such as 'google:Tensor_G5', not {soc!r}")
-    if soc and "npu" not in asked:
-        raise OptionError("soc applies only to the NPU: add npu to the accelerators")
     if options is not None and not isinstance(options, Mapping):
         raise OptionError(f"options must be a mapping of names to values, not {options!r}")
     own, release = without_release(options or {})
     loaded = model_of(model)
-    name = full_soc_name(soc) if soc else ""
-    return simulate_stack(loaded, Stack(asked, name, own, parse_release(agreed([runtime, release])), assume_ops_registered))
+    name = (full_soc_name if "npu" in asked else recognized_soc_name)(soc) if soc else ""
+    return simulate_stack(
+        loaded,
+        Stack(asked, name if "npu" in asked else "", own, parse_release(agreed([runtime, release])), assume_ops_registered),
+    )
 
 
 @public

@@ -28,7 +28,8 @@ arrays = np.load({path!r}, allow_pickle=False)
 
 
 def samples():
-    columns = [arrays[name if name in arrays else {names}[place]] for place, (name, _, _) in enumerate(inputs)]
+    names = arrays.files if len(inputs) == len(arrays.files) == 1 else {names}
+    columns = [arrays[name if name in arrays else names[place]] for place, (name, _, _) in enumerate(inputs)]
     for number in range({count}):
         sample = {{}}
         for (name, shape, dtype), column in zip(inputs, columns):

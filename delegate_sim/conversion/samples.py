@@ -132,11 +132,16 @@ def _check_finite(calibration: Calibration, one: SourceInput, array: npt.NDArray
 
 
 def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tuple[tuple[npt.NDArray[Any], ...], ...]:
-    """Return the samples in a file of arrays. The first dimension of each array is the number of samples."""
+    """Return the samples in a file of arrays. The first dimension of each array is the number of samples.
+
+    Arrays have the names of the inputs. The only array for an only input may have any name.
+    """
     try:
         arrays = _archive(calibration.path)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise OptionError(printable(f"{calibration.path}: cannot be read as a .npz file: {error}")) from None
+    if len(inputs) == len(arrays) == 1:
+        arrays = {inputs[0].name: next(iter(arrays.values()))}
     missing = [one.name for one in inputs if one.name not in arrays]
     if missing:
         raise OptionError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from ..foundation.printable import percentages
-from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures
+from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures, outcome_text
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
@@ -74,7 +74,8 @@ def regressions(
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
-        yield Regression("worse-outcome", "outcome", base.outcome, now.outcome, base.outcome, False)
+        before = outcome_text(base.outcome)
+        yield Regression("worse-outcome", "outcome", before, outcome_text(now.outcome), before, False)
     for code, title, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue
@@ -117,7 +118,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
     """Return the measures that are better than in the baseline, with old and new values."""
     texts = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
-        texts.append(f"outcome {base.outcome} -> {now.outcome}")
+        texts.append(f"outcome {outcome_text(base.outcome)} -> {outcome_text(now.outcome)}")
     for code, title, name in _counts(words):
         if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
             continue

@@ -10,6 +10,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+from ..diagnosis.advice.commands import output_name
 from ..diagnosis.micro import MicroCause, MicroDiagnosis
 from ..micro.arena import Arena
 from ..micro.graph import micro_graph
@@ -117,7 +118,7 @@ def _cause_entry(cause: MicroCause, path: str) -> dict[str, Any]:
     fix = None
     if cause.passes:
         best = cause.passes[0]
-        command = shlex.join(["delegate-sim", "fix", path, "--micro", "--pass", best.name, "-o", "fixed.tflite"])
+        command = shlex.join(["delegate-sim", "fix", path, "--micro", "--pass", best.name, "-o", output_name(path)])
         fix = {
             "text": short_text(f"rewrite the file with the pass {best.name} ({best.exactness.words})"),
             "command": short_text(command),

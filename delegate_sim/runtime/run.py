@@ -143,6 +143,11 @@ class Run:
         """Whether all CPU kernels can be prepared."""
         return self.refusal is None or self.refusal.code not in _NOT_PREPARED
 
+    @property
+    def fails_with_model(self) -> bool:
+        """Whether the delegate is not applied, and the whole model therefore fails."""
+        return self.outcome == REFUSED and self.delegate.accelerator.fails_with_model
+
     def __repr__(self) -> str:
         return f"<Run {self.delegate.name} on {self.release}: {self.outcome}>"
 

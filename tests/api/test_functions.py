@@ -192,7 +192,7 @@ def test_a_compiled_model_that_is_not_created_has_no_places(model):
     ("arguments", "words"),
     [
         ({}, "needs a SoC"),
-        ({"accelerators": "cpu", "soc": "google:x"}, "add npu to the accelerators"),
+        ({"accelerators": "cpu", "soc": "s25"}, "do not know the SoC 's25'"),
         ({"accelerators": "tpu"}, "the accelerators are npu, gpu, cpu"),
         ({"accelerators": "cpu", "soc": 1}, "soc must be a string"),
         ({"accelerators": "cpu", "options": 1}, "options must be a mapping"),

@@ -1,6 +1,7 @@
 """The part of a script that yields samples, run with this Python."""
 
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,12 @@ def test_arrays_have_their_samples_in_a_row(extra):
 def test_arrays_of_other_names_are_taken_in_order():
     np.savez("data.npz", first=np.zeros((2, 2, 3, 4)), second=np.ones((2, 5)))
     assert samples(find_calibration("data.npz"))[0]["tokens"].tolist() == [[1] * 5]
+
+
+def test_the_only_array_may_have_any_name():
+    np.savez("data.npz", other=np.ones((2, 3)))
+    calibration = replace(find_calibration("data.npz"), inputs=("x",))
+    assert samples(calibration, [("x", [1, 3], np.float32)])[0]["x"].tolist() == [[1] * 3]
 
 
 def test_a_part_of_a_batch_at_the_end_is_left():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name
+from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, recognized_soc_name
 from delegate_sim.delegates.registry import ACCELERATORS
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
@@ -34,14 +34,19 @@ if TYPE_CHECKING:
 def asked_stacks(accelerators: str | None, socs: Sequence[str]) -> list[Stack]:
     """Return one stack for each requested SoC, or a single stack if no SoC is requested.
 
-    A stack has the requested accelerators, or all accelerators if only SoCs are requested. Raises UsageError and OptionError.
+    A stack has the requested accelerators, or all accelerators if only SoCs are requested. Without the NPU, there is a single
+    stack, because the SoC makes no difference to the other accelerators. Raises UsageError and OptionError.
     """
-    names = tuple(ACCELERATORS) if accelerators is None else parse_accelerators(accelerators)
-    if "npu" in names and not socs:
+    names = _named(accelerators)
+    if "npu" not in names:
+        return [Stack(names)]
+    if not socs:
         raise click.UsageError("the NPU needs a SoC: give --soc, such as google:Tensor_G5 or pixel10")
-    if socs and "npu" not in names:
-        raise click.UsageError("--soc applies only to the NPU: add npu to --accelerators")
-    return [Stack(names, soc) for soc in dict.fromkeys(map(full_soc_name, socs))] or [Stack(names)]
+    return [Stack(names, soc) for soc in dict.fromkeys(map(full_soc_name, socs))]
+
+
+def _named(accelerators: str | None) -> tuple[str, ...]:
+    return tuple(ACCELERATORS) if accelerators is None else parse_accelerators(accelerators)
 
 
 def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[str, Any]:
@@ -58,7 +63,8 @@ def analyze_accelerators(
     If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons.
     """
     form, _, output = outputs
-    socs, errors = _simulated(accelerators.socs)
+    has_npu = "npu" in _named(accelerators.accelerators)
+    socs, errors = _simulated(accelerators.socs, has_npu=has_npu)
     stacks = asked_stacks(accelerators.accelerators, socs)
     options, release = stack_options(stacks, arguments), parse_release(arguments.runtime)
     stacks = [
@@ -88,13 +94,14 @@ def analyze_accelerators(
     return USAGE if errors and code == DONE else code
 
 
-def _simulated(socs: Sequence[str]) -> tuple[list[str], dict[str, OptionError]]:
-    """Return the SoCs that can be simulated, and an error for each remaining SoC.
+def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:
+    """Return the SoCs whose NPU is requested and can be simulated, and an error for each remaining SoC.
 
-    Raises OptionError if no SoC can be simulated.
+    Raises OptionError if a SoC is not recognized, or if the NPU is requested and no SoC can be simulated.
     """
     simulated, errors = list[str](), dict[str, OptionError]()
-    for soc in each_vendor(socs):
+    recognized = [soc for soc in each_vendor(socs) if recognized_soc_name(soc)]
+    for soc in recognized if has_npu else ():
         try:
             simulated.append(full_soc_name(soc))
         except OptionError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.results.compare.delegate_differences import Disagreement, disagreements, operator_rows
@@ -9,7 +10,7 @@ from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
 
-from ...console.layout import counted, cut, message, name, node_list
+from ...console.layout import counted, cut, item_list, message, name, node_list
 from ...console.terminal import Line
 from ..elements.tables import table
 from ..elements.target import target_names
@@ -18,6 +19,7 @@ _HEADING = "bold"
 _OPERATORS_SHOWN = 30
 _GROUPS_SHOWN = 20
 _WIDEST_OPERATOR = 32
+_OPERATORS_WIDTH = 40
 
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
@@ -48,21 +50,29 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
         yield Line("The delegates agree on every node.")
         return
     yield Line(f"The delegates disagree on {counted(len(results), 'node')}", _HEADING)
-    groups: dict[tuple[int, str, tuple[str, ...]], list[Disagreement]] = {}
+    groups: dict[tuple[int, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
         words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
-        groups.setdefault((result.subgraph, result.node.op, words), []).append(result)
+        groups.setdefault((result.subgraph, words), []).append(result)
     several = len(runs[0].subgraphs) > 1
     labels = target_names([run.target for run in runs])
     shown = list(groups.items()) if verbose else list(groups.items())[:_GROUPS_SHOWN]
-    for (subgraph, op, words), members in shown:
+    for (subgraph, words), members in shown:
         where = f"subgraph {subgraph}, " if several else ""
         nodes = node_list([member.node.index for member in members], None if verbose else width // 2)
-        yield Line(f"  {where}{name(op)}: {counted(len(members), 'node')} [{nodes}]")
+        yield Line(f"  {where}{_operators(members, verbose)}: {counted(len(members), 'node')} [{nodes}]")
         states = [(label, message(state)) for label, state in zip(labels, words, strict=True)]
         yield from table(states, (), width, indent=4)
     if len(groups) > len(shown):
         yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
+
+
+def _operators(members: Sequence[Disagreement], verbose: bool) -> str:
+    """Return the operators of a group of nodes. If there are several operators, each has its number of nodes."""
+    counts = Counter([member.node.op for member in members]).most_common()
+    if len(counts) == 1:
+        return name(counts[0][0])
+    return item_list([f"{name(op)} {count:,}" for op, count in counts], None if verbose else _OPERATORS_WIDTH)
 
 
 def _state(reasons: tuple[Reason, ...] | None, run: Run) -> str:

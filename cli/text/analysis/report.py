@@ -111,7 +111,7 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
         if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
-    if not is_running or not all(run.is_loaded and run.is_prepared for run in runs):
+    if not is_running or not all(run.is_loaded and run.is_prepared and not run.fails_with_model for run in runs):
         return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)

@@ -30,7 +30,7 @@ def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = Fal
 
 _FAILURES = {
     "none": "none of {nodes} delegated; everything runs on the CPU",
-    REFUSED: "the {actor} is not applied; everything runs on the CPU ({nodes})",
+    REFUSED: "the {actor} is not applied; {if_not_applied} ({nodes})",
     "restored": "the {actor} rejects the model; everything runs on the CPU ({nodes})",
     PREDICTED: "the {actor} is predicted to reject the model; everything then runs on the CPU ({nodes})",
     FAILS_LATER: "the model does not run, although the {actor} takes {delegated} of {nodes}",
@@ -47,6 +47,7 @@ def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = 
         return nodes_text(measures, words, has_share=has_share)
     return sentence.format(
         actor=words.actor,
+        if_not_applied=words.if_not_applied,
         nodes=counted(measures.nodes, "node"),
         delegated=f"{measures.delegated_nodes:,}",
     )

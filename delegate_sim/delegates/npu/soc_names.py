@@ -40,26 +40,29 @@ NAMES = {
 
 
 def full_soc_name(text: str) -> str:
-    """Return the full name of a SoC, such as ``google:Tensor_G5``.
+    """Return the full name of a SoC whose plugin can be simulated. Raises OptionError for all other SoCs."""
+    full = recognized_soc_name(text)
+    plugin = plugin_of(full.partition(":")[0])
+    if plugin in CLOSED_PLUGIN_NAMES:
+        raise OptionError(_not_simulated(text, full, plugin))
+    return full
+
+
+def recognized_soc_name(text: str) -> str:
+    """Return the full name of a SoC, such as ``google:Tensor_G5``, whether or not its plugin can be simulated.
 
     A name with a vendor is accepted even if the vendor's plugin does not know the SoC. The simulation then reports the failure of
-    the plugin. Raises OptionError for unknown names without a vendor, for unknown vendors, and for plugins that cannot be
-    simulated.
+    the plugin. Raises OptionError for unknown names without a vendor, and for unknown vendors.
     """
     vendor, colon, model = (part.strip() for part in text.partition(":"))
     vendor = vendor.lower()
     if colon or vendor in _VENDORS:
-        plugin = plugin_of(vendor)
-        full = _known_names([vendor]).get(_folded(model), f"{vendor}:{model}")
-    else:
-        known = _known_names(_VENDORS)
-        if _folded(text) not in known:
-            raise OptionError(_unknown(text, known))
-        full = known[_folded(text)]
-        plugin = plugin_of(full.partition(":")[0])
-    if plugin in CLOSED_PLUGIN_NAMES:
-        raise OptionError(_not_simulated(text, full, plugin))
-    return full
+        plugin_of(vendor)
+        return _known_names([vendor]).get(_folded(model), f"{vendor}:{model}")
+    known = _known_names(_VENDORS)
+    if _folded(text) not in known:
+        raise OptionError(_unknown(text, known))
+    return known[_folded(text)]
 
 
 def each_vendor(socs: Iterable[str]) -> Iterator[str]:
@@ -153,5 +156,5 @@ def _not_simulated(text: str, full: str, plugin: str) -> str:
     return (
         f"the NPU of {text} ({full}) cannot be simulated, because a closed-source library of {vendor.capitalize()} decides "
         f"about every node. Run the real plugin with `delegate-sim analyze MODEL --delegate {plugin} --option soc={model} "
-        "--live` (see delegate-sim doctor), or simulate only the GPU and the CPU with --accelerators gpu,cpu"
+        "--live` (see delegate-sim doctor), or add --accelerators gpu,cpu to simulate only the GPU and the CPU"
     )

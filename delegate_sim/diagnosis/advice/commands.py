@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os.path
+import re
 import shlex
 
 from ...delegates.options import as_typed, option_value
@@ -9,12 +11,18 @@ from ...model.model import Model
 from ...releases.catalogue import NEWEST
 from ...runtime.target import Target
 
-_OUTPUT = "fixed.tflite"
+_OUTPUT = re.compile(r"fixed(\d{0,3})\.tflite")
 
 
 def fix_command(model: Model, target: Target, *arguments: str) -> str:
     """Return the command line that rewrites a model for a target. Names in the text may contain unprintable characters."""
-    return _command("fix", model, target, *arguments, "-o", _OUTPUT)
+    return _command("fix", model, target, *arguments, "-o", output_name(model.path))
+
+
+def output_name(path: str | None) -> str:
+    """Return a name for the rewritten model: ``fixed.tflite``, or the next of ``fixed2.tflite``, ``fixed3.tflite`` and so on."""
+    match = _OUTPUT.fullmatch(os.path.basename(path or ""))
+    return f"fixed{int(match[1] or 1) + 1}.tflite" if match else "fixed.tflite"
 
 
 def fix_plan_command(model: Model, target: Target) -> str:

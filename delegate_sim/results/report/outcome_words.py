@@ -7,12 +7,12 @@ simulated.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
-from ...delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
+from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class OutcomeWords:
     """The words in reports about a delegate or compiler plugin.
 
     ``actor`` takes nodes, and ``taken`` describes these nodes. ``kernel`` is a group of taken nodes. ``left``, ``back`` and
-    ``left_nodes`` describe all other nodes.
+    ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is not applied.
     """
 
     actor: str
@@ -29,6 +29,7 @@ class OutcomeWords:
     back: str
     left_nodes: str
     kernel: str
+    if_not_applied: str = field(default="everything runs on the CPU", compare=False)
 
     @property
     def kernels(self) -> str:
@@ -49,11 +50,14 @@ class OutcomeWords:
 
 
 DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
+_GRAPHICS_ACCELERATOR = replace(DELEGATED, if_not_applied="CompiledModel is not created")
 _PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
 
 
 def words_of(delegate: str) -> OutcomeWords:
     """Return the words for the delegate with the given name."""
+    if delegate == GRAPHICS_ACCELERATOR:
+        return _GRAPHICS_ACCELERATOR
     return _PLUGIN if is_plugin(delegate) else DELEGATED
 
 

@@ -44,14 +44,13 @@ def _compiled_elsewhere(run: Run, measures: Measures) -> str:
 def _verdict(run: Run, measures: Measures) -> str:
     """Return the verdict on a run, without the accelerator of a compiled model."""
     actor, outcome = subject(run.target), measures.outcome
-    reason = refusal_text(run)
+    reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}: {reason}"
     if outcome == PREDICTED:
         return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
     if reason:
-        return f"{actor} {_rejection(run, outcome)}; everything runs on the CPU, because {reason}"
-    words = words_of(run.delegate.name)
+        return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
 
 
@@ -77,7 +76,7 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
 def best_verdict(runs: Sequence[Run]) -> str:
     """Return the verdict on the run that delegates the most multiply-adds.
 
-    Runs of compiler plugins are ignored if there are other runs, because a plugin only selects nodes.
+    Runs of compiler plugins are ignored if other runs delegate nodes, and are not ranked, because a plugin only selects nodes.
     """
 
     def quality(run: Run) -> tuple[int, int, int]:
@@ -89,16 +88,25 @@ def best_verdict(runs: Sequence[Run]) -> str:
     if not taking:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
     compared = [run for run in runs if run.delegate.is_plugin == taking[0].delegate.is_plugin]
+    are_all = len(compared) == len(runs)
+    if taking[0].delegate.is_plugin:
+        return _plugins_verdict(compared, "" if are_all else " (no other target runs a node)")
     best = max(taking, key=quality)
-    number = counted(len(compared), "target")
-    if len(compared) < len(runs):
-        is_plugin = best.delegate.is_plugin
-        number = f"{counted(len(compared), 'NPU plugin')} (no other target runs a node)" if is_plugin else f"{number} ({_ASIDE})"
+    number = counted(len(compared), "target") + ("" if are_all else f" ({_ASIDE})")
     measures = measure(best)
-    promise = f"; {_NO_PROMISE}" if best.delegate.is_plugin else ""
-    return (
-        f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}{promise}"
-    )
+    return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
+
+
+def _plugins_verdict(runs: Sequence[Run], aside: str) -> str:
+    """Return the verdict on runs of compiler plugins, without a ranking."""
+    number = counted(len(runs), "NPU plugin") + aside
+    measures = [measure(run) for run in runs]
+    elsewhere = _compiled_elsewhere(runs[0], measures[0])
+    if len(runs) == 1:
+        return f"{elsewhere}{number}: {_verdict(runs[0], measures[0]).replace('The ', 'the ', 1)}; {_NO_PROMISE}"
+    measures.sort(key=lambda own: own.delegated_share)
+    shares = dict.fromkeys([share(own.delegated_nodes, own.nodes) for own in (measures[0], measures[-1])])
+    return f"{elsewhere}{number}, without a ranking: they take {' to '.join(shares)} of nodes; {_NO_PROMISE}"
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:
@@ -121,7 +129,9 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
         return f"{actor} {verb} all nodes ({measures.nodes:,})"
     if outcome == TAKEN:
         return f"{actor} {verb} {share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)}"
-    failure = {"restored": "rejects the model", REFUSED: "is not applied", PREDICTED: "is predicted to reject the model"}
+    if outcome == REFUSED:
+        return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
+    failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}
     return f"{actor} {failure.get(outcome, verb + ' no node')}; everything runs on the CPU"
 
 

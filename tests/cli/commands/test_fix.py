@@ -196,7 +196,7 @@ def test_a_pass_that_breaks_its_promise_writes_nothing(source, run, tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--plan", "-o", "x"), "give -o FILE"),
+        (("--plan", "-o", "x"), "give --plan or -o, not both"),
         ((), "give -o FILE"),
         (("-o", "x", "--samples", "0"), "the models cannot be compared without inputs"),
         (("--plan", "--shape", "y=1"), "the model has no input 'y'"),

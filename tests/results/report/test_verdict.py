@@ -21,6 +21,11 @@ MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
         ("variables", "hexagon", "Hexagon runs none of 9 nodes; everything runs on the CPU, mainly because of 2 VAR_HANDLE"),
         ("five_dimensions", "nnapi", "NNAPI on Android 13 rejects the model; everything runs on the CPU, because node 0: "),
         ("dynamic_reshape", "gpu", "GPU is not applied; everything runs on the CPU, because tensor 5 (reshape_5) of subgraph 0 "),
+        (
+            "dynamic_reshape",
+            "mldrift",
+            "LiteRT GPU is not applied; CompiledModel is not created, because tensor 5 (reshape_5) of ",
+        ),
         ("cannot_prepare", "vx", "The model does not run, although the VX delegate takes 9 of 17 nodes: the CPU runtime cannot "),
     ],
 )
@@ -77,5 +82,7 @@ def test_the_best_verdict_names_what_is_not_compared():
     gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
     assert best_verdict([gpu, plugin]).startswith("Best of 1 target (without NPU plugins: they only select nodes): GPU runs ")
     nothing = run_of("variables", "hexagon")
-    assert best_verdict([nothing, plugin]).startswith("Best of 1 NPU plugin (no other target runs a node): the plugin ")
+    assert best_verdict([nothing, plugin]).startswith("1 NPU plugin (no other target runs a node): the plugin ")
+    both = best_verdict([plugin, run_of("transformer_block", "npu-mediatek")])
+    assert both.startswith("2 NPU plugins, without a ranking: they take 95.2 % to 100 % of nodes; this is no promise, ")
     assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")

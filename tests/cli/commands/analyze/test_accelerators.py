@@ -60,6 +60,14 @@ def test_a_soc_that_cannot_be_simulated_leaves_the_others(run, path):
     assert (none.exit_code, none.stdout) == (2, "")
 
 
+def test_without_the_npu_the_soc_makes_no_difference(run, path):
+    refused = run("analyze", path, "--soc", "SM8750")
+    assert "add --accelerators gpu,cpu to simulate only the GPU and the CPU" in refused.stderr
+    result = run("analyze", path, "--soc", "SM8750", "--accelerators", "gpu,cpu")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == run("analyze", path, "--accelerators", "gpu,cpu").stdout
+
+
 def test_all_stands_for_a_soc_of_each_vendor(run, path):
     result = run("analyze", path, "--soc", "all", COLUMNS="250")
     verdicts, table = result.stdout.split("\n\nSide by side")
@@ -148,10 +156,11 @@ def test_json(run_json, path):
     ("arguments", "words"),
     [
         (["--accelerators", "npu"], "give --soc, such as google:Tensor_G5"),
-        (["--accelerators", "cpu", "--soc", "google:x"], "add npu to --accelerators"),
         (["--soc", "mt6991", "--delegate", "gpu"], "--soc already selects the delegates"),
         (["--soc", "MT8799"], "similar names are MT8792 (mediatek:mt6897), mediatek:mt6879"),
         (["--soc", "s25"], "similar names are Galaxy S25 (qualcomm:SM8750), Galaxy S25 Ultra (qualcomm:SM8750)"),
+        (["--soc", "mt6991", "--soc", "s25"], "do not know the SoC 's25'; similar names are Galaxy S25 (qualcomm:SM8750), "),
+        (["--accelerators", "cpu", "--soc", "s25"], "do not know the SoC 's25'; similar names are Galaxy S25"),
         (["--soc", "galaxy s24"], "similar names are Galaxy S24 Ultra (qualcomm:SM8650), Galaxy S25"),
         (["--soc", "Galaxy S25"], "the NPU of Galaxy S25 (qualcomm:SM8750) cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
