@@ -59,7 +59,7 @@ REWRITING = EffortQuestion("a search for rewrites", 16)
 
 
 class SharedEffort:
-    """The limit on a command's simulations of all its models together, such as all models of a bundle."""
+    """The limit on a command's simulations. All models of the command, such as the models of a bundle, share this limit."""
 
     def __init__(self) -> None:
         self._nodes = 0

@@ -65,7 +65,7 @@ def _padded_forms(implicit: int) -> tuple[Form, ...]:
 
 
 def _layout_and_dilation(place: int) -> tuple[OptionalInputs, ...]:
-    """Return the optional inputs for layout and dilation, first for explicit padding, and then for a padding scheme.
+    """Return two descriptions of the optional inputs for layout and dilation: for explicit padding and for a padding scheme.
 
     ``place`` is the position of the layout input in the form with a padding scheme.
     """
