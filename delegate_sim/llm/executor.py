@@ -134,7 +134,9 @@ def _check_npu(progress: EngineProgress, model: Model) -> None:
         if find_signature(auxiliary, key) is None:
             hint = "add the signature to the auxiliary model: with a decoder compiled for an NPU, the engine needs this signature"
             raise Stopped(Stop("npu-signature", f"Signature not found: {key}", section=section, signature=key, hint=hint))
-    progress.notes.append("for the NPU, the checks after the mask signatures are not simulated")
+    progress.notes.append(
+        "for the NPU, the simulation ends after the check that the auxiliary model has the signatures prefill_mask_N"
+    )
 
 
 def _is_dynamic_by_metadata(model: Model, buffers: Sequence[StateBuffer]) -> bool:

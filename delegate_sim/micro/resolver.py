@@ -95,7 +95,7 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
 
 
 def _missing(lacking: str, hint: str) -> Reason:
-    needed = "an operator in the resolver"
+    needed = "an operator that the resolver has"
     return Reason(MISSING_OPERATOR.code(NAME), MISSING_OPERATOR.name, f"{lacking}; needs {needed}", lacking, needed, hint)
 
 

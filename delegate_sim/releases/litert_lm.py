@@ -1,9 +1,9 @@
 """The releases of LiteRT-LM, each with the release of LiteRT that it contains.
 
-LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). The table has the first
-release from the last release branch of LiteRT before this commit. Sources of the commits: for 0.1 to 0.6, the tags of
-google-ai-edge/LiteRT-LM; for later releases, public projects that build LiteRT-LM and quote its ``WORKSPACE``, because the copy
-of LiteRT-LM's history that was read has no later tags.
+LiteRT-LM is built from a commit of LiteRT's main branch (``LITERT_REF`` in ``WORKSPACE`` of LiteRT-LM). Of the release branches
+that LiteRT made before this commit, the table takes the last, and names its first release. Sources of the commits: for 0.1 to
+0.6, the tags of google-ai-edge/LiteRT-LM; for later releases, public projects that build LiteRT-LM and quote its ``WORKSPACE``,
+because the copy of LiteRT-LM's history that was read has no later tags.
 """
 
 from __future__ import annotations

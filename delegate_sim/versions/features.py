@@ -84,8 +84,8 @@ QUANTIZATION: Mapping[str, Explanation] = MappingProxyType(
             "explicit bias type",
             "The option quantized_bias_type is set on a node with INT16 activations and INT8 weights. It gives the type in "
             "which the node accumulates.",
-            f"The cause is quantization with {INT16X8}, whatever the value of "
-            "converter._experimental_full_integer_quantization_bias_type: use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 instead.",
+            f"The cause is quantization with {INT16X8}. Use tf.lite.OpsSet.TFLITE_BUILTINS_INT8 in its place. "
+            "converter._experimental_full_integer_quantization_bias_type does not matter.",
         ),
         "int4-weights": Explanation(
             "INT4 weights",

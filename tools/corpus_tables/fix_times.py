@@ -322,7 +322,10 @@ def _sums(rows: Sequence[Measured]) -> Iterator[str]:
     holds = sum([row.holds for row in rows])
     yield f"- For {holds} of {len(rows)} models, the smallest saving is within the bound. For {exact}, the median saving is too."
     limited = sum([row.is_limited for row in rows])
-    yield f"- An asterisk marks the {limited} bounds that are the time of a whole inference, because the parts add up to more."
+    yield (
+        f"- An asterisk marks the {limited} bounds that were lowered to the time of a whole inference, because the times of the "
+        "moved nodes and the merged kernels add up to more."
+    )
     estimated = [row for row in rows if row.estimate is not None]
     if not estimated:
         yield "- No model has an estimate."

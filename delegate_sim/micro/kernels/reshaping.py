@@ -136,7 +136,7 @@ def _permutation_length(node: NodeView) -> str | None:
 def _permutation_range(node: NodeView) -> str | None:
     dims = node.input(0).rank
     wrong = [axis for axis in as_int32(node, node.input(1), dims) or () if not 0 <= axis < dims]
-    return f"perm with {wrong[0]} and input of rank {dims}" if wrong else None
+    return f"axis {wrong[0]} in perm, and input of rank {dims}" if wrong else None
 
 
 KERNELS = {

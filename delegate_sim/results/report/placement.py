@@ -159,7 +159,7 @@ def code_of(reasons: Sequence[Reason]) -> str:
 def _undone_reason(refusal: Refusal) -> Reason:
     message = shortened(refusal.message)
     if refusal.stage:
-        action = "does not load the model for compiler plugins" if refusal.stage == "load" else "compiles nothing"
+        action = "cannot load the model, so it applies no compiler plugins" if refusal.stage == "load" else "compiles nothing"
         needed = "a model that LiteRT can load" if refusal.stage == "load" else "a plugin that does not fail"
         return Reason(refusal.code, "runtime", f"LiteRT {action}: {message}", message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
