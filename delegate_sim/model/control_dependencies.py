@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..bundles.ranged import part_of
+from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import counted
 from .model import Model
 
 METADATA_NAME = "model_control_dependencies"
 _FORMAT_VERSION = 1
+_MOST_EDGES = 50
+"""Limit for the control edges of a subgraph, for each node. Converters write about one edge for each node."""
 
 ControlEdges = Sequence[tuple[int, int]]
 """Pairs of positions in the execution plan. The first node of a pair must run before the second node."""
@@ -21,7 +26,8 @@ ControlEdges = Sequence[tuple[int, int]]
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     """Return the control edges of each subgraph.
 
-    Return None if the metadata has no control edges, is malformed, or does not fit the model.
+    Return None if the metadata has no control edges, is malformed, or does not fit the model. Raise LimitError if there are too
+    many edges for the number of nodes.
     """
     if METADATA_NAME not in model.metadata:
         return None
@@ -31,8 +37,13 @@ def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     try:
         if next(numbers) != _FORMAT_VERSION or next(numbers) != len(model.subgraphs):
             return None
-        for _ in model.subgraphs:
-            count = next(numbers)
+        for subgraph in model.subgraphs:
+            count, nodes = next(numbers), len(subgraph.nodes)
+            if 2 * count > size:
+                return None
+            if count > raised(_MOST_EDGES) * (nodes + 1):
+                words = f"{count:,} control dependencies are too many for {counted(nodes, 'node')}{how_to_raise()}"
+                raise LimitError(words, model.path or "the model")
             pairs = [_signed(next(numbers)) for _ in range(2 * count)]  # bounded: ends with the bytes of the metadata
             subgraphs.append(tuple(zip(pairs[::2], pairs[1::2], strict=True)))
     except StopIteration:
