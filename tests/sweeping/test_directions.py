@@ -70,5 +70,5 @@ def test_what_a_cause_needs_goes_with_it():
     """Integers bring nothing to a graph that is refused for its sizes."""
     diagnosis = diagnose(load(dense(FLOAT).bytes()), target("hexagon", {"min_nodes_per_partition": 1}))
     found = [direction.settings for direction in directions(diagnosis)]
-    assert INT8 | {ConverterSetting.FIXED_SHAPES} in found
-    assert INT8 not in found
+    assert INT8 | {ConverterSetting.PER_TENSOR, ConverterSetting.FIXED_SHAPES} in found
+    assert not {INT8, INT8 | {ConverterSetting.PER_TENSOR}} & set(found)

@@ -53,9 +53,9 @@ def test_the_search_begins_with_float_and_goes_where_diagnosis_points(swept):
 def test_a_target_that_takes_integers_only_points_to_int8(swept):
     found, asked = swept(INTEGER_ONLY)
     assert asked[0] == "float"
-    assert "int8+fixed" in asked
+    assert "int8+per-tensor+fixed" in asked
     excluded = found.excluded_for("hexagon")
-    assert excluded.conversion.settings.name == "int8+dense-per-tensor+fixed"
+    assert excluded.conversion.settings.name == "int8+per-tensor+fixed"
     assert excluded.why_not_best(1.0) == "was calibrated with random numbers"
     assert found.best_for("hexagon").conversion.settings.quantization == "float"
 
@@ -110,7 +110,7 @@ def test_everything_is_tried_when_asked_for(swept):
 
 
 def test_a_quantizer_goes_on_from_the_float_model(swept, tmp_path):
-    found, _ = swept(INTEGER_ONLY, routes=(TENSORFLOW, QUANTIZED))
+    found, _ = swept(INTEGER_ONLY, routes=(TENSORFLOW, QUANTIZED), settings=(FLOAT, parse_settings("int8+fixed")))
     names = {row.name for row in found.rows}
     assert {"tensorflow: int8+fixed", "tensorflow + ai-edge-quantizer: int8+fixed"} <= names
     assert "tensorflow + ai-edge-quantizer: float" not in names
@@ -121,7 +121,7 @@ def test_a_failure_is_a_row_and_the_others_go_on(swept):
     found, _ = swept(PHONE, INTEGER_ONLY, failures={"float+fixed": crash})
     row = named(found)["float+fixed"]
     assert (row.failure, row.costs, row.is_best) == ("crashed: the converter ended with signal 11", (), False)
-    assert named(found)["int8+fixed"].is_model
+    assert named(found)["int8+per-tensor+fixed"].is_model
 
 
 def test_a_missing_converter_is_a_row_that_says_what_to_install(swept):
