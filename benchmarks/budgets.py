@@ -180,9 +180,9 @@ def command_rows(folder: Path, runs: int, program: str, imports: Sequence[str]) 
         [program, "releases", distilbert],
     )
     return [
-        Row(("`analyze mobilenet --delegate nnapi`", first.text()), first.median / unit.median, 1.8, " imports"),
+        Row(("`analyze mobilenet --delegate nnapi`", first.text()), first.median / unit.median, 1.7, " imports"),
         Row(('`analyze("DistilBERT", "nnapi").to_dict()`', report.text()), report.median / unit.median, 3.3, " imports"),
-        Row(("`analyze DistilBERT --delegate nnapi`", second.text()), second.median / unit.median, 22.0, " imports"),
+        Row(("`analyze DistilBERT --delegate nnapi`", second.text()), second.median / unit.median, 19.5, " imports"),
         Row((f"`analyze DistilBERT`, {len(DELEGATE_NAMES)} targets", overview.text()), overview.median, 1.2, " s"),
         Row(("`diagnose DistilBERT`", diagnose.text()), diagnose.median, 3.7, " s"),
         Row(("`releases DistilBERT`", releases.text()), releases.median, 1.5, " s"),
