@@ -72,11 +72,11 @@ def element_count(shape: Sequence[int]) -> int:
     return math.prod(shape)  # bounded: the number of dimensions is limited
 
 
-def is_unsigned_count(shape: Sequence[int]) -> bool:
+def fits_if_unsigned(shape: Sequence[int]) -> bool:
     """Return whether the product of the sizes fits into 64 bits if each negative size is read as an unsigned number.
 
-    Releases before LiteRT 2.1.5 multiply sizes in this way (``MultiplyAndCheckOverflow``, ``util.cc``). A negative size fits only
-    if another size is 0.
+    Releases before LiteRT 2.1.5 multiply sizes in this way (``MultiplyAndCheckOverflow``, ``util.cc``). Every product from the
+    first size on must fit: [1, 0, -6] fits, and [2, -1, 0] does not.
     """
     ensure_rank(len(shape))
     products = itertools.accumulate([size % 2**64 for size in shape], operator.mul, initial=1)

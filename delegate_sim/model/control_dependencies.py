@@ -17,7 +17,7 @@ from .model import Model
 METADATA_NAME = "model_control_dependencies"
 _FORMAT_VERSION = 1
 _MOST_EDGES = 50
-"""Limit for the control edges of a subgraph, for each node. Converters write about one edge for each node."""
+"""Limit for the control edges of a subgraph, for each node."""
 
 ControlEdges = Sequence[tuple[int, int]]
 """Pairs of positions in the execution plan. The first node of a pair must run before the second node."""

@@ -13,7 +13,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NoReturn, Protocol
 
-from ..foundation.limits import element_count, ensure_rank, is_above_limit, is_unsigned_count, raised
+from ..foundation.limits import element_count, ensure_rank, fits_if_unsigned, is_above_limit, raised
 from ..foundation.printable import counted
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure
 from ..model import schema
@@ -403,7 +403,7 @@ class KernelNode:
             if sizes == tensor.shape and tensor.source._replace(type=tensor.type).byte_size == tensor.source.byte_size:
                 return
             raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
-        is_empty = reads_unsigned and 0 in sizes and is_unsigned_count(sizes)
+        is_empty = reads_unsigned and 0 in sizes and fits_if_unsigned(sizes)
         if sizes and min(sizes) < 0 and tensor.type not in _WITHOUT_SIZE and not is_empty:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes

@@ -58,7 +58,10 @@ _COUNTERPARTS: Mapping[tuple[int, ...], tuple[int, ...]] = {
     (2, 21): (2, 1, 2),
     (2, 22): (2, 3, 0, 1),
 }
-"""For each TensorFlow release after 2.17, the LiteRT release from the same time. TensorFlow 2.22 also has a later change."""
+"""For each TensorFlow release after 2.17, the LiteRT release from the same time.
+
+The fourth number of TensorFlow 2.22 stands for a later change, which the rules of LiteRT 2.3 do not have.
+"""
 _FIRST_PATCHES: Mapping[tuple[int, ...], tuple[int, ...]] = {(1, 0): (1, 0, 1), (2, 0): (2, 0, 2)}
 
 _MINOR_RELEASES = (

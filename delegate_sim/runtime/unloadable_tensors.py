@@ -3,8 +3,9 @@
 Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
-Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number. It then loads the tensor only if another size
-is 0. This module omits the checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
+Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number, and loads a tensor without elements. A tensor
+of a 1-byte type that seems to have 2^64 bytes fails only when memory is allocated; it is treated as not loaded. This module omits
+the checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..foundation.limits import element_count, is_unsigned_count
+from ..foundation.limits import element_count, fits_if_unsigned
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
 from ..releases.catalogue import Release, parse_release
@@ -122,7 +123,7 @@ def _wrong_size(tensor: Tensor, release: Release, *, has_data_elsewhere: bool) -
     """
     words = f"its shape is {list(tensor.shape)}"
     is_negative = min(tensor.shape, default=0) < 0
-    if (is_negative and release.is_at_least(_SIGNED_SIZES)) or not is_unsigned_count(tensor.shape):
+    if (is_negative and release.is_at_least(_SIGNED_SIZES)) or not fits_if_unsigned(tensor.shape):
         return words, "tflite/util.cc BytesRequired number of elements overflowed."
     bits = schema.BITS_PER_ELEMENT.get(tensor.type, 0)
     elements = element_count(tensor.shape)

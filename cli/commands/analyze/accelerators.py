@@ -100,8 +100,10 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
     Raises OptionError if a SoC is not recognized, or if the NPU is requested and no SoC can be simulated.
     """
     simulated, errors = list[str](), dict[str, OptionError]()
-    recognized = [soc for soc in each_vendor(socs) if recognized_soc_name(soc)]
-    for soc in recognized if has_npu else ():
+    requested = list(each_vendor(socs))
+    for soc in requested:
+        recognized_soc_name(soc)  # raises OptionError, also if the NPU is not requested
+    for soc in requested if has_npu else ():
         try:
             simulated.append(full_soc_name(soc))
         except OptionError as error:

@@ -16,7 +16,7 @@ from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
 """A simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
-_AT_LEAST = 24
+_FEWEST_SIMULATIONS = 24
 """The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
 
 
@@ -42,7 +42,7 @@ def api_defaults_text(
     target = api_target(run.target)
     if target is None:
         return ""
-    question = EffortQuestion("a second simulation", max(_AT_LEAST, _SIMULATIONS * runs))
+    question = EffortQuestion("a second simulation", max(_FEWEST_SIMULATIONS, _SIMULATIONS * runs))
     left_out = (effort or Effort(model)).refusal(question)
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"

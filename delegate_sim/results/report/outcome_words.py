@@ -21,6 +21,7 @@ class OutcomeWords:
 
     ``actor`` takes nodes, and ``taken`` describes these nodes. ``kernel`` is a group of taken nodes. ``left``, ``back`` and
     ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is not applied.
+    It is not compared, because texts about several delegates compare the words for nodes.
     """
 
     actor: str
