@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 import delegate_sim
-from delegate_sim.device.parse.log import read_log_file
+from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.model.model import Model
 from delegate_sim_cli.main import program
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
@@ -249,7 +249,7 @@ def test_reconcile_is_what_the_command_says(model, log, printed):
     assert {**found.to_dict(), "learnt": None} == entry
     assert found.status == "explained"
     assert delegate_sim.reconcile(model, [log], "nnapi").to_dict() == found.to_dict()
-    assert delegate_sim.reconcile(model, read_log_file(str(log))).to_dict() == found.to_dict()
+    assert delegate_sim.reconcile(model, read_runs_file(str(log))[-1]).to_dict() == found.to_dict()
 
 
 def test_what_is_given_overrides_the_log(model, log):

@@ -33,6 +33,8 @@ SCHEMA = "delegate-sim/reconcile-accelerators/1"
 
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
+_NOTHING = Tally((), None, None, None, None)
+"""The tally of a step for which the log or the simulation has nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,28 +146,27 @@ class _Trial:
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
         """Compare the step of one accelerator with the log."""
-        missing = [
-            statement.line
-            for statement in self.log.statements_of(NOT_REGISTERED)
-            if statement.values["name"].lower() == accelerator
-        ]
-        notes = tuple(missing)
-        nothing = Tally((), None, None, None, None)
+        notes = tuple(
+            [
+                statement.line
+                for statement in self.log.statements_of(NOT_REGISTERED)
+                if statement.values["name"].lower() == accelerator
+            ]
+        )
         if accelerator == APPLIED_AHEAD:
             return self._ahead(accelerator, delegate, run, notes)
         facts = facts_of(self.log, delegate, [] if run is None else [subgraph.graph for subgraph in run.subgraphs])
-        facts = replace(facts, is_foreign=False, notes=())
         is_shown = facts.replacements is not None and bool(facts.lines)
         is_told = is_shown or bool(facts.splits or facts.listed_refusals)
         if run is None:
             # Earlier accelerators took all nodes, so the simulation has no step for this accelerator.
             status = UNEXPLAINED if is_shown else NOT_COMPARED
             more = ("only the device applies this accelerator; in the simulation, no nodes are left for it",) if is_shown else ()
-            return StepReconciliation(accelerator, delegate.name, status, nothing, nothing, more, (), notes)
+            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, _NOTHING, more, (), notes)
         if not is_told:
             takes = any(subgraph.delegated for subgraph in run.subgraphs)
             status = NOT_APPLIED if takes else NOT_COMPARED
-            return StepReconciliation(accelerator, delegate.name, status, nothing, simulated_tally(run), (), (), notes)
+            return StepReconciliation(accelerator, delegate.name, status, _NOTHING, simulated_tally(run), (), (), notes)
         step_differences = tuple(differences(facts, run))
         status = UNEXPLAINED if step_differences else REPRODUCED
         step_notes = (*notes, *_other_model(facts, run))
@@ -183,14 +184,13 @@ class _Trial:
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
         """Compare the step of a compiler plugin: the selected nodes, and the kernels that run the compiled partitions."""
         theirs = [replacement for replacement in self.log.replacements if replacement.kernel == DISPATCH_KERNEL]
-        nothing = Tally((), None, None, None, None)
         ours = Tally((), 0, 0, None, None) if run is None else simulated_tally(run)
         if not self.log.plugins and not theirs:
-            return StepReconciliation(accelerator, delegate.name, NOT_APPLIED, nothing, ours, (), (), notes)
+            return StepReconciliation(accelerator, delegate.name, NOT_APPLIED, _NOTHING, ours, (), (), notes)
         if run is None:
-            return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, nothing, ours, (), (), notes)
+            return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, _NOTHING, ours, (), (), notes)
         step_differences: list[str] = []
-        device = nothing
+        device = _NOTHING
         if self.log.plugins:
             facts = facts_of(self.log, delegate, [subgraph.graph for subgraph in run.subgraphs])
             step_differences += differences(facts, run)
@@ -209,11 +209,7 @@ class _Trial:
 
 def _dispatched(theirs: Sequence[Replacement], run: Run) -> Iterator[str]:
     """Yield a description if the lines about kernels that run compiled partitions differ between device and simulation."""
-    ours = [
-        replacement
-        for replacement in read_lines(f"{line}\n" for line in run.log_lines).replacements
-        if replacement.kernel == DISPATCH_KERNEL
-    ]
+    ours = [replacement for replacement in read_lines(run.log_lines).replacements if replacement.kernel == DISPATCH_KERNEL]
     both = [
         [(replacement.subgraph, replacement.replaced, replacement.total, replacement.partitions) for replacement in lines]
         for lines in (theirs, ours)

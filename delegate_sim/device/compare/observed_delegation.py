@@ -12,7 +12,7 @@ from ...delegates.registry import DELEGATE_NAMES, find_delegate
 from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ..parse.applied_target import flags_without_others
-from ..parse.delegate_identity import UNNAMED_KERNEL, delegate_named, is_of, names_of, plain_name
+from ..parse.delegate_identity import UNNAMED_KERNEL, delegate_named, names_of, plain_name
 from ..parse.error_meanings import is_while_running
 from ..parse.known_lines import (
     API_ERROR,
@@ -114,7 +114,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
     Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
     """
-    own = tuple(replacement for replacement in log.replacements if is_of(delegate, replacement.kernel))
+    own = tuple(replacement for replacement in log.replacements if replacement.kernel in delegate.kernel_names)
     applications = [application for application in log.applications if application.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
@@ -126,7 +126,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    printed = [statement.line for statement in (*_own(log, delegate, OWN_COUNT, SPLIT, KERNELS),)]
+    printed = [statement.line for statement in _own(log, delegate, OWN_COUNT, SPLIT, KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
@@ -134,25 +134,21 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
                 "the log has no line of a compiler plugin (Partitioned subgraph<0>, selected ...); record LiteRT's INFO lines too"
             )
         lines = [plugin.line for plugin in log.plugins]
+    is_unknown = _is_unknown(log, own)
+    is_foreign = not delegate.is_plugin and bool(log.replacements) and is_unknown
+    failures = [
+        statement
+        for statement in log.statements_of(API_ERROR, NODE_ERROR)
+        if statement.kind == API_ERROR or statement.values["op"] in delegate.kernel_names
+    ]
+    early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
-        replacements=None if delegate.is_plugin or _is_unknown(log, own) else own,
+        replacements=None if delegate.is_plugin or is_unknown else own,
         application=(application.outcome, application.kernels) if application else None,
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
-        driver_errors=tuple(
-            [
-                statement.line
-                for statement in log.statements_of(API_ERROR, NODE_ERROR)
-                if not is_while_running(statement) and (statement.kind == API_ERROR or is_of(delegate, statement.values["op"]))
-            ]
-        ),
-        failed_nodes=tuple(
-            [
-                int(statement.values["node"])
-                for statement in log.statements_of(NODE_ERROR)
-                if is_of(delegate, statement.values["op"]) and not is_while_running(statement)
-            ]
-        ),
+        driver_errors=tuple([statement.line for statement in early]),
+        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == NODE_ERROR]),
         has_ended=bool(log.statements_of(BENCHMARK_FAILED, CRASH)),
         own_counts=tuple(
             [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, OWN_COUNT)]
@@ -165,28 +161,27 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         counts=tables.counts,
         kernels=tables.kernels,
         refusals=refusals,
-        is_foreign=not delegate.is_plugin and bool(log.replacements) and _is_unknown(log, own),
+        is_foreign=is_foreign,
         lines=tuple(lines),
-        notes=tuple(dict.fromkeys([*tables.notes, *_foreign(log, delegate, own), *_failed_running(log, delegate)])),
+        notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
         plugins=log.plugins if delegate.is_plugin else (),
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
     )
 
 
-def _foreign(log: DeviceLog, delegate: Delegate, own: Sequence[Replacement]) -> Iterator[str]:
-    """Yield a note that names the kernels in the log, if none of them belongs to the delegate."""
-    if log.replacements and not delegate.is_plugin and _is_unknown(log, own):
-        kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
-        offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
-        offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
-        offer = f"; give --delegate {offered[0].name}" if offered else ""
-        yield f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
+def _foreign_note(log: DeviceLog) -> str:
+    """Return a note that names the kernels in a log in which no kernel belongs to the delegate."""
+    kernels = ", ".join(dict.fromkeys([replacement.kernel for replacement in log.replacements]))
+    offered = [named for line in log.replacements if (named := delegate_named(line.kernel)) is not None]
+    offered = [delegate for delegate in offered if not delegate.is_applied_by_default] or offered
+    offer = f"; give --delegate {offered[0].name}" if offered else ""
+    return f"the log has lines of {kernels}, but no line of the simulated delegate{offer}"
 
 
-def _failed_running(log: DeviceLog, delegate: Delegate) -> Iterator[str]:
-    """Yield a note if a kernel of the delegate failed while the model ran. Such failures are not simulated."""
-    for statement in log.statements_of(NODE_ERROR):
-        if is_while_running(statement) and is_of(delegate, statement.values["op"]):
+def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
+    """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
+    for statement in failures:
+        if statement.kind == NODE_ERROR and is_while_running(statement):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 

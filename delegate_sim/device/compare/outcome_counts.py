@@ -24,11 +24,10 @@ class Tally:
 
 def simulated_tally(run: Run) -> Tally:
     """Return the lines and counts of the simulation."""
-    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     if run.delegate.is_plugin:
         # Compiled partitions become kernels only on the device, so the simulation has no kernels to count.
-        lines = [f"{line}\n" for line in run.log_lines]
-        return _plugin_tally(run.log_lines, read_lines(lines).plugins)
+        return _plugin_tally(run.log_lines, read_lines(run.log_lines).plugins)
+    delegated = sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     return Tally(
         run.log_lines,
         delegated,

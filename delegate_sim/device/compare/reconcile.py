@@ -1,8 +1,8 @@
 """Compare the delegation that a device log shows with the simulation, and explain the differences.
 
->>> from delegate_sim.device.parse.log import read_log_file
+>>> from delegate_sim.device.parse.log import read_runs_file
 >>> from delegate_sim.device.compare.reconcile import reconcile
->>> reconcile(delegate_sim.load("model.tflite"), read_log_file("device.txt")).status  # doctest: +SKIP
+>>> reconcile(delegate_sim.load("model.tflite"), read_runs_file("device.txt")[-1]).status  # doctest: +SKIP
 'explained'
 """
 
@@ -177,14 +177,14 @@ def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
 
 def _notes(trials: Trials) -> Iterator[str]:
     """Yield notes on counts of partitions and kernels, on the release that fits the log, and on driver errors."""
-    counts = [(replacement.partitions, replacement.kernel) for replacement in trials.facts.replacements or ()]
+    replacements = trials.facts.replacements or ()
+    partitions = replacements[0].partitions if len(replacements) == 1 else None
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
-    for partitions, _ in counts:
-        if kernels is not None and partitions is not None and len(counts) == 1 and kernels != partitions:
-            yield (
-                f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
-                f"kernels ({kernels})"
-            )
+    if kernels is not None and partitions is not None and kernels != partitions:
+        yield (
+            f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
+            f"kernels ({kernels})"
+        )
     if trials.release != trials.setting.release:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
     if trials.facts.driver_errors:

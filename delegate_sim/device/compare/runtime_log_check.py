@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...delegates.driver import StageOperation
@@ -68,11 +68,11 @@ def stage_notes(log: DeviceLog, run: Run) -> Iterator[str]:
         )
     if not short:
         device, ours = _operators(log.runtime.compilations), _names(run)
-        other = sorted(name for name in {*device, *ours} if device.get(name, 0) != ours.get(name, 0))
-        if sum((Counter(device) & Counter(ours)).values()) < sum(device.values()) / 2:
+        other = sorted(name for name in {*device, *ours} if device[name] != ours[name])
+        if (device & ours).total() < device.total() / 2:
             yield f"the runtime compiled operations that this model does not have; {OTHER_MODEL}"
         elif other:
-            text = ", ".join([f"{name} {device.get(name, 0)} and {ours.get(name, 0)}" for name in other])
+            text = ", ".join([f"{name} {device[name]} and {ours[name]}" for name in other])
             yield f"the counts of compiled operations differ (device and simulation): {text}"
 
 
@@ -151,9 +151,9 @@ def _steps_text(steps: list[tuple[str, tuple[str, ...]]]) -> str:
     return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 
-def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Mapping[str, int]:
+def _operators(compilations: tuple[RuntimeCompilation, ...]) -> Counter[str]:
     return Counter(choice.op for compilation in compilations for choice in compilation.choices)
 
 
-def _names(run: Run) -> Mapping[str, int]:
+def _names(run: Run) -> Counter[str]:
     return Counter(one.name for _, operations in stage_operations(run) for one in operations)

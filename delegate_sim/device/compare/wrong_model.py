@@ -33,7 +33,7 @@ def plugin_notes(log: DeviceLog, run: Run) -> Iterator[str]:
 
     If the simulated plugin selects nothing in a subgraph, there is no simulated line, and the subgraph is skipped.
     """
-    ours = {plugin.subgraph: plugin.total for plugin in read_lines(f"{line}\n" for line in run.log_lines).plugins}
+    ours = {plugin.subgraph: plugin.total for plugin in read_lines(run.log_lines).plugins}
     for plugin in log.plugins:
         total = ours.get(plugin.subgraph, plugin.total)
         if plugin.total != total:

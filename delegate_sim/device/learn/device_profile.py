@@ -164,7 +164,7 @@ def _taking_part(compilation: RuntimeCompilation, names: Sequence[str], interfac
     count = compilation.device_count
     chosen = {choice.device for choice in compilation.choices}
     refusing = {name for choice in compilation.choices for name in choice.refused_by}
-    if count is not None and count == 1:
+    if count == 1:
         return [name for name in (*names, interface.reference) if name in chosen | refusing]
     has_reference = interface.reference in chosen or (count is not None and count > len(names))
     return [*names, *([interface.reference] if has_reference else [])]

@@ -259,7 +259,7 @@ def _joined(
     return tuple(sorted(joined.values(), key=lambda observation: (observation.is_accepted, observation.signature)))
 
 
-def _contradiction(operation: OperationSignature, known: Observation | None = None, sources: Sequence[LogSource] = ()) -> str:
+def _contradiction(operation: OperationSignature, known: Observation | None, sources: Sequence[LogSource]) -> str:
     where = "in one log" if known is None else f"here and in {_log_place(known, sources)}"
     return printable(
         f"{signature_text(operation)} is accepted and rejected with the same types and shapes, {where}; either the driver "

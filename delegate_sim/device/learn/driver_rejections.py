@@ -72,14 +72,10 @@ class _Inquiry:
     whole: frozenset[_Node]
     """Nodes of partitions that are delegated either as a whole or not at all."""
 
-    def driver(self, rejected: Iterable[_Node]) -> Mapping[str, Any]:
-        """Return the changed options, with a driver that rejects these nodes."""
-        hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
-        return {**self.changes, self.option: hypothesis}
-
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
         """Simulate with a driver that rejects these nodes. Return the result if it agrees with the log, otherwise None."""
-        return self.trials.fitting(self.driver(rejected))
+        hypothesis = RejectedNodes(_by_subgraph(rejected), self.trials.setting.options[self.option])
+        return self.trials.fitting({**self.changes, self.option: hypothesis})
 
     def match(self, run: Run, rejected: Iterable[_Node], undecided: Iterable[_Node], text: str, is_certain: bool = True) -> Match:
         """Return a match in which the driver rejects these nodes."""

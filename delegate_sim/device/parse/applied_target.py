@@ -20,11 +20,11 @@ from ...delegates.registry import (
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
 from .delegate_identity import (
+    ACCELERATOR_KERNELS,
     DISPATCH,
     accelerators_in,
     delegate_named,
     delegate_of_library,
-    is_of,
     library_of,
     names_in,
     other_name,
@@ -51,8 +51,6 @@ _RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_RE
 """Kinds of lines that a driver or the runtime behind a delegate prints."""
 _SECOND = 2
 """The major version of LiteRT that has accelerators instead of delegates."""
-_ACCELERATOR_KERNELS = "LITERT_"
-"""The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 _SINCE_REASONS = "litert-2.1.5"
 """The first release in which the graphics accelerator gives its own reasons for refused operators."""
 _ALL_ACCELERATORS = f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC"
@@ -268,7 +266,7 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     """Return the options that follow from a kernel's name, the chosen devices or the graphics interface in the log."""
     options: dict[str, str] = {}
     for line in log.replacements:
-        if is_of(delegate, line.kernel):
+        if line.kernel in delegate.kernel_names:
             options |= delegate.log.options_by_kernel.get(line.kernel, {})
     if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
@@ -352,11 +350,9 @@ def is_of_second_litert(log: DeviceLog) -> bool:
     """Return whether the log must come from LiteRT 2."""
     return (
         log.is_of_compiled_model
-        or bool(log.statements_of(HINT_ERROR))
-        or log.has_reasons_of_compiled_model
         or any(word in statement.line for statement in log.statements for word in _SECOND_WORDS)
         or any(
-            replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(_ACCELERATOR_KERNELS)
+            replacement.kernel == DISPATCH_KERNEL or replacement.kernel.startswith(ACCELERATOR_KERNELS)
             for replacement in log.replacements
         )
     )

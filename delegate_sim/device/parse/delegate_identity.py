@@ -46,7 +46,7 @@ from .known_lines import (
     VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog
+from .log_contents import DeviceLog, last_dynamic_tensor
 
 _OTHERS = {
     "armnn": "Arm NN",
@@ -71,7 +71,7 @@ _BEGINNING = "Initializing"
 
 The older GPU delegate prints a line only after the initialization.
 """
-_ACCELERATOR = "LITERT_"
+ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
@@ -121,11 +121,8 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
-    is_accelerator = (
-        log.is_of_compiled_model
-        or bool(log.statements_of(HINT_ERROR))
-        or log.has_reasons_of_compiled_model
-        or any(statement.line.startswith((_BEGINNING, _ACCELERATOR)) for statement in log.statements_of(INTERFACE_USED))
+    is_accelerator = log.is_of_compiled_model or any(
+        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(INTERFACE_USED)
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -149,11 +146,6 @@ def whole_kernel(start: str) -> str:
         if kernel.startswith(start)
     }
     return next(iter(kernels.values())) if len(kernels) == 1 else ""
-
-
-def is_of(delegate: Delegate, kernel: str) -> bool:
-    """Return whether a kernel belongs to a delegate."""
-    return kernel in delegate.kernel_names
 
 
 def other_name(name: str) -> str:
@@ -273,8 +265,7 @@ def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: boo
             statements.append(statement)
         elif places := tuple([place for place in statement.places if is_own(statement.kind, place)]):
             statements.append(replace(statement, places=places))
-    dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
-    return replace(log, statements=tuple(statements), dynamic_tensor=dynamic[-1] if dynamic else None)
+    return replace(log, statements=tuple(statements), dynamic_tensor=last_dynamic_tensor(statements))
 
 
 _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"

@@ -65,12 +65,13 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them."""
+    """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them.
+
+    A table alone does not show what was compiled.
+    """
     rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
-    if (not graphs and not rows) or not any(plain_name(row.values["name"]) in names for row in (*rows, *graphs)):
+    if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
         return
-    if not graphs:
-        return  # a table alone does not show what was compiled
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])
     supported = [row for row in rows if row.values["support"] == "supported"]
     is_complete = [int(row.values["index"]) for row in rows] == list(range(len(rows))) and len(supported) == delegated

@@ -306,13 +306,7 @@ def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
     """Return a note if two delegates may have printed the list of refused operators."""
     statement = log.statements_of(LISTED_REFUSALS, SPLIT)[0]
     delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
-    is_certain = (
-        any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals)
-        or log.is_of_compiled_model
-        or log.has_reasons_of_compiled_model
-        or log.is_old
-        or bool(log.statements_of(HINT_ERROR))
-    )
+    is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals) or log.is_of_compiled_model or log.is_old
     if (
         is_certain
         or len(delegates) != 1

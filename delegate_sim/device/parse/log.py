@@ -31,11 +31,8 @@ _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 _START = 1024
 """Number of bytes that are read to detect a file's format."""
 
-
 _OWN_TAGS = ("tflite", "litert", "native")
 """Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
-
-
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
 """The logcat tags, in lower case, of lines in which a process reports its own crash."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
@@ -147,11 +144,6 @@ def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
         for start in range(0, max(len(line), 1), _LONGEST_LINE):
             reader.read(line[start : start + _LONGEST_LINE])
     return reader.logs()
-
-
-def read_log_file(path: str) -> DeviceLog:
-    """Return the last run in a log file."""
-    return read_runs_file(path)[-1]
 
 
 def read_runs_file(path: str) -> tuple[DeviceLog, ...]:

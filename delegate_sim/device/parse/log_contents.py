@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
@@ -10,11 +10,14 @@ from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .known_lines import (
     COMPILED,
     CRASH,
+    DYNAMIC_ERROR,
     ERRORS,
     FAILURE,
+    HINT_ERROR,
     LISTED_REFUSAL,
     LITERT,
     MEASURED,
+    NOT_APPLIED,
     OTHER_ERROR,
     PROGRESS,
     REGISTERED,
@@ -134,8 +137,6 @@ class DeviceLog:
     """All other parsed lines, without duplicates, in log order."""
     flags: Mapping[str, str] = field(default_factory=dict)
     """The flags of a command in the log. Flag names have spaces in place of underscores."""
-    is_failed: bool = False
-    """True if an application's exception says that a delegate could not be applied, but not which delegate."""
     is_old: bool = False
     """True if the log has a wording that is older than all known releases."""
     line_count: int = 0
@@ -158,11 +159,7 @@ class DeviceLog:
             self.replacements
             or self.applications
             or self.refusals
-            or self.dynamic_tensor is not None
-            or self.is_restored
-            or self.is_failed
             or self.not_created
-            or self.created
             or self.run_orders
             or self.summaries
             or self.slowest
@@ -187,6 +184,11 @@ class DeviceLog:
         return bool(self.statements_of(RESTORED))
 
     @property
+    def is_failed(self) -> bool:
+        """True if an application's exception says that a delegate could not be applied, but not which delegate."""
+        return bool(self.statements_of(NOT_APPLIED))
+
+    @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
         return tuple((statement.values["op"], statement.values["reason"]) for statement in self.statements_of(LISTED_REFUSAL))
@@ -202,9 +204,11 @@ class DeviceLog:
 
     @property
     def is_of_compiled_model(self) -> bool:
-        """True if the log has lines of LiteRT 2's runtime, which applies accelerators instead of delegates."""
-        return bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT)) or any(
-            "source" in statement.values for statement in self.statements
+        """True if the log has lines that only LiteRT 2 prints, which applies accelerators instead of delegates."""
+        return (
+            bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT, HINT_ERROR))
+            or any("source" in statement.values for statement in self.statements)
+            or self.has_reasons_of_compiled_model
         )
 
     @property
@@ -221,6 +225,12 @@ class DeviceLog:
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+
+
+def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:
+    """Return the tensor in the last line that refuses a graph with dynamic tensors, or None if there is no such line."""
+    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
+    return tensors[-1] if tensors else None
 
 
 def has_times(log: DeviceLog) -> bool:

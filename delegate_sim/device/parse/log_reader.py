@@ -27,7 +27,6 @@ from .known_lines import (
     LISTED_REFUSALS,
     LITERT,
     NODE_ERROR,
-    NOT_APPLIED,
     NOT_REGISTERED,
     OTHER_ERROR,
     OWN_COUNT,
@@ -45,7 +44,7 @@ from .known_lines import (
     statement_of,
 )
 from .line_prefixes import Message, is_before_known_releases
-from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement
+from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
 from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary, table_title
@@ -184,7 +183,6 @@ class Reader:
             self.current,
             tensorflow_version=after.tensorflow_version,
             dynamic_tensor=after.dynamic_tensor,
-            is_failed=after.is_failed,
             is_old=after.is_old,
         )
 
@@ -269,15 +267,14 @@ class Reader:
             self._begin_table(title)
         elif is_of_dump(stripped, bool(self.dump)):
             self.dump.append(stripped)
-        elif (
-            self._is_listed(message)
-            or self._delegate_line(text)
-            or self._benchmark_line(text)
-            or (self.table is not None and not self.is_cut and self.table.read(text))
-        ):
-            return True
         else:
-            return self._other_line(message)
+            return (
+                self._is_listed(message)
+                or self._delegate_line(text)
+                or self._benchmark_line(text)
+                or (self.table is not None and not self.is_cut and self.table.read(text))
+                or self._other_line(message)
+            )
         return True
 
     def _is_listed(self, message: Message) -> bool:
@@ -358,10 +355,8 @@ class Reader:
             self.list = None
         elif statement.kind == CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == NOT_APPLIED:
-            self.current = replace(self.current, is_failed=True)
         elif statement.kind == DYNAMIC_ERROR:
-            self.current = replace(self.current, dynamic_tensor=int(values.get("tensor", "-1")))
+            self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
     def _is_of_main_table(self) -> bool:

@@ -8,14 +8,12 @@ from dataclasses import replace
 from .delegate_identity import delegate_named
 from .known_lines import (
     CREATED,
-    DYNAMIC_ERROR,
     ERRORS,
     FAILURE,
     LIBRARY,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
-    NOT_APPLIED,
     NOT_REGISTERED,
     OPERATOR_REFUSED,
     OTHER_ERROR,
@@ -27,7 +25,7 @@ from .known_lines import (
     VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog, LogError, Replacement
+from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
 
 _BEFORE = (LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, OWN_COUNT, OPERATOR_REFUSED)
 """Kinds of lines that a delegate prints before the line about replaced nodes."""
@@ -132,15 +130,13 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
 
     Of the replacements and applications, the copy has only those in a range of lines.
     """
-    dynamic = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
     return replace(
         log,
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
         created=tuple(dict.fromkeys(statement.values["name"] for statement in statements if statement.kind == CREATED)),
-        dynamic_tensor=dynamic[-1] if dynamic else None,
-        is_failed=any(statement.kind == NOT_APPLIED for statement in statements),
+        dynamic_tensor=last_dynamic_tensor(statements),
     )
 
 

@@ -19,7 +19,6 @@ from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
     delegate_named,
-    is_of,
     last_turn,
     library_of,
     names_of,
@@ -81,9 +80,7 @@ from .log_contents import DeviceLog
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
-COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = (
-    "compiled", "not-compiled", "crashed",
-)  # fmt: skip
+COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -275,7 +272,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     name = library_of(log) if delegate.log.libraries else ""
     if not name:
         # Some delegates, such as Apple's, have several kernels.
-        name = next((replacement.kernel for replacement in log.replacements if is_of(delegate, replacement.kernel)), "")
+        name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
         name = "" if name == delegate.kernel_name else name
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
@@ -286,7 +283,7 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     """Return the outcome and counts of a delegate that is not simulated."""
     others = others_in(log)
-    kernels = [replacement.kernel for replacement in log.replacements if _is_unknown(replacement.kernel)]
+    kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
     if not name and UNNAMED_KERNEL in _table_names(log):
         name = UNNAMED_KERNEL
@@ -333,17 +330,13 @@ def _table_names(log: DeviceLog) -> list[str]:
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
 
-def _is_unknown(kernel: str) -> bool:
-    return delegate_named(kernel) is None
-
-
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
     """Yield the outcome and counts of each other delegate that the log names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):
         other = delegate_named(name)
-        if other is None or other.name in seen or (delegate is not None and is_of(delegate, name)):
+        if other is None or other.name in seen or (delegate is not None and name in delegate.kernel_names):
             continue
         seen.add(other.name)
         names = {plain_name(kernel_name) for kernel_name in other.kernel_names}
@@ -510,15 +503,10 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
     for statement in log.statements_of(OPERATOR_REFUSED):
-        op = statement.values.get("op") or _operator(int(statement.values["code"]))
+        op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
     for statement in log.statements_of(DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
-
-
-def _operator(code: int) -> str:
-    """Return the name of a builtin operator code."""
-    return operator_name(code)
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
@@ -531,17 +519,10 @@ def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
 
 
 _PART_TITLES = {
-    RUNTIME: "Android's neural networks runtime",
-    RUNTIME_ERROR: "Android's neural networks runtime",
-    INTERFACE: "Android's neural networks runtime",
-    FINISHED: "Android's neural networks runtime",
-    CHOICE: "Android's neural networks runtime",
+    **dict.fromkeys((RUNTIME, RUNTIME_ERROR, INTERFACE, FINISHED, CHOICE), "Android's neural networks runtime"),
     DRIVER_REFUSAL: "the accelerator's driver",
-    VENDOR: "the accelerator's vendor library",
-    VENDOR_ERROR: "the accelerator's vendor library",
-    LITERT: "LiteRT 2's runtime",
-    REGISTERED: "LiteRT 2's runtime",
-    SKIPPED: "LiteRT 2's runtime",
+    **dict.fromkeys((VENDOR, VENDOR_ERROR), "the accelerator's vendor library"),
+    **dict.fromkeys((LITERT, REGISTERED, SKIPPED), "LiteRT 2's runtime"),
     COMPILED: "LiteRT 2's compiler plugins",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.device.parse.log import join_logs, read_log, read_log_file
+from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError, RefusedOperator
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import replacing_line
@@ -210,16 +210,16 @@ def test_logs_of_different_runs_are_refused():
 def test_files(tmp_path):
     path = tmp_path / "log.txt"
     path.write_text(SYNAP, encoding="utf-16")
-    assert read_log_file(str(path)) == read_log(SYNAP)
+    assert read_runs_file(str(path))[-1] == read_log(SYNAP)
     path.write_bytes(b"\xff\x00\xfe" + SYNAP.encode())
-    assert read_log_file(str(path)).replacements == read_log(SYNAP).replacements
+    assert read_runs_file(str(path))[-1].replacements == read_log(SYNAP).replacements
     path.write_text("nothing of interest\n")
     with pytest.raises(LogError, match=r"log\.txt: has no lines about a delegate"):
-        read_log_file(str(path))
+        read_runs_file(str(path))
     with pytest.raises(LogError, match="No such file"):
-        read_log_file(str(tmp_path / "missing"))
+        read_runs_file(str(tmp_path / "missing"))
     with pytest.raises(LogError, match="Is a directory"):
-        read_log_file(str(tmp_path))
+        read_runs_file(str(tmp_path))
 
 
 @pytest.mark.parametrize(

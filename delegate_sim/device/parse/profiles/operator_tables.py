@@ -145,7 +145,7 @@ def _in_one_inference(row: Row, inferences: int) -> Row:
 class OperatorTable:
     """A table that is still being read."""
 
-    def __init__(self, subgraph: int, title: str, *, is_inference: bool, is_internal: bool = False) -> None:
+    def __init__(self, subgraph: int, title: str, *, is_inference: bool, is_internal: bool) -> None:
         self.subgraph = subgraph
         self.title = title
         self.is_inference = is_inference
@@ -244,7 +244,7 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def row_of(node_type: str, name: str, time: RowTime | None = None) -> Row | None:
+def row_of(node_type: str, name: str, time: RowTime | None) -> Row | None:
     """Return the row for a node type and a name in a table, or None for an event that is not a node."""
     op = _operator(node_type)
     return _row(op, " ".join(name.split()), time) if op else None

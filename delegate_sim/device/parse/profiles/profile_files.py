@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
-from .operator_tables import Row, RowTime, RunOrder, Summary, row_of
+from .operator_tables import Row, RowTime, RunOrder, row_of
 from .run_times import LATENCIES, LONGEST_MS, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
@@ -101,7 +101,6 @@ _MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
 """The protobuf messages by name, with the number and type of each field. A star marks a repeated field."""
 _LARGEST = 1 << 63
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
-_DATA_TYPES = frozenset({"text", "number", "real"})
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
@@ -118,7 +117,7 @@ def read_binary(data: bytes, path: str) -> DeviceLog:
     # Data can be parsed as the wrong message type. More fields are then unknown.
     for content, _ in sorted(parsed, key=lambda message: message[1]):
         log = _log(content, path)
-        if isinstance(log, DeviceLog) and log.run_orders:
+        if log is not None and log.run_orders:
             return log
     raise LogError(f"{path}: is not a protobuf file of benchmark_model; give a text, CSV or protobuf file")
 
@@ -147,7 +146,7 @@ def is_of_dump(line: str, has_begun: bool) -> bool:
     return text == "}" or _FIELD.fullmatch(text) is not None if has_begun else text in _BEGINNINGS
 
 
-def _log(content: Mapping[str, Any], path: str) -> DeviceLog | Any:
+def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
     """Return a message's content as a log, or None if the message has no known field."""
     if "subgraphs" in content:
         return _of_runtime(content)
@@ -166,9 +165,7 @@ def _of_profile(content: Mapping[str, Any]) -> DeviceLog:
     for subgraph in _list(content, "subgraph_profiles"):
         orders[_number(subgraph, "subgraph_index")] = RunOrder(_rows(subgraph), True)
     inner = [row for delegate in _list(content, "delegate_profiles") for row in _rows(delegate)]
-    return DeviceLog(
-        run_orders=MappingProxyType(orders), summaries=MappingProxyType({}), is_benchmark=True, inner_rows=tuple(inner)
-    )
+    return DeviceLog(run_orders=MappingProxyType(orders), is_benchmark=True, inner_rows=tuple(inner))
 
 
 def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
@@ -194,7 +191,6 @@ def _time(profile: Mapping[str, Any]) -> RowTime | None:
 def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
     """Return a log with the delegate kernels and CPU nodes of each execution plan after delegation."""
     orders: dict[int, RunOrder] = {}
-    summaries: dict[int, Summary] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
         nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
         plan = [int(number) for number in subgraph.get("execution_plan", ()) if str(number).isdigit()]
@@ -208,7 +204,7 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
             rows.append(Row(str(name or node.get("name", "")), "", number, time))
         if rows:
             orders[_number(subgraph, "subgraph_id") if "subgraph_id" in subgraph else place] = RunOrder(tuple(rows), True)
-    return DeviceLog(run_orders=MappingProxyType(orders), summaries=MappingProxyType(summaries), is_benchmark=True)
+    return DeviceLog(run_orders=MappingProxyType(orders), is_benchmark=True)
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
@@ -314,6 +310,6 @@ def _file(descriptors: Any) -> Any:
             entry = message.field.add(name=field, number=number)
             entry.label = kinds.LABEL_REPEATED if kind != plain else kinds.LABEL_OPTIONAL
             entry.type = types.get(plain, kinds.TYPE_MESSAGE)
-            if plain not in _DATA_TYPES:
+            if plain not in types:
                 entry.type_name = f".{_PACKAGE}.{plain}"
     return file

@@ -9,7 +9,7 @@ import pytest
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.applied_target import setting_of
-from delegate_sim.device.parse.log import join_logs, read_log, read_log_file
+from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.profiles import profile_files as profile_output
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
@@ -77,7 +77,7 @@ def ops(log):
 def test_a_protobuf_file_tells_which_nodes_ran_on_the_cpu(tmp_path, name):
     path = tmp_path / "profile.pb"
     path.write_bytes(message(name).SerializeToString())
-    log = read_log_file(str(path))
+    log = read_runs_file(str(path))[-1]
     assert ops(log) == [KERNEL, "RELU", KERNEL, "ROUND"]
     found = reconcile(MODEL, log, setting_of(log, options={"feature_level": 30}))
     assert (found.status, found.evidence) == ("explained", "run-order")
@@ -94,7 +94,7 @@ def test_json_has_the_same_fields(tmp_path, content, is_camel):
         text = re.sub(r'_([a-z])(?=[a-z_]*": )', lambda found: found[1].upper(), text)
     path = tmp_path / "profile.json"
     path.write_text(text, encoding="utf-8")
-    assert ops(read_log_file(str(path))) == [KERNEL, "RELU", KERNEL, "ROUND"]
+    assert ops(read_runs_file(str(path))[-1]) == [KERNEL, "RELU", KERNEL, "ROUND"]
 
 
 @pytest.mark.parametrize("has_tables", [False, True])
@@ -102,7 +102,7 @@ def test_a_file_beside_the_log_of_the_same_run(tmp_path, has_tables):
     path = tmp_path / "runtime.json"
     path.write_text(json.dumps(RUNTIME), encoding="utf-8")
     log = read_log(write_log(MODEL, DEVICE, has_run_order=has_tables, has_summary=False))
-    joined = join_logs([("log", log), ("file", read_log_file(str(path)))])
+    joined = join_logs([("log", log), ("file", read_runs_file(str(path))[-1])])
     found = reconcile(MODEL, joined)
     assert (found.status, found.evidence) == ("explained", "run-order")
     assert [node.op for node in found.nodes if node.cause == "driver"] == ["RELU"]
@@ -122,7 +122,7 @@ def test_a_result_file_has_times_only(tmp_path):
     path = tmp_path / "result.pb"
     path.write_bytes(message("BenchmarkResult").SerializeToString())
     with pytest.raises(LogError, match=r"result\.pb: is a result file of a benchmark, which has only times"):
-        read_log_file(str(path))
+        read_runs_file(str(path))
 
 
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
@@ -133,7 +133,7 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     path = tmp_path / "profile.pb"
     path.write_bytes(b"\x12\x04\x0a\x02\x08\x00")
     with pytest.raises(LogError, match=r"needs the package protobuf: pip install 'delegate-sim\[protobuf\]'"):
-        read_log_file(str(path))
+        read_runs_file(str(path))
 
 
 @pytest.mark.parametrize("data", [b"\x12\x00\x01\x02" * 50, b"\x0a\x05\x00\x01\x02\x03\x04"])
@@ -142,11 +142,11 @@ def test_other_binary_files(tmp_path, data):
     path = tmp_path / "other.bin"
     path.write_bytes(data)
     with pytest.raises(LogError, match=r"other\.bin: is not a protobuf file"):
-        read_log_file(str(path))
+        read_runs_file(str(path))
 
 
 def test_json_of_something_else(tmp_path):
     path = tmp_path / "other.json"
     path.write_text('{"a": 1}', encoding="utf-8")
     with pytest.raises(LogError, match="has no lines about a delegate"):
-        read_log_file(str(path))
+        read_runs_file(str(path))
