@@ -14,8 +14,7 @@ import click
 from delegate_sim.bundles import model_files
 from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
-from delegate_sim.bundles.model_files import is_pattern
-from delegate_sim.bundles.stores import is_url
+from delegate_sim.bundles.stores import is_pattern, is_url
 from delegate_sim.errors import DelegateSimError, ModelError
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model

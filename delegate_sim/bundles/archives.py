@@ -11,7 +11,7 @@ from typing import IO, cast
 
 from ..foundation.files import file_content
 from .bundle_error import BundleError
-from .member import Member, copy_bounded
+from .member import Member, copy_bounded, stored_member
 from .ranged import Content, opened
 
 _LOCAL_HEADER = 30
@@ -84,12 +84,7 @@ def read_tar(content: Content) -> Sequence[Member]:
             entries = [entry for entry in archive if entry.isreg() and not entry.issparse()]
     except (tarfile.TarError, ValueError, OSError, EOFError) as error:
         raise BundleError(f"is a damaged tar archive: {error}") from error
-    return [_tar_member(content, entry) for entry in entries]
-
-
-def _tar_member(content: Content, entry: tarfile.TarInfo) -> Member:
-    view = content[entry.offset_data : entry.offset_data + entry.size]
-    return Member(entry.name, lambda count: bytes(view[:count]), lambda: view)
+    return [stored_member(entry.name, content[entry.offset_data : entry.offset_data + entry.size]) for entry in entries]
 
 
 def opened_tar_stream(content: Content) -> IO[bytes]:

@@ -12,6 +12,7 @@ MODEL_SUFFIXES = (".tflite", ".lite")
 """File suffixes of models, used only to search folders."""
 BUNDLE_SUFFIXES = (".task", ".litertlm", ".zip", ".apk", ".aab", ".aar", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 """File suffixes of bundles, used only to search folders."""
+SEARCHED_SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)
 
 LITERTLM_SUFFIX, TASK_SUFFIX = ".litertlm", ".task"
 _MODEL_IDENTIFIER = b"TFL3"

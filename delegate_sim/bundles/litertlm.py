@@ -13,7 +13,7 @@ from typing import Any
 
 from ..foundation.limits import how_to_raise, raised
 from .bundle_error import BundleError
-from .member import Member
+from .member import Member, stored_member
 from .ranged import Content
 
 HEADER_START = 32
@@ -175,7 +175,7 @@ def _root(header: bytes) -> Any:
 
 
 def _section_tables(header: bytes) -> list[Any]:
-    tables = _vector(_child(_root(header), 1), 0)
+    tables = _vector(_child(_root(header), 1))
     if len(tables) > raised(_MOST_SECTIONS):
         raise BundleError(f"claims {len(tables):,} sections{how_to_raise()}")
     return tables
@@ -191,17 +191,13 @@ def _members(content: Content, header: Header) -> Iterator[Member]:
                 f"is truncated or damaged: section {section.number} ends at byte {section.end:,}, but the file has "
                 f"{len(content):,} bytes"
             )
-        yield _member(name, content[section.begin : section.end])
-
-
-def _member(name: str, view: Content) -> Member:
-    return Member(name, lambda count: bytes(view[:count]), lambda: view)
+        yield stored_member(name, content[section.begin : section.end])
 
 
 def _items(table: Any) -> tuple[tuple[str, ItemValue], ...]:
     """Return the items in the first field of a table as pairs of key and value."""
     items = list[tuple[str, ItemValue]]()
-    for item in _vector(table, 0)[: raised(_MOST_ITEMS)]:
+    for item in _vector(table)[: raised(_MOST_ITEMS)]:
         key = item.Offset(4)
         if key:
             items.append((item.String(item.Pos + key).decode("utf-8", "replace"), _value(item)))
@@ -230,10 +226,11 @@ def _child(table: Any, slot: int) -> Any:
     return flatbuffers.table.Table(table.Bytes, table.Indirect(table.Pos + at))
 
 
-def _vector(table: Any, slot: int) -> list[Any]:
+def _vector(table: Any) -> list[Any]:
+    """Return the tables in the first field of a table."""
     import flatbuffers
 
-    at = table.Offset(4 + 2 * slot)
+    at = table.Offset(4)
     if not at:
         return []
     count, start = table.VectorLen(at), table.Vector(at)

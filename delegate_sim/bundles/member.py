@@ -34,6 +34,11 @@ class Member:
     content: Callable[[], Content]
 
 
+def stored_member(name: str, view: Content) -> Member:
+    """Return a member whose content is a view of the bundle's bytes."""
+    return Member(name, lambda count: bytes(view[:count]), lambda: view)
+
+
 def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
     """Copy decompressed content to a file. Raises BundleError if the content is too large or cannot be decompressed."""
     import lzma

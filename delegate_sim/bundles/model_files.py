@@ -14,17 +14,10 @@ from fnmatch import fnmatchcase
 
 from .address import SEPARATOR
 from .bundle_error import BundleError
-from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES, is_bundle
-from .stores import is_url, models_at
+from .formats import BUNDLE_SUFFIXES, SEARCHED_SUFFIXES, is_bundle
+from .stores import is_pattern, is_url, models_at
 
-_SUFFIXES = (*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)
 _MOST_ENTRIES = 8
-_MAGIC = frozenset("*?[")
-
-
-def is_pattern(path: str) -> bool:
-    """Return whether a path has a wildcard: ``*``, ``?``, ``[...]``, or ``**`` for any number of folders."""
-    return not _MAGIC.isdisjoint(path)
 
 
 def models_below(folder: str) -> list[str]:
@@ -32,7 +25,7 @@ def models_below(folder: str) -> list[str]:
     return sorted(
         os.path.join(folder, *parts)
         for parts in _walk(folder, None)
-        if parts[-1].lower().endswith(_SUFFIXES) and not any(part.startswith(".") for part in parts)
+        if parts[-1].lower().endswith(SEARCHED_SUFFIXES) and not any(part.startswith(".") for part in parts)
     )
 
 
@@ -57,7 +50,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
     files = [
         "/".join([*([start.rstrip("/")] if start else []), *names])
         for names in _walk(os.path.join(root, start) if start else root or ".", depth)
-        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(_SUFFIXES))
+        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(SEARCHED_SUFFIXES))
     ]
     return sorted(files)
 

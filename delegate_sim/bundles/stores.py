@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .bundle_error import BundleError
-from .formats import BUNDLE_SUFFIXES, MODEL_SUFFIXES
+from .formats import SEARCHED_SUFFIXES
 
 
 def is_url(path: str) -> bool:
@@ -16,16 +16,21 @@ def is_url(path: str) -> bool:
     return "://" in path and re.match(r"[a-z][a-z0-9+.-]+://", path) is not None
 
 
+def is_pattern(path: str) -> bool:
+    """Return whether a path or URL has a wildcard: ``*``, ``?``, ``[...]``, or ``**`` for any number of folders."""
+    return any(letter in path for letter in "*?[")
+
+
 def models_at(url: str) -> list[str]:
     """Return the URLs of the models and bundles in a remote folder, or of those that match a pattern.
 
     Any other URL is returned unchanged. Raises BundleError if the store reports an error.
     """
-    if url.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES)) and not _has_wildcard(url):
+    if url.lower().endswith(SEARCHED_SUFFIXES) and not is_pattern(url):
         return [url]
     store, path = _store(url)
     try:
-        if _has_wildcard(url):
+        if is_pattern(url):
             paths = store.glob(path)
         elif not store.isdir(path):
             return [url]
@@ -33,7 +38,7 @@ def models_at(url: str) -> list[str]:
             paths = store.find(path)
     except Exception as error:  # every store has its own exceptions
         raise _fault(error) from error
-    return [store.unstrip_protocol(name) for name in sorted(paths) if name.lower().endswith((*MODEL_SUFFIXES, *BUNDLE_SUFFIXES))]
+    return [store.unstrip_protocol(name) for name in sorted(paths) if name.lower().endswith(SEARCHED_SUFFIXES)]
 
 
 class RemoteFile:
@@ -75,10 +80,6 @@ class RemoteFile:
         except Exception as error:
             raise _fault(error) from error
         return content
-
-
-def _has_wildcard(url: str) -> bool:
-    return any(letter in url for letter in "*?[")
 
 
 def _store(url: str) -> tuple[Any, str]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..bundles.model_files import is_pattern, matches_parts, matching_files, models_below
+from ..bundles.model_files import matches_parts, matching_files, models_below
+from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, parse_options, without_release
 from ..delegates.registry import DELEGATE_NAMES

@@ -21,6 +21,7 @@ from ..bundles.litertlm import (
     Section,
     read_header,
 )
+from ..bundles.local_files import local_content
 from ..bundles.ranged import Content
 from ..delegates.npu.loader import load as litert_load
 from ..delegates.npu.loader_facts import file_facts
@@ -83,10 +84,6 @@ class Bundle:
         section = self.models.get(model_type)
         return section is not None and section.size > 0 and section.end <= len(self.content)
 
-    def model_bytes(self, model_type: str) -> Content | None:
-        """Return the bytes of a model, or None if the engine does not find the model."""
-        return self.section_bytes(self.models[model_type]) if self.is_present(model_type) else None
-
     def bytes_of(self, data_type: int) -> bytes | None:
         """Return the bytes of a section with this data type, or None if the engine does not find the section.
 
@@ -98,11 +95,7 @@ class Bundle:
         if section.size > raised(_MOST_BYTES):
             raise ModelError(printable(f"{self.path}: {section.kind} is too large ({section.size:,} bytes){how_to_raise()}"))
         # bounded: the size is at most _MOST_BYTES
-        return bytes(self.section_bytes(section))
-
-    def section_bytes(self, section: Section) -> Content:
-        """Return the bytes of a section."""
-        return self.content[section.begin : section.end]
+        return bytes(self._section_bytes(section))
 
     def constraint(self, model_type: str) -> str | None:
         """Return the backend constraint of a model's section, or None if the section has none."""
@@ -116,15 +109,35 @@ class Bundle:
 
     def model(self, model_type: str) -> Model | None:
         """Return a model, or None if the engine does not find the model. Raises ModelError if the model is damaged."""
-        content = self.model_bytes(model_type)
-        return None if content is None else load_content(content)
+        return load_content(self._section_bytes(self.models[model_type])) if self.is_present(model_type) else None
+
+    def _section_bytes(self, section: Section) -> Content:
+        return self.content[section.begin : section.end]
+
+
+def bundle_content(path: str) -> Content:
+    """Return the bytes of a bundle. Raises ModelError if the file cannot be read."""
+    try:
+        return local_content(path)
+    except OSError as error:
+        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+
+
+def checked_header(path: str, content: Content) -> Header:
+    """Check the beginning of a bundle, and read its header. Raises ModelError."""
+    try:
+        check_beginning(content)
+        return read_header(content)
+    except BundleError as error:
+        raise ModelError(printable(f"{path}: {error}")) from error
+    except Stopped as stopped:
+        raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
 
 
 def check_beginning(content: Content) -> None:
     """Check the fields before the header as the engine's reader does. Raises Stopped."""
     if not content:
         raise _stopped("empty-file", "Failed to map, error: Invalid argument")
-    readable = content[:_LONGEST_HEADER]
     magic = bytes(content[: len(_MAGIC)])
     if magic != _MAGIC:
         shown = magic.decode("utf-8", "replace")
@@ -140,7 +153,7 @@ def check_beginning(content: Content) -> None:
     end = struct.unpack("<Q", bytes(content[24:32]))[0]
     if end < HEADER_START:
         raise _stopped("header", "INVALID_ARGUMENT: Invalid header end offset: smaller than current position.")
-    if end > len(readable):
+    if end > min(len(content), _LONGEST_HEADER):
         raise _stopped("header", "INTERNAL: Failed to read header data.")
 
 

@@ -222,18 +222,8 @@ def _runs_in_order(run: Run, subgraph: int) -> int:
 def _not_built(section: str, model: Model, run: Run, stage: str) -> Stop:
     refusal = run.refusal
     assert refusal is not None
-    return Stop(
-        "interpreter",
-        NOT_BUILT,
-        stage,
-        section,
-        signature_of(model, refusal.subgraph),
-        refusal.subgraph,
-        refusal.node,
-        _operator(model, refusal.subgraph, refusal.node),
-        run.log_lines[:1],
-        refusal.hint,
-    )
+    place = section, model, refusal.subgraph, refusal.node
+    return _stop_at(*place, "interpreter", NOT_BUILT, stage, refusal.hint, reasons=run.log_lines[:1])
 
 
 def _left_over(run: Run) -> tuple[int, int] | None:
@@ -246,19 +236,8 @@ def _left_over(run: Run) -> tuple[int, int] | None:
 
 
 def _not_taken(compiled: Compiled, subgraph: int, node: int | None, error: str, stage: str) -> Stop:
-    model = compiled.model
-    return Stop(
-        "gpu-takes-all",
-        error,
-        stage,
-        compiled.section,
-        signature_of(model, subgraph),
-        subgraph,
-        node,
-        _operator(model, subgraph, node),
-        _reasons(compiled.run),
-        _HINT,
-    )
+    reasons = _reasons(compiled.run)
+    return _stop_at(compiled.section, compiled.model, subgraph, node, "gpu-takes-all", error, stage, _HINT, reasons=reasons)
 
 
 def _reasons(run: Run) -> tuple[str, ...]:
@@ -280,31 +259,32 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
             text = _crash(compiled.model, run.graph.index, index)
             if text:
                 node = compiled.model.subgraphs[run.graph.index].nodes[index]
-                yield Stop(
-                    "delegate-kernel",
-                    text,
-                    stage,
-                    compiled.section,
-                    signature_of(compiled.model, run.graph.index),
-                    run.graph.index,
-                    index,
-                    node.op,
-                    hint=_LOOKUP_HINT if node.op == _LOOKUP else _KERNEL_HINT,
-                    is_crash=True,
-                )
+                hint = _LOOKUP_HINT if node.op == _LOOKUP else _KERNEL_HINT
+                place = compiled.section, compiled.model, run.graph.index, index
+                yield _stop_at(*place, "delegate-kernel", text, stage, hint, is_crash=True)
 
 
 def _crashing_build(section: str, model: Model, refusal: Refusal, stage: str) -> Stop:
-    place = section, signature_of(model, refusal.subgraph), refusal.subgraph, refusal.node
-    return Stop(
-        "delegate-kernel",
-        refusal.message,
-        stage,
-        *place,
-        _operator(model, refusal.subgraph, refusal.node),
-        hint=refusal.hint,
-        is_crash=True,
-    )
+    place = section, model, refusal.subgraph, refusal.node
+    return _stop_at(*place, "delegate-kernel", refusal.message, stage, refusal.hint, is_crash=True)
+
+
+def _stop_at(
+    section: str,
+    model: Model,
+    subgraph: int,
+    node: int | None,
+    check: str,
+    error: str,
+    stage: str,
+    hint: str,
+    *,
+    reasons: tuple[str, ...] = (),
+    is_crash: bool = False,
+) -> Stop:
+    """Return the stop for a node of a model."""
+    signature, operator = signature_of(model, subgraph), _operator(model, subgraph, node)
+    return Stop(check, error, stage, section, signature, subgraph, node, operator, reasons, hint, is_crash)
 
 
 def _crash(model: Model, subgraph: int, index: int) -> str:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..bundles.bundle_error import BundleError
-from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, read_header, section_names
-from ..bundles.local_files import local_content
+from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
 from ..bundles.ranged import Content
 from ..errors import ModelError
-from ..foundation.printable import printable
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..model.reader import load_content
-from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, check_beginning
-from .report import Stopped
+from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, bundle_content, checked_header
 from .sections.metadata import LlmMetadata, read_llm_metadata
 from .sections.protobuf import ProtobufError
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
@@ -92,16 +88,8 @@ class BundleContents:
 
 def read_contents(path: str) -> BundleContents:
     """Read the contents of a bundle. Damaged sections have a ``fault``. Raises ModelError if the header is damaged."""
-    try:
-        content = local_content(path)
-        check_beginning(content)
-        header = read_header(content)
-    except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
-    except BundleError as error:
-        raise ModelError(printable(f"{path}: {error}")) from error
-    except Stopped as stopped:
-        raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
+    content = bundle_content(path)
+    header = checked_header(path, content)
     sections = [
         _section(section, name, content) for section, name in zip(header.sections, section_names(header.sections), strict=True)
     ]

@@ -10,10 +10,6 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..bundles.local_files import local_content
-from ..bundles.ranged import Content
-from ..errors import ModelError
-from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
 from .backends import (
     BACKENDS,
@@ -35,11 +31,12 @@ from .bundle import (
     PREFILL_DECODE,
     VISION_ENCODER,
     Bundle,
+    bundle_content,
     read_bundle,
     readable_model,
     section_name,
 )
-from .executor import make_executor
+from .executor import IN_MEMORY, make_executor
 from .progress import EngineProgress
 from .report import ENGINE, BackendReport, Stop, Stopped
 from .sections.metadata import read_llm_metadata
@@ -48,7 +45,7 @@ from .sections.tokenizer import Tokenizer, read_tokenizer
 from .session import generate, open_session
 
 KNOWN_OPTIONS = ("vision", "audio", "cache_dir", "kw", "prompt", "dispatch")
-_NO_CACHE, _IN_MEMORY = ":nocache", ":memory"
+_NO_CACHE = ":nocache"
 _PARAMETERS = "odml.infra.proto.LlmParameters"
 
 
@@ -62,7 +59,7 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     if asked == CPU_ARTISAN:
         text = "INVALID_ARGUMENT: Unsupported backend: 1"
         return BackendReport(path, asked, options, Stop("backend", text), (), notes=tuple(notes))
-    content = _content(path)
+    content = bundle_content(path)
     progress = None
     try:
         bundle = read_bundle(path, content)
@@ -82,7 +79,7 @@ def _run(progress: EngineProgress) -> None:
     _read_metadata(progress)
     tokenizer: Tokenizer | None = None
     is_counted = bool(progress.options.get("prompt"))
-    if progress.metadata is not None and not progress.metadata.has_model_type:
+    if progress.metadata is not None and progress.metadata.model_name is None:
         tokenizer = read_tokenizer(bundle, is_counted=is_counted)
     _check_settings(progress)
     if progress.backend == GPU_ARTISAN:
@@ -146,7 +143,7 @@ def _check_settings(progress: EngineProgress) -> None:
             hint = "change or remove prefer_activation_type in the section"
             raise Stopped(Stop("activation-type", text, section=section, hint=hint))
     folder = options.get("cache_dir")
-    if isinstance(folder, str) and folder and folder not in (_NO_CACHE, _IN_MEMORY) and not _can_exist(folder):
+    if isinstance(folder, str) and folder and folder not in (_NO_CACHE, IN_MEMORY) and not _can_exist(folder):
         text = f"INVALID_ARGUMENT: Cache directory does not exist or is not writable: {folder}"
         raise Stopped(Stop("cache-folder", text, hint="create the folder, and make it writable for the application"))
     if progress.backend == TENSOR_LLM:
@@ -205,10 +202,3 @@ def _run_artisan(progress: EngineProgress) -> None:
         text = f"NOT_FOUND: Failed to get metadata: {_PARAMETERS}"
         raise Stopped(Stop("artisan-metadata", text, section=section, hint="use the model with another backend"))
     progress.notes.append("the kernels of the backend gpu_artisan are not simulated")
-
-
-def _content(path: str) -> Content:
-    try:
-        return local_content(path)
-    except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error

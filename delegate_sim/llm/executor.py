@@ -55,15 +55,13 @@ _KEY_TYPES, _VALUE_TYPES, _GLOBAL_TYPES = (1, 3), (2, 4), (1, 2)
 """The types of state buffers for keys, for values, and for global caches."""
 _TOKEN_BYTES = 4
 _MOST_ON_GPU = 4096
-_IN_MEMORY = ":memory"
+IN_MEMORY = ":memory"
+"""The value of the option ``cache_dir`` for a cache in memory."""
 _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedder:
-    """An embedder that the engine can create. ``sizes`` is the shape of one embedding, without the batch and token dimensions."""
-
-    sizes: tuple[int, ...]
+EmbeddingSizes = tuple[int, ...]
+"""The shape of one embedding, without the batch and token dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +79,9 @@ class Executor:
     context: int
     """The number of tokens that the caches can hold."""
     is_dynamic: bool
-    embedder: Embedder | None
-    per_layer_embedder: Embedder | None
+    embedding: EmbeddingSizes | None
+    """The embeddings of the embedder, or None if the engine cannot create the embedder."""
+    per_layer_embedding: EmbeddingSizes | None
 
 
 def make_executor(progress: EngineProgress) -> Executor:
@@ -116,10 +115,10 @@ def make_executor(progress: EngineProgress) -> Executor:
         raise _stopped("signature", f"Signature not found: {PREFILL}", PREFILL)
     caches, context = _state(progress, model, first, buffers)
     _check_logits(progress, model, decode, roles, buffers, dynamic)
-    embedders = [_embedder(progress, model_type) for model_type in (EMBEDDER, PER_LAYER_EMBEDDER)]
+    embedding, per_layer_embedding = [_embedding(progress, model_type) for model_type in (EMBEDDER, PER_LAYER_EMBEDDER)]
     if progress.settings.get("enable_speculative_decoding"):
-        _check_drafter(progress, embedders[0])
-    return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, *embedders)
+        _check_drafter(progress, embedding)
+    return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, embedding, per_layer_embedding)
 
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
@@ -224,7 +223,7 @@ def _compile(progress: EngineProgress, model: Model, roles: Roles) -> Compiled:
     except StoppedWhileCompiling as stopped:
         progress.add(stopped.compiled)
         raise
-    if progress.options.get("cache_dir") == _IN_MEMORY:
+    if progress.options.get("cache_dir") == IN_MEMORY:
         progress.add_lines(compiled.replacements[:1])
         hint = "give a folder as cache_dir"
         raise Stopped(Stop("cache-in-memory", NOT_MODIFIED, section=_SECTION, hint=hint))
@@ -328,10 +327,10 @@ def _check_logits(
         _state(progress, model, decode, buffers)
 
 
-def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
-    """Return an embedder, or None if its model is missing or damaged. Embedders always run on the CPU.
+def _embedding(progress: EngineProgress, model_type: str) -> EmbeddingSizes | None:
+    """Return the sizes of an embedder's embeddings, or None if its model is missing or damaged.
 
-    If the embedder is needed, a later step reports the fault.
+    Embedders always run on the CPU. If the embedder is needed, a later step reports the fault.
     """
     section = section_name(model_type)
     try:
@@ -356,12 +355,12 @@ def _embedder(progress: EngineProgress, model_type: str) -> Embedder | None:
     progress.add_lines(inlined.replacements)
     if failure is not None:
         raise Stopped(not_allocated(inlined, subgraph.index, failure, ENGINE, key))
-    return Embedder(tuple(dimensions(subgraph.tensors[outputs[0]])[2:]) if outputs else ())
+    return dimensions(subgraph.tensors[outputs[0]])[2:] if outputs else ()
 
 
-def _check_drafter(progress: EngineProgress, embedder: Embedder | None) -> None:
+def _check_drafter(progress: EngineProgress, embedding: EmbeddingSizes | None) -> None:
     hint = "run without speculative decoding, or add the drafter and its embedder to the bundle"
-    if embedder is None:
+    if embedding is None:
         text = "embedding_lookup != nullptr"
         raise Stopped(Stop("speculative-decoding", text, section=section_name(EMBEDDER), hint=hint))
     section = section_name(MTP_DRAFTER)

@@ -19,8 +19,7 @@ from ..bundles.litertlm import Header, Section, read_header, section_names, with
 from ..errors import ModelError
 from ..foundation.files import file_content, open_input, write_chunks
 from ..foundation.printable import printable
-from .bundle import check_beginning
-from .report import Stopped
+from .bundle import checked_header
 
 MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
 _SCHEMA = "delegate-sim/unpacked-bundle/1"
@@ -92,17 +91,8 @@ PartBytes: TypeAlias = "memoryview | FileSpan"
 
 def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
     """Return the bytes of a bundle, its header, and a file name for each section. Raises ModelError."""
-    try:
-        with open_input(path) as file:
-            content = file_content(file)
-        check_beginning(content)
-        header = read_header(content)
-    except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
-    except BundleError as error:
-        raise ModelError(printable(f"{path}: {error}")) from error
-    except Stopped as stopped:
-        raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
+    content = _read(path)
+    header = checked_header(path, content)
     end = header.end
     for section in sorted(header.sections, key=lambda one: one.begin):
         if not end <= section.begin <= section.end <= len(content):
@@ -116,12 +106,12 @@ def read_parts(path: str) -> tuple[memoryview, Header, tuple[Part, ...]]:
 def unpack(path: str, folder: str) -> tuple[str, ...]:
     """Write the header and each section of a bundle to files in a folder, and return the file names. Raises ModelError."""
     content, header, parts = read_parts(path)
-    last = max([header.end, *[part.section.end for part in parts]])
+    spans, tail = _spans(path, len(content), header)
     os.makedirs(folder, exist_ok=True)
     _write(folder, HEADER, content[: header.end])
     for part in parts:
-        _write(folder, part.file, FileSpan(path, part.section.begin, part.section.end))
-    _write(folder, TAIL, FileSpan(path, last, len(content)))
+        _write(folder, part.file, spans[part.section.number])
+    _write(folder, TAIL, tail)
     sections = [
         {"number": part.section.number, "kind": part.section.kind, "file": part.file, "items": dict(part.section.items)}
         for part in parts
@@ -134,7 +124,7 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 def repack(folder: str, path: str) -> None:
     """Make a bundle from the files that ``unpack`` wrote to a folder. Raises ModelError."""
     manifest = _manifest(folder)
-    head, tail = _read(folder, HEADER), _span(folder, TAIL)
+    head, tail = _read(os.path.join(folder, HEADER)), _span(folder, TAIL)
     files = {number: _span(folder, name) for number, name in manifest.items()}
     write_bundle(path, head, files, tail)
 
@@ -148,11 +138,16 @@ def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
 
 def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]) -> None:
     """Write a copy of a bundle in which some sections have new bytes, keyed by section number. Raises ModelError."""
-    content, header, parts = read_parts(path)
-    last = max([header.end, *[part.section.end for part in parts]])
-    files: dict[int, PartBytes] = {part.section.number: FileSpan(path, part.section.begin, part.section.end) for part in parts}
-    files.update({number: memoryview(model) for number, model in models.items()})
-    write_bundle(target, content[: header.end], files, FileSpan(path, last, len(content)))
+    content, header, _ = read_parts(path)
+    spans, tail = _spans(path, len(content), header)
+    files: dict[int, PartBytes] = {**spans, **{number: memoryview(model) for number, model in models.items()}}
+    write_bundle(target, content[: header.end], files, tail)
+
+
+def _spans(path: str, size: int, header: Header) -> tuple[dict[int, FileSpan], FileSpan]:
+    """Return the bytes of each section of a bundle, by section number, and the bytes after the last section."""
+    spans = {section.number: FileSpan(path, section.begin, section.end) for section in header.sections}
+    return spans, FileSpan(path, max([header.end, *[span.end for span in spans.values()]]), size)
 
 
 def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], tail: PartBytes) -> None:
@@ -218,10 +213,11 @@ def _file_name(section: Section, name: str) -> str:
 
 def _manifest(folder: str) -> dict[int, str]:
     """Return the file name of each section, by section number. Raises ModelError."""
-    fault = printable(f"{os.path.join(folder, MANIFEST)}: is not a list of sections that 'unpack' wrote")
+    path = os.path.join(folder, MANIFEST)
+    fault = printable(f"{path}: is not a list of sections that 'unpack' wrote")
     try:
         # bounded: as long as the file
-        data: Any = json.loads(bytes(_read(folder, MANIFEST)))
+        data: Any = json.loads(bytes(_read(path)))
         sections = {int(section["number"]): str(section["file"]) for section in data["sections"]}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ModelError(fault) from error
@@ -230,8 +226,8 @@ def _manifest(folder: str) -> dict[int, str]:
     return sections
 
 
-def _read(folder: str, name: str) -> memoryview:
-    path = os.path.join(folder, name)
+def _read(path: str) -> memoryview:
+    """Return the bytes of a file. Raises ModelError."""
     try:
         with open_input(path) as file:
             return file_content(file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
@@ -68,7 +68,7 @@ class BackendReport:
     stop: Stop | None
     replacements: tuple[BundleReplacement, ...]
     log_lines: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def outcome(self) -> str:

@@ -12,21 +12,20 @@ from collections.abc import Mapping
 from ..model.model import Model, Signature
 from .backends import CPU, GPU, NPU
 from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER, VISION_ENCODER, readable_model, section_name
-from .compiled import Compiled, StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run, not_allocated
-from .executor import Embedder, Executor
+from .compiled import StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run, not_allocated
+from .executor import EmbeddingSizes, Executor
 from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
 from .report import DONE, SESSION, Stop, Stopped
 from .report import PREFILL as PREFILL_STAGE
 from .sections.tokenizer import Tokenizer
-from .signatures import DECODE, dimensions, input_tensor, starting_with
+from .signatures import CONVOLUTION_CACHE, DECODE, dimensions, input_tensor, starting_with
 
 PROMPT_TOKENS = 12
 """The number of tokens of the default prompt, including the start token."""
 _SECTION = section_name(PREFILL_DECODE)
 _CHANNELS = (3, 4)
 _AUDIO_INPUTS = ("src_inputs", "audio")
-_CONVOLUTION_CACHE = "kv_cache_c_"
 
 
 def open_session(progress: EngineProgress) -> None:
@@ -66,8 +65,8 @@ def generate(progress: EngineProgress, executor: Executor, tokenizer: Tokenizer)
     # The last token of the prompt waits for the next run, so a prompt of one token runs no prefill signature.
     for signature in groups if count > 1 else ():
         _check_embeddings(executor, signature)
-        if any(name.startswith(_CONVOLUTION_CACHE) for name in executor.caches):
-            text = f"Failed to run prefill: the caches named {_CONVOLUTION_CACHE}N are no caches of keys and values"
+        if any(name.startswith(CONVOLUTION_CACHE) for name in executor.caches):
+            text = f"Failed to run prefill: the caches named {CONVOLUTION_CACHE}N are no caches of keys and values"
             raise Stopped(Stop("cache-names", text, PREFILL_STAGE, _SECTION, signature.key))
         runs.run(signature, PREFILL_STAGE)
     _check_decode(progress, executor)
@@ -141,28 +140,28 @@ class _FirstRuns:
 def _check_embeddings(executor: Executor, signature: Signature) -> None:
     roles = executor.roles
     wanted = (
-        (roles.embeddings if not roles.tokens else None, executor.embedder, "embedder", "No embeddings found in inputs."),
+        (roles.embeddings if not roles.tokens else None, executor.embedding, "embedder", "No embeddings found in inputs."),
         (
             roles.per_layer_embeddings,
-            executor.per_layer_embedder,
+            executor.per_layer_embedding,
             "per_layer_embedder",
             "No per-layer embeddings found in inputs.",
         ),
     )
-    for name, embedder, model_type, text in wanted:
+    for name, embedding, model_type, text in wanted:
         if name is None:
             continue
         section = section_name(model_type)
-        if embedder is None:
+        if embedding is None:
             hint = f"add a section {section} that is a valid model"
             raise Stopped(Stop("embeddings", text, PREFILL_STAGE, section, signature.key, hint=hint))
-        _check_width(executor.model, signature, name, embedder, section)
+        _check_width(executor.model, signature, name, embedding, section)
 
 
-def _check_width(model: Model, signature: Signature, name: str, embedder: Embedder, section: str) -> None:
+def _check_width(model: Model, signature: Signature, name: str, embedding: EmbeddingSizes, section: str) -> None:
     tensor = input_tensor(model, signature, name)
     sizes = () if tensor is None else dimensions(tensor)[2:]
-    for number, (wanted, given) in enumerate(zip(sizes, embedder.sizes, strict=False), 2):
+    for number, (wanted, given) in enumerate(zip(sizes, embedding, strict=False), 2):
         if wanted != given:
             text = (
                 "The output tensor from the Embedding model must be have the same dimensions as the requested tensor for dims "
@@ -241,7 +240,7 @@ def _encoder(progress: EngineProgress, model_type: str) -> Model:
     return model
 
 
-def _compile(progress: EngineProgress, model_type: str, model: Model, backend: str) -> Compiled:
+def _compile(progress: EngineProgress, model_type: str, model: Model, backend: str) -> None:
     section = section_name(model_type)
     if backend == GPU:
         try:
@@ -254,7 +253,6 @@ def _compile(progress: EngineProgress, model_type: str, model: Model, backend: s
         if backend == NPU:
             progress.notes.append(f"without the vendor's compiler, {section} runs on the CPU instead of the NPU")
     progress.add(compiled)
-    return compiled
 
 
 def _first_input(model: Model) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ _ROLES = {
 }
 _LOGITS = "logits"
 _CACHES = (("kv_cache_k_", "kv_cache_v_"), ("k_cache_", "v_cache_"))
-_CONVOLUTION_CACHE = "kv_cache_c_"
+CONVOLUTION_CACHE = "kv_cache_c_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def cache_roots(signature: Signature) -> tuple[str, str] | None:
             for keys, values in _CACHES:
                 if name.startswith(keys):
                     return keys, values
-    if any(name.startswith(_CONVOLUTION_CACHE) for names in (signature.inputs, signature.outputs) for name in names):
-        return _CONVOLUTION_CACHE, _CONVOLUTION_CACHE
+    if any(name.startswith(CONVOLUTION_CACHE) for names in (signature.inputs, signature.outputs) for name in names):
+        return CONVOLUTION_CACHE, CONVOLUTION_CACHE
     return None
 
 

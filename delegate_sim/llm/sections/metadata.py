@@ -42,11 +42,6 @@ class LlmMetadata:
     has_start_token: bool
     min_runtime_version: str
 
-    @property
-    def has_model_type(self) -> bool:
-        """Whether the metadata gives the family of the model."""
-        return self.model_name is not None
-
 
 @dataclass(frozen=True, slots=True)
 class StateBuffer:
