@@ -172,12 +172,17 @@ def test_ctrl_c_leaves_a_valid_output(zoo, monkeypatch):
     assert judged(again) == (2, 1)
 
 
-def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
+def custom_model(name):
+    """A model of one custom operator with this name."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
-    graph.node("CUSTOM", tensors[:1], tensors[1:], custom="=HYPERLINK(1)")
-    Path("odd.tflite").write_bytes(builder.bytes())
+    graph.node("CUSTOM", tensors[:1], tensors[1:], custom=name)
+    return builder.bytes()
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
+    Path("odd.tflite").write_bytes(custom_model("=HYPERLINK(1)"))
     scan(["odd.tflite"], [NNAPI], "z.csv", Workers())
     assert ",=HYPERLINK" not in Path("z.causes.csv").read_text()
     assert {row["operator"] for row in read("z.csv")[CAUSES]} == {"=HYPERLINK(1)"}
@@ -185,13 +190,9 @@ def test_a_spreadsheet_takes_no_name_for_a_formula(zoo):
 
 def test_names_that_no_format_could_hold(zoo):
     """Not UTF-8, with NUL, carriage returns and quotes: in paths and in names of custom operators."""
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    tensors = [graph.input("x", "FLOAT32", (1,)), graph.tensor("y", "FLOAT32", (1,))]
-    graph.node("CUSTOM", tensors[:1], tensors[1:], custom='a\rb\0c"d,;=e\u202e')
     models = [os.fsdecode(b"odd\xff\r.tflite"), "'=1;-2.tflite"]
     for model in models:
-        Path(model).write_bytes(builder.bytes())
+        Path(model).write_bytes(custom_model('a\rb\0c"d,;=e\u202e'))
     outputs = ["z.csv", "z.jsonl", "z.sqlite"]
     for output in outputs:
         scan(models, [NNAPI], output, Workers())

@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.device.logs import summary
 from tests.support.edge_tpu import FAILURE
 
 SUCCESS = """Edge TPU Compiler version 15.0.340273435
@@ -32,12 +33,8 @@ Compilation succeeded!
 """
 
 
-def said(text):
-    return summary_of(read_log(text))
-
-
 def test_what_was_compiled():
-    found = said(SUCCESS)
+    found = summary(SUCCESS)
     compilation = found.edge_tpu
     assert (compilation.version, compilation.source, compilation.result) == ("15.0.340273435", "net.tflite", "net_edgetpu.tflite")
     assert (compilation.mapped, compilation.left, compilation.kernels) == (9, 3, 2)
@@ -56,7 +53,7 @@ def test_what_was_compiled():
     ],
 )
 def test_why_nothing_was_compiled(line, meaning):
-    found = said(f"Edge TPU Compiler version 16.0.384591198\n{line}\nCompilation failed!\n")
+    found = summary(f"Edge TPU Compiler version 16.0.384591198\n{line}\nCompilation failed!\n")
     assert found.delegate.outcome == "not-compiled"
     assert found.cause in line
     assert meaning in found.errors[0].meaning
@@ -64,7 +61,7 @@ def test_why_nothing_was_compiled(line, meaning):
 
 def test_a_later_attempt_that_succeeds_counts():
     text = FAILURE + "Try to compile segment with 10 ops\n" + SUCCESS.partition("\n")[2]
-    found = said(text)
+    found = summary(text)
     assert (found.delegate.outcome, found.edge_tpu.failure) == ("compiled", "")
 
 

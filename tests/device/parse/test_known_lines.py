@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from delegate_sim.device.parse.log import read_log, read_runs
-from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.log import read_log
+from tests.support.device.logs import summary
 
 
 class Case(NamedTuple):
@@ -299,10 +300,6 @@ NOISE = (
 )
 
 
-def summary(text):
-    return summary_of(read_runs(text.splitlines(keepends=True))[-1])
-
-
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("noise", [("", ""), NOISE], ids=["alone", "in a page"])
 def test_what_the_lines_say(name, noise):
@@ -333,9 +330,7 @@ def test_what_the_lines_say(name, noise):
     ],
 )
 def test_kernels_and_interfaces_tell_options(line, option, value):
-    from delegate_sim.device.parse.applied_target import setting_of
-
-    setting = setting_of(read_runs([f"INFO: {each}\n" for each in line.split("\n")])[-1])
+    setting = setting_of(read_log("".join(f"INFO: {each}\n" for each in line.split("\n"))))
     assert (setting.options[option], option in setting.known) == (value, True)
 
 

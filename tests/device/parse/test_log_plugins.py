@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.device.compare.row_matching import OTHER_MODEL
 from delegate_sim.device.parse.log import join_logs, read_log
 from delegate_sim.device.parse.log_contents import PluginLine, ReconcileError
-from delegate_sim.device.parse.log_summary import summary_of
 from tests.support.delegates.npu_models import chain
+from tests.support.device.logs import summary
 
 MODEL = chain(["RELU", "NEG", "RELU"]).bytes()
 LINE = "Partitioned subgraph<0>, selected {} ops, from a total of 3 ops. resulted in {} partitions."
@@ -64,7 +65,7 @@ def test_lines_of_what_comes_after_a_plugin_are_not_foreign_to_it():
 
 
 def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
-    found = summary_of(read_log(STACK))
+    found = summary(STACK)
     assert [refusal[:2] for refusal in found.refusals] == [
         ("DELEGATE DispatchDelegate", "Operation is not supported."),
         ("MyOp", "Operation is not supported."),
@@ -74,7 +75,7 @@ def test_kernels_and_custom_operators_among_what_the_gpu_refuses():
 
 def test_what_comes_after_a_plugin_is_no_sign_of_another_model():
     found = delegate_sim.reconcile(MODEL, read_log(STACK.replace("out of 3 node", "out of 30 node")), "mldrift")
-    assert not any("taken with this model" in note for note in found.notes)
+    assert not any(OTHER_MODEL in note for note in found.notes)
     assert "give --accelerators npu,gpu,cpu --soc VENDOR:SOC" in found.notes[0]
 
 
@@ -84,7 +85,7 @@ def test_another_delegates_kernel_is_no_sign_of_another_model():
 
 
 def test_what_a_plugin_selects_is_counted_where_nothing_runs_it():
-    delegate = summary_of(read_log(LOG)).delegate
+    delegate = summary(LOG).delegate
     assert delegate.outcome == "requested"
     (count,) = delegate.counts
     assert (count.source, count.delegated, count.total, count.partitions) == ("compiled", 2, 3, 2)

@@ -11,6 +11,7 @@ from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_contents import LogError, UnknownDelegateError
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.device.logs import summary
 
 LOGS = Path(__file__).resolve().parents[3] / "fixtures" / "logs"
 
@@ -64,12 +65,6 @@ def test_what_litert_compiles_and_dispatches():
     assert "no dispatch library" in found.errors[0].meaning
     assert [line for line, _ in found.notes] == ["GPU accelerator could not be loaded and registered."]
     assert not found.may_be_older
-
-
-def test_what_a_compiler_plugin_selects():
-    (line,) = log_of("litert_npu").plugins
-    assert (line.subgraph, line.selected, line.total, line.partitions) == (0, 40, 44, 3)
-    assert line.line == "Partitioned subgraph<0>, selected 40 ops, from a total of 44 ops. resulted in 3 partitions."
 
 
 def test_devices_that_the_runtime_behind_chose_count_lines_that_logcat_left_out():
@@ -143,7 +138,7 @@ def test_lines_of_label_image_in_a_container():
 
 
 def test_a_delegate_that_is_only_known_by_name():
-    found = summary_of(read_log("INFO: HailoDelegate: 1 nodes delegated out of 1 nodes with 1 partitions.\n"))
+    found = summary("INFO: HailoDelegate: 1 nodes delegated out of 1 nodes with 1 partitions.\n")
     assert (found.delegate.name, found.delegate.outcome) == ("", "whole")
     assert "Hailo" in found.delegate.title
 
@@ -165,8 +160,8 @@ def test_a_delegate_of_which_nothing_is_known_but_its_count():
 
 
 def test_an_error_of_litert_without_a_level():
-    log = read_log("[dispatch_delegate.cc:122] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n")
-    assert [error.kind for error in summary_of(log).errors] == ["failure"]
+    found = summary("[dispatch_delegate.cc:122] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n")
+    assert [error.kind for error in found.errors] == ["failure"]
 
 
 LARGER = "Replacing 5 out of 64 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 5 partitions for the whole graph.\n"
@@ -207,11 +202,7 @@ def test_the_long_format_of_logcat():
     ],
 )
 def test_wordings_that_only_older_releases_have(line):
-    assert summary_of(read_log(f"{line}\n")).is_old
-
-
-def summary(text):
-    return summary_of(read_log(text))
+    assert summary(f"{line}\n").is_old
 
 
 def test_a_kernel_without_a_name_is_of_the_delegate_that_was_switched_on():
@@ -277,10 +268,10 @@ RAN = (
     ],
 )
 def test_a_benchmark_that_came_to_its_end_is_not_cut_short(more, outcome, is_cut):
-    found = summary_of(read_log("\n".join([*RAN[:3], *more, *RAN[3:], ""])))
+    found = summary("\n".join([*RAN[:3], *more, *RAN[3:], ""]))
     assert (found.delegate.outcome, found.is_cut) == (outcome, is_cut)
 
 
 def test_a_benchmark_without_its_end_may_be_cut_short():
-    found = summary_of(read_log("\n".join([*RAN[:3], ""])))
+    found = summary("\n".join([*RAN[:3], ""]))
     assert (found.delegate.outcome, found.is_cut) == ("unknown", True)

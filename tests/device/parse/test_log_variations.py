@@ -1,4 +1,4 @@
-"""Sixty variations of made-up logs: cut off, mixed with other lines, in other locales, of two devices or three runs, reordered.
+"""Variations of made-up logs: cut off, mixed with other lines, in other locales, of two devices or three runs, reordered.
 
 What each variation says was written down by reading it: the delegate, its outcome, and the numbers of delegated and of all nodes.
 """
@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import pytest
 
-from delegate_sim.device.parse.log import read_lines, read_runs, read_runs_file
-from delegate_sim.device.parse.log_contents import LogError
+from delegate_sim.device.parse.log import read_log, read_runs
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.device.logs import summary
 from tests.support.edge_tpu import DISPATCH, INVOKE_FAILS
 
 
@@ -91,8 +91,6 @@ BASES = {
     "hexagon": (HEXAGON, Said("hexagon", "part", (20, None))),
     "table": (TABLE, Said("gpu", "part", (None, None))),
 }
-MESSAGES = {name: text for name, (text, _) in BASES.items() if "STARTING!" not in text}
-"""The logs that applications print; the others are of benchmark_model."""
 
 
 class Variation(NamedTuple):
@@ -203,44 +201,29 @@ def variations():
     yield Variation("NNAPI after a GPU that failed", GPU_FAILS + NNAPI, (BASES["gpu-fails"][1], BASES["nnapi"][1]))
 
 
-VARIATIONS = {variation.name: variation for variation in variations()}
-
-
-def nodes_of(summary):
+def nodes_of(found):
     """The most conclusive count of the delegate: the runtime's, else its own."""
-    by_source = {count.source: (count.delegated, count.total) for count in summary.delegate.counts}
+    by_source = {count.source: (count.delegated, count.total) for count in found.delegate.counts}
     return next((by_source[source] for source in ("replacement", "own", "split", "table") if source in by_source), None)
 
 
-def check(summary, said):
-    assert (summary.delegate.name, summary.delegate.outcome) == (said.delegate, said.outcome)
-    assert summary.delegate.failed_running == said.failed_running
-    assert nodes_of(summary) == said.nodes
-    assert said.cause in summary.cause
-    assert bool(summary.cause) == bool(said.cause)
+def check(found, said):
+    assert (found.delegate.name, found.delegate.outcome) == (said.delegate, said.outcome)
+    assert found.delegate.failed_running == said.failed_running
+    assert nodes_of(found) == said.nodes
+    assert said.cause in found.cause
+    assert bool(found.cause) == bool(said.cause)
 
 
-def test_there_are_sixty():
-    assert len(VARIATIONS) == 60
-
-
-@pytest.mark.parametrize("name", VARIATIONS)
-def test_a_variation_says(name):
-    variation = VARIATIONS[name]
+@pytest.mark.parametrize("variation", list(variations()), ids=lambda variation: variation.name)
+def test_a_variation_says(variation):
     if variation.said == (Said("", "nothing"),):
-        assert read_lines(io.StringIO(variation.text)).is_empty
+        assert read_log(variation.text).is_empty
         return
     found = [summary_of(log) for log in separate_runs(read_runs(io.StringIO(variation.text, newline="\n")))]
     assert len(found) == len(variation.said)
-    for summary, said in zip(found, variation.said, strict=True):
-        check(summary, said)
-
-
-def test_a_file_with_nothing_of_a_delegate(tmp_path):
-    path = tmp_path / "empty.log"
-    path.write_text("STARTING!\r\nHello\r\n", encoding="utf-8")
-    with pytest.raises(LogError, match="has no lines about a delegate"):
-        read_runs_file(str(path))
+    for run, said in zip(found, variation.said, strict=True):
+        check(run, said)
 
 
 GPU_PART = """INFO: Created TensorFlow Lite delegate for GPU.
@@ -307,10 +290,10 @@ DRIFT = "VERBOSE: Replacing 8 out of 8 node(s) with delegate (LITERT_CL) node, y
     ],
 )
 def test_an_error_belongs_to_one_delegate(text, delegates, cause):
-    summary = summary_of(read_lines(io.StringIO(text)))
-    assert [(each.name, each.outcome, each.is_later) for each in (summary.delegate, *summary.others)] == delegates
-    assert cause in summary.cause
-    assert bool(summary.cause) == bool(cause)
+    found = summary(text)
+    assert [(each.name, each.outcome, each.is_later) for each in (found.delegate, *found.others)] == delegates
+    assert cause in found.cause
+    assert bool(found.cause) == bool(cause)
 
 
 TWO_SUBGRAPHS = """\
@@ -339,7 +322,7 @@ VERBOSE: Replacing 5 out of 9 node(s) with delegate (TfLiteXNNPackDelegate) node
     ],
 )
 def test_a_kernels_number_is_counted_after_the_first_nodes_of_its_subgraph(text, meaning):
-    errors = summary_of(read_lines(io.StringIO(text))).errors
+    errors = summary(text).errors
     assert next(error.meaning for error in errors if error.kind == "node-error").startswith(meaning)
 
 
@@ -410,7 +393,7 @@ ADD                            2          More than one subgraph is not supporte
 
 
 def test_a_table_of_teflon_alone_does_not_show_what_it_took():
-    found = summary_of(read_lines(io.StringIO(TEFLON_TABLE)))
+    found = summary(TEFLON_TABLE)
     assert (found.delegate.outcome, found.delegate.counts, found.is_cut) == ("created", (), True)
 
 
@@ -418,12 +401,8 @@ def test_a_table_of_teflon_alone_does_not_show_what_it_took():
 def test_the_sum_of_a_compilers_rows_is_a_lower_bound(is_complete):
     numbers = "Number of operations that will run on Edge TPU: 5\nNumber of operations that will run on CPU: 2\n"
     text = COMPILER_TABLE.replace("Operator", f"{numbers}Operator") if is_complete else COMPILER_TABLE
-    (count,) = summary_of(read_lines(io.StringIO(text))).delegate.counts
+    (count,) = summary(text).delegate.counts
     assert (count.delegated, count.total, count.is_complete) == ((5, 7, True) if is_complete else (0, 2, False))
-
-
-def summary(text):
-    return summary_of(read_lines(io.StringIO(text)))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from delegate_sim.device.parse.log import read_log
+from delegate_sim.device.parse.log_summary import summary_of
+
 SYNAP = """\
 INFO: STARTING!
 INFO: Tensorflow Version : 2.15.0
@@ -21,7 +24,11 @@ INFO: The input model file size (MB): 0.497264
 INFO: Initialized session in 66.002ms.
 """
 
-
 REPLACING = (
     "INFO: Replacing 31 out of 31 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for the whole graph.\n"
 )
+
+
+def summary(text):
+    """The summary of the last run in a log."""
+    return summary_of(read_log(text))
