@@ -71,11 +71,10 @@ _HEADER_HINT = "build or download the bundle again"
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The file, its header, the sections of models by model type, and all other sections by data type."""
+    """The file, the sections of models by model type, and all other sections by data type."""
 
     path: str
     content: Content
-    header: Header
     models: Mapping[str, Section]
     others: Mapping[int, Section]
 
@@ -178,7 +177,7 @@ def read_bundle(path: str, content: Content) -> Bundle:
             models[name] = section
         else:
             others[section.data_type] = section
-    return Bundle(path, content, header, models, others)
+    return Bundle(path, content, models, others)
 
 
 def section_name(model_type: str) -> str:

@@ -57,7 +57,6 @@ class JobAnswer(NamedTuple):
     Only targets that were simulated have new rows. ``is_fault`` is true if one of the rows has an internal error.
     """
 
-    model: str
     runs: Sequence[ScanRow]
     causes: Sequence[ScanRow]
     is_fault: bool = False
@@ -65,7 +64,7 @@ class JobAnswer(NamedTuple):
 
 def failed(job: Job, message: str, is_fault: bool = False) -> JobAnswer:
     """Return the answer for a model that cannot be simulated."""
-    return JobAnswer(job.model, [_storable(_failed_row(job.model, spec, message)) for spec in job.targets], (), is_fault)
+    return JobAnswer([_storable(_failed_row(job.model, spec, message)) for spec in job.targets], (), is_fault)
 
 
 def stored_name(path: str) -> str:
@@ -108,7 +107,7 @@ def answer(job: Job) -> JobAnswer:
             row, own = _failed_row(job.model, spec, message, sha256, model.size), []
         runs.append(_storable(row))
         causes += map(_storable, own)
-    return JobAnswer(job.model, runs, causes, is_fault)
+    return JobAnswer(runs, causes, is_fault)
 
 
 def _storable(row: ScanRow) -> ScanRow:

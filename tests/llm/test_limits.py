@@ -28,7 +28,7 @@ def test_fields_beyond_the_limit_are_refused(monkeypatch):
 
 
 def test_a_long_prompt_is_not_counted(monkeypatch):
-    pieces = Tokenizer("byte pairs", 2, {"a": 0.0, "b": 0.0})
+    pieces = Tokenizer({"a": 0.0, "b": 0.0})
     assert pieces.count("ab") == 2
     monkeypatch.setattr(tokenizer, "_LONGEST_PROMPT", 1)
     assert pieces.count("ab") is None

@@ -116,8 +116,6 @@ class DeviceLog:
     """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
-    graph: str | None = None
-    """The model's path on the device."""
     tensorflow_version: str | None = None
     is_benchmark: bool = False
     """True if benchmark_model printed the log."""

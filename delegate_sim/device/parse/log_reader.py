@@ -98,7 +98,7 @@ _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
-_LOADED = re.compile(r"Loaded model (?P<path>\S.*)")
+_LOADED = re.compile(r"Loaded model \S.*")
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d+\.\d+(?:\.\d+)?)")
 _LOST = "Dropping ProfileBuffer event"
 
@@ -482,11 +482,10 @@ class Reader:
         elif (match := _VERSION.search(text)) is not None:
             self.current = replace(self.current, tensorflow_version=match["version"])
             return True
-        elif (match := _LOADED.fullmatch(text.strip())) is not None:
+        elif _LOADED.fullmatch(text.strip()) is not None:
             if self.is_loaded:
                 self._start()
             self.is_loaded = True
-            self.current = replace(self.current, graph=self.current.graph or match["path"].strip())
         elif _LOST in text:
             self.current = replace(self.current, lost_events=True)
             return True
@@ -510,8 +509,6 @@ class Reader:
         self.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":
             self.current = replace(self.current, is_old=True)
-        if name == "graph":
-            self.current = replace(self.current, graph=match["value"])
 
 
 @dataclass

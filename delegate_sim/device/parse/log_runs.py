@@ -95,7 +95,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
         not_created=empty.not_created,
         parameters=empty.parameters,
         flags=empty.flags,
-        graph=empty.graph,
         is_benchmark=False,
         run_orders=empty.run_orders,
         summaries=empty.summaries,

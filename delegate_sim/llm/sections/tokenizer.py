@@ -26,13 +26,8 @@ _SMALL = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Tokenizer:
-    """A tokenizer: its kind, the number of its pieces, and the scores for merging byte pairs.
+    """A tokenizer: the scores for merging byte pairs, or none if the tokenizer is not simulated or was not read."""
 
-    If the values were not read, ``pieces`` is None and ``scores`` is empty.
-    """
-
-    kind: str
-    pieces: int | None = None
     scores: Mapping[str, float] = field(default_factory=dict)
 
     def count(self, text: str) -> int | None:
@@ -53,7 +48,7 @@ class Tokenizer:
         return sum(1 if symbol in self.scores else len(symbol.encode()) for symbol in symbols)
 
 
-def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
+def read_tokenizer(bundle: Bundle, *, is_counted: bool) -> Tokenizer:
     """Read the tokenizer. Raises Stopped.
 
     ``is_counted`` must be true if ``count`` will be called. Otherwise, the scores of a large tokenizer are not read.
@@ -63,7 +58,7 @@ def read_tokenizer(bundle: Bundle, *, is_counted: bool = False) -> Tokenizer:
         return _sentence_pieces(content, is_counted=is_counted)
     content = bundle.bytes_of(HF_TOKENIZER)
     if content is not None and decompresses(content):
-        return Tokenizer("Hugging Face")
+        return Tokenizer()
     text = "NOT_FOUND: No tokenizer found in the model for model type: TF_LITE_PREFILL_DECODE"
     raise Stopped(Stop("tokenizer", text, hint="add a section with a SentencePiece or Hugging Face tokenizer"))
 
@@ -91,16 +86,14 @@ def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
     try:
         message = ProtobufMessage(content)
         if not is_counted and len(content) > _SMALL:
-            return Tokenizer("SentencePiece", len(message.all(_PIECES)))
+            return Tokenizer()
         pieces = message.messages(_PIECES)
         trainer = message.message(_TRAINER)
     except ProtobufError as error:
         text = "model_proto->ParseFromString(serialized)"
         hint = f"build the bundle again: the tokenizer {error}"
         raise Stopped(Stop("tokenizer", text, ENGINE, "SP_Tokenizer", hint=hint)) from error
-    return Tokenizer(
-        "SentencePiece", len(pieces), _scores(pieces) if trainer and trainer.integer(_TRAINER_TYPE) == _BYTE_PAIRS else {}
-    )
+    return Tokenizer(_scores(pieces) if trainer and trainer.integer(_TRAINER_TYPE) == _BYTE_PAIRS else {})
 
 
 def _scores(pieces: Sequence[ProtobufMessage]) -> dict[str, float]:

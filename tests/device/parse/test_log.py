@@ -66,7 +66,7 @@ def test_delegates_one_after_another():
 def test_what_benchmark_model_says():
     log = read_log(SYNAP)
     assert log.is_benchmark
-    assert log.graph == "/data/local/tmp/model.tflite"
+    assert log.parameters["graph"] == "/data/local/tmp/model.tflite"
     assert log.tensorflow_version == "2.15.0"
     assert log.parameters["nnapi accelerator name"] == "synap-npu"
     assert log.parameters["nnapi accelerators available"] == "synap-npu,nnapi-reference"

@@ -23,8 +23,6 @@ class RunTimes:
     """The average time of an inference in the warm-up."""
     inference_ms: float | None = None
     """The average time of a measured inference."""
-    spread_ms: float | None = None
-    """The standard deviation of ``profiled_ms``, or of ``inference_ms`` if there is no profile."""
     profiled_ms: float | None = None
     """The average time of all profiled rows in one inference, as the profiler adds them up."""
     runs: int | None = None
@@ -44,9 +42,9 @@ _MICROSECONDS = re.compile(
     rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
 )
 _FIELDS = {"init": "init_ms", "first inference": "first_ms", "warmup": "warmup_ms", "inference": "inference_ms"}
-_PROFILED = re.compile(rf"Timings \(microseconds\): count=(?P<count>\d{{1,9}}).* avg=(?P<avg>{_REAL})(?: std=(?P<std>{_REAL}))?")
+_PROFILED = re.compile(rf"Timings \(microseconds\): count=(?P<count>\d{{1,9}}).* avg=(?P<avg>{_REAL})")
 _MILLISECONDS = re.compile(
-    rf"(?P<name>Model initialization|Warmup \((?:first|avg)\)|Inference \((?:avg|std)\)): +(?P<value>{_REAL}) ms"
+    rf"(?P<name>Model initialization|Warmup \((?:first|avg)\)|Inference \(avg\)): +(?P<value>{_REAL}) ms"
     r"(?: \((?P<runs>\d{1,9}) runs\))?"
 )
 _OF_LITERT = {
@@ -54,7 +52,6 @@ _OF_LITERT = {
     "warmup (first)": "first_ms",
     "warmup (avg)": "warmup_ms",
     "inference (avg)": "inference_ms",
-    "inference (std)": "spread_ms",
 }
 
 
@@ -66,9 +63,8 @@ def times_in(text: str) -> dict[str, Any]:
             for match in _MICROSECONDS.finditer(text)
         }
     if (match := _PROFILED.search(text)) is not None:
-        spread = None if match["std"] is None else float(match["std"]) / 1000
         # A table of a delegate's internal operators has this line too, but later in the log.
-        return {"profiled_ms": float(match["avg"]) / 1000, "spread_ms": spread, "runs": int(match["count"])}
+        return {"profiled_ms": float(match["avg"]) / 1000, "runs": int(match["count"])}
     if (match := _MILLISECONDS.match(text.strip())) is not None:
         name = match["name"].lower()
         runs = {"runs": int(match["runs"])} if match["runs"] and name.startswith("inference") else {}
@@ -87,19 +83,19 @@ def times_of_result(content: Mapping[str, Any]) -> RunTimes:
     """Return the times in a result file: ``--result_json`` of litert-benchmark, or ``--result_file_path`` of benchmark_model."""
     latency, misc = (content.get(name) for name in ("latency", "misc_metrics"))
     if isinstance(latency, dict):
-        names = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms", "std_ms")
+        names = ("init_ms", "warmup_first_ms", "warmup_avg_ms", "avg_ms")
         return _times(latency, names, latency.get("num_runs"))
     metrics = content.get("latency_metrics")
     if not isinstance(metrics, dict):
         return NO_TIMES
-    names = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms", "stddev_ms")
+    names = ("init_ms", "first_inference_ms", "average_warm_up_ms", "avg_ms")
     return _times(metrics, names, misc.get("num_runs") if isinstance(misc, dict) else None)
 
 
 def _times(content: Mapping[str, Any], names: Sequence[str], runs: object) -> RunTimes:
-    init, first, warmup, inference, spread = [_number(content.get(name)) for name in names]
+    init, first, warmup, inference = [_number(content.get(name)) for name in names]
     count = _number(runs)
-    return RunTimes(init, first, warmup, inference, spread, runs=None if count is None else int(count))
+    return RunTimes(init, first, warmup, inference, runs=None if count is None else int(count))
 
 
 def _number(value: object) -> float | None:
