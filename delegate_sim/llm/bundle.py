@@ -51,16 +51,8 @@ MODEL_TYPES = frozenset(
     {
         *(PREFILL_DECODE, EMBEDDER, PER_LAYER_EMBEDDER, VISION_ENCODER, VISION_ADAPTER, AUDIO_ENCODER, AUDIO_ADAPTER),
         *(ARTISAN_DECODER, AUX, MTP_DRAFTER),
-        *(
-            "acoustic",
-            "audio_encoder",
-            "audio_frontend",
-            "embed_probs",
-            "encoder_decoder",
-            "end_of_audio",
-            "end_of_vision",
-            "mtp_aux",
-        ),
+        *("acoustic", "audio_encoder", "audio_frontend", "embed_probs", "encoder_decoder", "end_of_audio", "end_of_vision"),
+        "mtp_aux",
         *("nam_attention", "nam_text_encoder", "self_conditioner", "text_decoder", "text_encoder", "vocoder"),
     }
 )

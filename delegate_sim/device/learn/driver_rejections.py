@@ -69,7 +69,7 @@ class _Inquiry:
     base: Run
     kinds: Mapping[_Node, _NodeKind]
     """The kind of each node that the delegate asks the driver about."""
-    whole: frozenset[_Node]
+    all_or_nothing: frozenset[_Node]
     """Nodes of partitions that are delegated either as a whole or not at all."""
 
     def fitting(self, rejected: Iterable[_Node]) -> Run | None:
@@ -136,7 +136,7 @@ def _by_node(inquiry: _Inquiry) -> Iterator[Match]:
 
     If the delegate accepts a CPU node, either the driver rejected the node, or a limit dropped the node's partition.
     """
-    kinds, all_or_nothing, known = inquiry.kinds, inquiry.whole, inquiry.trials.facts.on_cpu
+    kinds, all_or_nothing, known = inquiry.kinds, inquiry.all_or_nothing, inquiry.trials.facts.on_cpu
     on_cpu = {(index, node) for index, nodes in known.items() for node in nodes}
     delegated = {node for node in kinds if node[0] in known and node not in on_cpu}
     left_out = {node for node in kinds if node in on_cpu}
@@ -166,10 +166,10 @@ def _unions(inquiry: _Inquiry, nodes: set[_Node]) -> Iterator[set[_Node]]:
     """
     by_op: dict[str, set[_Node]] = {}
     by_kind: dict[_NodeKind, set[_Node]] = {}
-    for node in sorted(nodes - inquiry.whole):
+    for node in sorted(nodes - inquiry.all_or_nothing):
         by_op.setdefault(inquiry.kinds[node].op, set()).add(node)
         by_kind.setdefault(inquiry.kinds[node], set()).add(node)
-    always = nodes & inquiry.whole
+    always = nodes & inquiry.all_or_nothing
     for number in (1, 2, 3):
         for chosen in islice(combinations(by_op.values(), number), _MOST_ATTEMPTS // 4):
             yield always.union(*chosen)

@@ -22,8 +22,8 @@ _VENDORS = tuple(
     )
 )
 _NEEDLES = (
-    *("sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_"),
-)
+    "sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_",
+)  # fmt: skip
 """Words in lower case. Every line about a chip contains at least one of these words."""
 
 

@@ -106,14 +106,14 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     If two delegates use the name, return the delegate with a kernel in the log. If the log has no kernel of either delegate,
     other lines show who printed the name: one of LiteRT 2's accelerators, or an older delegate.
     """
-    delegate = delegate_named(name)
+    named = delegate_named(name)
     plain = plain_name(name)
     others = [
         delegate for delegate in map(find_delegate, DELEGATE_NAMES) if plain and plain == plain_name(delegate.log.speaks_as)
     ]
     if not others:
-        return delegate
-    candidates = [*([delegate] if delegate is not None else []), *others]
+        return named
+    candidates = [*([named] if named is not None else []), *others]
     kernels = {
         *[replacement.kernel for replacement in log.replacements],
         *[statement.values["op"] for statement in log.statements_of(NODE_ERROR)],
@@ -132,7 +132,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
 def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
     """Return all names that a delegate may have in the lines of a log, as plain names."""
     names = {plain_name(kernel_name) for kernel_name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
-    shared = {plain_name(delegate.log.speaks_as) for delegate in map(find_delegate, DELEGATE_NAMES) if delegate.log.speaks_as}
+    shared = {plain_name(other.log.speaks_as) for other in map(find_delegate, DELEGATE_NAMES) if other.log.speaks_as}
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
     return (names - shared) | shared_names
 

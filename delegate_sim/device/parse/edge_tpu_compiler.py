@@ -132,21 +132,9 @@ _PROGRESS = re.compile(
     r"Number of Edge TPU subgraphs|\w{0,40} ?Edge TPU: starting export)"
 )
 _NEEDLES = (
-    *(
-        "Edge",
-        "ompil",
-        "Operat",
-        "subgraph",
-        "Tensor has",
-        "Input",
-        "Output",
-        "chip memory",
-        "Model ",
-        "Started a",
-        "Searching for",
-    ),
-    *("Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of"),
-)
+    "Edge", "ompil", "Operat", "subgraph", "Tensor has", "Input", "Output", "chip memory", "Model ", "Started a", "Searching for",
+    "Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of",
+)  # fmt: skip
 """Parts of lines. Every line of the compiler, except rows of a table, contains at least one of these parts."""
 
 

@@ -406,7 +406,7 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     if error.kind == LIBRARY_ERROR:
         return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
     if error.line == _KILLED:
-        return next((meaning for words, meaning in _OTHER_ERRORS if words in error.line), "")
+        return dict(_OTHER_ERRORS)[_KILLED]
     return _MEANINGS.get(error.kind, "")
 
 

@@ -599,15 +599,14 @@ def replacement_in(text: str) -> Replacement | None:
             match[0],
             match["kernel"],
             int(match["replaced"]),
-            None if match["total"] is None else int(match["total"]),
+            _integer(match["total"]),
             int(match["partitions"]),
-            None if match["subgraph"] is None else int(match["subgraph"]),
+            _integer(match["subgraph"]),
             match["name"],
         )
     match = _CUT_REPLACING.search(text.rstrip(" .\u2026"))
     if match is None:
         return None
-    total = None if match["total"] is None else int(match["total"])
     kernel, rest = match["kernel"], match["rest"]
     if rest is None:  # the line ends within the kernel's name
         kernel = whole_kernel(kernel)
@@ -618,4 +617,8 @@ def replacement_in(text: str) -> Replacement | None:
         line = match[0].rstrip("0123456789")
     yielding = _YIELDING.match(rest or "")
     partitions = None if yielding is None else int(yielding["partitions"])
-    return Replacement(line, kernel, int(match["replaced"]), total, partitions, None, None)
+    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None)
+
+
+def _integer(text: str | None) -> int | None:
+    return None if text is None else int(text)

@@ -360,9 +360,8 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     """
     lines = without_errors_of_others(log, names, is_certain=True)
     kinds = (
-        *(NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED),
-        NOT_APPLIED,
-    )
+        NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED, NOT_APPLIED,
+    )  # fmt: skip
     lines = replace(lines, statements=lines.statements_of(*kinds))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE

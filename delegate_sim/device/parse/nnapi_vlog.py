@@ -32,10 +32,10 @@ _FALLBACK = "CompilationBuilder::finish with CPU fallback"
 _DONE = re.compile(rf"Body::finish: compilation finished successfully(?: on (?P<device>{_NAME}))?")
 _FOUND = re.compile(rf"Found interface (?P<device>{_NAME})(?: \(version = (?P<version>[^()]{{1,100}})\))?")
 _NEEDLES = (
-    *("partitionTheWork: ", "can't do operation", "findBestDeviceForEachOperation(", "No driver can do"),
-    *("enqueueOnAppropriateDevice", "findNextDeviceToProcess", "compilation on", "prepareModel", _FALLBACK),
-    *("Body::finish", "Found interface", "Capab {"),
-)
+    "partitionTheWork: ", "can't do operation", "findBestDeviceForEachOperation(", "No driver can do",
+    "enqueueOnAppropriateDevice", "findNextDeviceToProcess", "compilation on", "prepareModel", _FALLBACK,
+    "Body::finish", "Found interface", "Capab {",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
