@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .bundle_error import BundleError
@@ -29,15 +30,13 @@ def models_at(url: str) -> list[str]:
     if url.lower().endswith(SEARCHED_SUFFIXES) and not is_pattern(url):
         return [url]
     store, path = _store(url)
-    try:
+    with _reported():
         if is_pattern(url):
             paths = store.glob(path)
         elif not store.isdir(path):
             return [url]
         else:
             paths = store.find(path)
-    except Exception as error:  # every store has its own exceptions
-        raise _fault(error) from error
     return [store.unstrip_protocol(name) for name in sorted(paths) if name.lower().endswith(SEARCHED_SUFFIXES)]
 
 
@@ -49,10 +48,8 @@ class RemoteFile:
 
     def __init__(self, url: str) -> None:
         self._store, self._path = _store(url)
-        try:
+        with _reported():
             details = self._store.info(self._path)
-        except Exception as error:
-            raise _fault(error) from error
         if details.get("type") == "directory":
             raise BundleError("is a folder, not a model")
         size = details.get("size")
@@ -65,20 +62,16 @@ class RemoteFile:
         If a store has no range requests, a part may have more bytes than requested.
         """
         spans = list(ranges)
-        try:
+        with _reported():
             parts: list[Any] = self._store.cat_ranges(
                 [self._path] * len(spans), [start for start, _ in spans], [end for _, end in spans], on_error="raise"
             )
-        except Exception as error:
-            raise _fault(error) from error
         return parts
 
     def whole(self) -> bytes:
         """Fetch the whole file. Raises BundleError."""
-        try:
+        with _reported():
             content: bytes = self._store.cat_file(self._path)
-        except Exception as error:
-            raise _fault(error) from error
         return content
 
 
@@ -92,6 +85,15 @@ def _store(url: str) -> tuple[Any, str]:
     except (ImportError, ValueError) as error:
         raise _fault(error) from error
     return store, str(path)
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Raise every error as a BundleError, because every store has its own exceptions."""
+    try:
+        yield
+    except Exception as error:
+        raise _fault(error) from error
 
 
 def _fault(error: Exception) -> BundleError:

@@ -87,26 +87,20 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     second part.
     """
     first = min([replacement.place for replacement in log.replacements], default=place)
-    before = _part(log, tuple(_between(log, 0, place)), 0, place)
-    after = _part(log, tuple(_between(log, place, None, min(first, place))), place, None)
-    empty = DeviceLog()
-    before = replace(
-        before,
-        not_created=empty.not_created,
-        parameters=empty.parameters,
-        flags=empty.flags,
-        is_benchmark=False,
-        run_orders=empty.run_orders,
-        summaries=empty.summaries,
-        slowest=empty.slowest,
-        inner_rows=empty.inner_rows,
-        times=empty.times,
-        lost_events=False,
-        runtime=empty.runtime,
-        line_count=0,
-        unused=(),
-        unused_count=0,
+    part = _part(log, tuple(_between(log, 0, place)), 0, place)
+    before = DeviceLog(
+        replacements=part.replacements,
+        applications=part.applications,
+        refusals=part.refusals,
+        dynamic_tensor=part.dynamic_tensor,
+        created=part.created,
+        tensorflow_version=part.tensorflow_version,
+        statements=part.statements,
+        is_old=part.is_old,
+        edge_tpu=part.edge_tpu,
+        chips=part.chips,
     )
+    after = _part(log, tuple(_between(log, place, None, min(first, place))), place, None)
     return before, after
 
 
