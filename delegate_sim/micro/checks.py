@@ -147,14 +147,12 @@ def fixed(which: Operand) -> Check[object]:
     return check(CONSTANT, f"a constant {which.name}", find)
 
 
-def same_shapes(first: Operand, second: Operand) -> Check[object]:
-    """Require that two tensors have the same shape."""
+def _other_shape(node: NodeView) -> str | None:
+    source, result = node.input(0).shape, node.output(0).shape
+    return None if source == result else f"input of shape {list(source)} and output of shape {list(result)}"
 
-    def find(node: NodeView) -> str | None:
-        one, other = first.tensor(node).shape, second.tensor(node).shape
-        return None if one == other else f"{first.name} of shape {list(one)} and {second.name} of shape {list(other)}"
 
-    return check(SHAPE, f"{first.name} and {second.name} of the same shape", find)
+SAME_SHAPES = check(SHAPE, "input and output of the same shape", _other_shape)
 
 
 def one_element(which: Operand) -> Check[object]:
