@@ -151,8 +151,8 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue
-        found = f"output {position} of shape {list(tensor.shape)}"
-        refused = reason(DYNAMIC_TENSOR, found, "results with dimensions greater than 0")
+        shape = f"output {position} of shape {list(tensor.shape)}"
+        refused = reason(DYNAMIC_TENSOR, shape, "results with dimensions greater than 0")
         return replace(verdict, status=Status.PREPARE, reasons=(refused,), is_dynamic=True)
     return verdict
 

@@ -89,15 +89,15 @@ def lacks(node: Node, target: MicroTarget) -> Reason | None:
     function = Operator(name, node.is_custom).function
     words = shortened(f"custom operator {name}" if node.is_custom else name)
     if name in target.without_room:
-        found = f"{words}, for which the resolver has no room"
+        lacking = f"{words}, for which the resolver has no room"
         hint = f"write MicroMutableOpResolver<{target.attempted}>"
     elif function:
-        found = f"{words}, which is not registered"
+        lacking = f"{words}, which is not registered"
         hint = f"add resolver.{function}()"
     else:
-        found = f"{words}, for which the runtime has no kernel"
+        lacking = f"{words}, for which the runtime has no kernel"
         hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)' if node.is_custom else ""
-    return reason(MISSING_OPERATOR, found, "an operator that the resolver has", hint)
+    return reason(MISSING_OPERATOR, lacking, "an operator that the resolver has", hint)
 
 
 class Operator(NamedTuple):
