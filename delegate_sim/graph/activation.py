@@ -7,6 +7,9 @@ from typing import Protocol
 from ..model import schema
 from ..model.options import Options
 
+ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+"""The bounds of each fused activation that clips its result."""
+
 
 class HasOptions(Protocol):
     """Interface of objects with builtin options, such as ``NodeView``."""

@@ -42,7 +42,7 @@ class PrepareFailure:
 
     node: int
     message: str
-    lines: tuple[str, ...] = ()
+    lines: tuple[str, ...]
     unregistered: str = ""
     kernel: tuple[int, int] | None = None
     """The subgraph and the first node of the failing delegate kernel, or None if a CPU kernel fails."""
@@ -166,13 +166,11 @@ class NodeView:
 
     def input(self, position: int) -> Tensor:
         """Return the operand at a position."""
-        index = self.node.input(position)
-        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+        return self.graph.tensor(self.node.input(position))
 
     def output(self, position: int) -> Tensor:
         """Return the result at a position."""
-        index = self.node.output(position)
-        return self.graph.tensors[index] if index >= 0 else NO_TENSOR
+        return self.graph.tensor(self.node.output(position))
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor as a flat sequence, or None for any other tensor."""

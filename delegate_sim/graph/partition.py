@@ -111,13 +111,13 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
         if epoch == len(epochs):
             epochs.append(_Epoch([], [], []))
         own = epochs[epoch]
-        own[0].append(index)
+        own.nodes.append(index)
         for tensor in inputs:
             source = epoch_of[tensor]
             if source != epoch and tensor >= 0:
-                own[1].append(tensor)
+                own.inputs.append(tensor)
                 if source >= 0:
-                    epochs[source][2].append(tensor)
+                    epochs[source].outputs.append(tensor)
         for tensor in node.outputs:
             epoch_of[tensor] = epoch
         epoch_of[-1] = _ALWAYS_READY
@@ -141,19 +141,13 @@ def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int,
     return earlier
 
 
-class _Dependencies(NamedTuple):
-    """The tensors that each node of a plan waits for. A node is given as its position in the plan."""
+def _dependencies(graph: Graph) -> tuple[list[int], list[int], dict[int, list[int]]]:
+    """Return what each node of a plan waits for. A node is given as its position in the plan.
 
-    epochs: Sequence[int]
-    """For each tensor, ``_NOT_READY`` if a node of the plan writes the tensor, otherwise ``_ALWAYS_READY``."""
-    waiting_for: Sequence[int]
-    """For each position in the plan, the number of tensors that its node waits for."""
-    readers: Mapping[int, Sequence[int]]
-    """For each tensor, the positions of the nodes that wait for this tensor."""
-
-
-def _dependencies(graph: Graph) -> _Dependencies:
-    """Return the dependencies of a graph's nodes, which are the same for all delegates."""
+    The first list has ``_NOT_READY`` for each tensor that a node of the plan writes, and ``_ALWAYS_READY`` for all other
+    tensors. The second list has the number of tensors that each node waits for. The mapping has the nodes that wait for each
+    tensor.
+    """
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     epochs = [_ALWAYS_READY] * len(graph.tensors)
     for node in nodes:
@@ -163,15 +157,11 @@ def _dependencies(graph: Graph) -> _Dependencies:
     waiting_for = [0] * len(nodes)
     readers: dict[int, list[int]] = {}
     for position, node in enumerate(nodes):
-        inputs = node.inputs
-        for tensor in inputs if len(inputs) == 1 else set(inputs):
+        for tensor in set(node.inputs):
             if tensor >= 0 and epochs[tensor] == _NOT_READY:
-                if tensor in readers:
-                    readers[tensor].append(position)
-                else:
-                    readers[tensor] = [position]
+                readers.setdefault(tensor, []).append(position)
                 waiting_for[position] += 1
-    return _Dependencies(epochs, waiting_for, readers)
+    return epochs, waiting_for, readers
 
 
 def _side_effect_chain(graph: Graph) -> ControlEdges:
@@ -190,18 +180,16 @@ class _Partitioner:
 
     def __init__(self, graph: Graph, delegated: Collection[int], control_edges: ControlEdges) -> None:
         taken = set(delegated)
-        epochs, waiting_for, self.readers = _dependencies(graph)
+        # ``waiting_for`` also counts the control edges, which are added below.
+        self.tensor_epoch, self.waiting_for, self.readers = _dependencies(graph)
         self.graph = graph
         self.plan = graph.execution_plan
         self.nodes = [graph.nodes[index] for index in self.plan]
         self.is_delegated = [index in taken for index in self.plan]
-        self.tensor_epoch = list(epochs)
         self.is_done = [False] * len(self.nodes)
         self.ready: tuple[list[int], list[int]] = ([], [])
         """Heaps with the positions of nodes that are ready to run: first the CPU nodes, second the delegated nodes."""
         self.subsets: list[tuple[bool, list[int], set[int], set[int]]] = []
-        self.waiting_for = list(waiting_for)
-        """For each position, the number of tensors and control edges that its node still waits for."""
         self.followers: dict[int, list[int]] = {}
         for before, after in sorted(set(control_edges)):
             if 0 <= before < len(self.nodes) and 0 <= after < len(self.nodes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.model import Model
 from .arena import plan_arena
-from .graph import byte_size, external_tensors
+from .graph import byte_size, count_external_tensors
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
 from .report import MicroReport, Outcome
 from .resolver import operators_of
@@ -27,7 +27,7 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
         failing_node=None if failing is None else (failing.subgraph, failing.index),
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
         arena=plan_arena(model, preparation) if outcome is Outcome.ALLOCATED else None,
-        external_tensors=len(external_tensors(model)),
+        external_tensors=count_external_tensors(model),
     )
 
 

@@ -11,7 +11,7 @@ from ..model.model import Model
 from .lifetimes import Buffer, planned_buffers
 from .planner import plan, total_size
 from .preparation import Preparation
-from .tail import BITS_32, planning_size, tail_size
+from .tail import planning_size, tail_size
 
 _MOST_BUFFERS = 5000
 
@@ -90,7 +90,7 @@ def plan_arena(model: Model, preparation: Preparation) -> Arena:
     offsets = plan(requirements)
     return Arena(
         total_size(requirements, offsets),
-        tail_size(preparation, BITS_32),
-        planning_size(preparation, len(buffers), BITS_32),
+        tail_size(preparation),
+        planning_size(preparation, len(buffers)),
         tuple(map(PlacedBuffer, buffers, offsets)),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..graph.activation import fused_activation
+from ..graph.activation import ACTIVATION_BOUNDS, fused_activation
 from ..graph.graph import NodeView
 from ..model.model import Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers
@@ -28,10 +28,6 @@ ONE_TO_ONE = operand_count(1, 1)
 TWO_TO_ONE = operand_count(2, 1)
 THREE_TO_ONE = operand_count(3, 1)
 SAME_TYPES = same_type(INPUT, OUTPUT, kind=TENSOR_TYPE)
-
-_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""The bounds of each fused activation."""
-
 
 _CMSIS_NN = Condition[MicroTarget]("with CMSIS-NN", lambda target: target.kernels == "cmsis-nn")
 
@@ -119,7 +115,7 @@ def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...
 def _activation_bounds(node: NodeView) -> str | None:
     """Return text about a bound that the result cannot represent, or None (``CalculateActivationRangeQuantized``)."""
     activation = fused_activation(node)
-    for bound in _BOUNDS.get(activation, ()):
+    for bound in ACTIVATION_BOUNDS.get(activation, ()):
         if not is_quantizable(bound, node.output(0)):
             return f"fused {activation} with a scale of {scale(node.output(0)):g}"
     return None
@@ -147,14 +143,12 @@ def fixed(which: Operand) -> Check[object]:
     return check(CONSTANT, f"a constant {which.name}", find)
 
 
-def same_shapes(first: Operand, second: Operand) -> Check[object]:
-    """Require that two tensors have the same shape."""
+def _other_shape(node: NodeView) -> str | None:
+    source, result = node.input(0).shape, node.output(0).shape
+    return None if source == result else f"input 0 of shape {list(source)} and output of shape {list(result)}"
 
-    def find(node: NodeView) -> str | None:
-        one, other = first.tensor(node).shape, second.tensor(node).shape
-        return None if one == other else f"{first.name} of shape {list(one)} and {second.name} of shape {list(other)}"
 
-    return check(SHAPE, f"{first.name} and {second.name} of the same shape", find)
+SAME_SHAPES = check(SHAPE, "input 0 and output of the same shape", _other_shape)
 
 
 def one_element(which: Operand) -> Check[object]:

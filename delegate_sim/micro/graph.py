@@ -31,26 +31,18 @@ _SIZES = {
 """The size in bytes of an element of each type (``TfLiteTypeSizeOf`` in ``memory_helpers.cc``)."""
 
 
-def external_tensors(model: Model) -> tuple[tuple[int, int], ...]:
-    """Return the subgraph and the index of each tensor with data outside the flatbuffer."""
-    if not model.offset_buffers:
-        return ()
-    return tuple(
-        (subgraph.index, tensor.index)
-        for subgraph in model.subgraphs
-        for tensor in subgraph.tensors
-        if tensor.buffer in model.offset_buffers
-    )
+def count_external_tensors(model: Model) -> int:
+    """Return the number of tensors with data outside the flatbuffer."""
+    return sum([tensor.buffer in model.offset_buffers for subgraph in model.subgraphs for tensor in subgraph.tensors])
 
 
 def micro_graph(model: Model, subgraph: Subgraph) -> Graph:
     """Return the graph of a subgraph."""
-    outside = model.offset_buffers
     return Graph(
         model=model,
         index=subgraph.index,
         name=subgraph.name,
-        tensors=tuple(map(_as_arena, subgraph.tensors, [tensor.buffer in outside for tensor in subgraph.tensors])),
+        tensors=tuple([_as_arena(tensor, tensor.buffer in model.offset_buffers) for tensor in subgraph.tensors]),
         nodes=subgraph.nodes,
         inputs=subgraph.inputs,
         outputs=subgraph.outputs,

@@ -36,13 +36,11 @@ class MicroKernel:
 
 
 def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
-    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``."""
+    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``.
+
+    A function that refuses nothing has no checks.
+    """
     return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
-
-
-def unchecked(file: str, symbol: str) -> OpRule[MicroTarget]:
-    """Return a rule without checks, for a function that refuses nothing."""
-    return in_source(file, symbol)
 
 
 _AT_INVOKE = Condition[MicroTarget]("when the node runs (Invoke)", lambda _: True)

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ..rules import kinds
 from ..rules.kinds import Explanation, Kind, Problem
+from ..rules.rule import Reason
 
 MISSING_OPERATOR = Kind(
     "missing-operator",
@@ -68,3 +69,8 @@ EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
     {kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)}
 )
 """The explanation of each code."""
+
+
+def reason(kind: Kind, found: str, needed: str, hint: str = "") -> Reason:
+    """Return a reason of this kind. ``hint`` replaces the hint of the kind."""
+    return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, hint or kind.hint)

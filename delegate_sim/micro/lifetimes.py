@@ -62,19 +62,19 @@ class _Marking:
 
     def mark(self, index: int) -> None:
         graph = self.preparation.graphs[index]
-        tensors = self.tensors[index]
         self.active.append(index)
-        for tensor in graph.inputs:
-            if tensor >= 0:
-                tensors[tensor].create(self.step)
-                tensors[tensor].use(self.step)
+        self.mark_interface(index, graph.inputs)
         for node in graph.nodes:
             self.mark_node(graph, node)
-        for tensor in graph.outputs:
-            if tensor >= 0:
-                tensors[tensor].create(self.step)
-                tensors[tensor].use(self.step)
+        self.mark_interface(index, graph.outputs)
         self.active.pop()
+
+    def mark_interface(self, subgraph: int, indices: Sequence[int]) -> None:
+        for index in indices:
+            if index >= 0:
+                tensor = self.tensors[subgraph][index]
+                tensor.create(self.step)
+                tensor.use(self.step)
 
     def mark_node(self, graph: Graph, node: Node) -> None:
         tensors = self.tensors[graph.index]

@@ -8,13 +8,13 @@ from enum import Enum
 
 from ..graph.graph import Graph, NodeView
 from ..model import schema
-from ..model.model import Model, Node
+from ..model.model import Model
 from ..results.report.multiply_adds import multiply_adds
 from ..rules.rule import Reason
 from .graph import has_size, micro_graph
 from .kernel import MicroKernel
-from .kinds import DYNAMIC_TENSOR, NAME
-from .resolver import lacks
+from .kinds import DYNAMIC_TENSOR, reason
+from .resolver import lacks, operator_name
 from .rules import INVOKE, PREPARE, kernel_of
 from .target import MicroTarget
 
@@ -89,16 +89,12 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
     return Preparation(tuple(graphs), tuple(nodes), tuple(scratch), tuple(persistent))
 
 
-def operator_name(node: Node) -> str:
-    """Return the name of a node's operator, with the custom code of a custom operator."""
-    return f"CUSTOM:{node.custom_code or ''}" if node.is_custom else node.op
-
-
 def _judge(view: NodeView, target: MicroTarget, *, is_certain: bool) -> MicroNode:
     node = view.node
+    name = f"CUSTOM:{operator_name(node)}" if node.is_custom else node.op
 
     def found(status: Status, *reasons: Reason) -> MicroNode:
-        return MicroNode(view.graph.index, node.index, operator_name(node), status, reasons, multiply_adds(view))
+        return MicroNode(view.graph.index, node.index, name, status, reasons, multiply_adds(view))
 
     missing = lacks(node, target)
     if missing is not None:
@@ -155,11 +151,9 @@ def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue
-        left = f"output {position} of shape {list(tensor.shape)}"
-        needed = "results with dimensions greater than 0"
-        kind = DYNAMIC_TENSOR
-        reason = Reason(kind.code(NAME), kind.name, f"{left}; needs {needed}", left, needed, kind.hint)
-        return replace(verdict, status=Status.PREPARE, reasons=(reason,), is_dynamic=True)
+        shape = f"output {position} of shape {list(tensor.shape)}"
+        refused = reason(DYNAMIC_TENSOR, shape, "results with dimensions greater than 0")
+        return replace(verdict, status=Status.PREPARE, reasons=(refused,), is_dynamic=True)
     return verdict
 
 

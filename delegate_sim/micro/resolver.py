@@ -14,7 +14,7 @@ from ..foundation.printable import shortened
 from ..model.model import Node
 from ..rules.rule import Reason
 from .cpp_source import CppSource, read_cpp
-from .kinds import MISSING_OPERATOR, NAME
+from .kinds import MISSING_OPERATOR, reason
 from .target import Kernels, MicroTarget
 
 _BUILTIN = """
@@ -75,28 +75,29 @@ def is_known(node: Node) -> bool:
     return node.op in BUILTIN_FUNCTIONS
 
 
+def operator_name(node: Node) -> str:
+    """Return the name of a node's operator, or the custom code of a custom operator."""
+    return (node.custom_code or "") if node.is_custom else node.op
+
+
 def lacks(node: Node, target: MicroTarget) -> Reason | None:
     """Return the reason why the resolver has no kernel for a node, or None if the resolver has a kernel."""
-    name = (node.custom_code or "") if node.is_custom else node.op
+    name = operator_name(node)
     is_registered = is_known(node) if target.registered is None else name in target.registered
     if is_registered:
         return None
-    function = (CUSTOM_FUNCTIONS if node.is_custom else BUILTIN_FUNCTIONS).get(name)
+    function = Operator(name, node.is_custom).function
     words = shortened(f"custom operator {name}" if node.is_custom else name)
-    lacking = f"{words}, which is not registered" if function else f"{words}, for which the runtime has no kernel"
-    hint = f"add resolver.{function}()" if function else MISSING_OPERATOR.hint
     if name in target.without_room:
         lacking = f"{words}, for which the resolver has no room"
         hint = f"write MicroMutableOpResolver<{target.attempted}>"
-        return _missing(lacking, hint)
-    if node.is_custom and not function:
-        hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)'
-    return _missing(lacking, hint)
-
-
-def _missing(lacking: str, hint: str) -> Reason:
-    needed = "an operator that the resolver has"
-    return Reason(MISSING_OPERATOR.code(NAME), MISSING_OPERATOR.name, f"{lacking}; needs {needed}", lacking, needed, hint)
+    elif function:
+        lacking = f"{words}, which is not registered"
+        hint = f"add resolver.{function}()"
+    else:
+        lacking = f"{words}, for which the runtime has no kernel"
+        hint = f'register your own kernel with resolver.AddCustom("{shortened(name)}", ...)' if node.is_custom else ""
+    return reason(MISSING_OPERATOR, lacking, "an operator that the resolver has", hint)
 
 
 class Operator(NamedTuple):
@@ -113,8 +114,7 @@ class Operator(NamedTuple):
 
 def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
     """Return the distinct operators of nodes, sorted by name."""
-    operators = {Operator((node.custom_code or "") if node.is_custom else node.op, node.is_custom) for node in nodes}
-    return tuple(sorted(operators))
+    return tuple(sorted({Operator(operator_name(node), node.is_custom) for node in nodes}))
 
 
 def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:

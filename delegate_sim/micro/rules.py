@@ -16,7 +16,7 @@ from . import kernels
 from .graph import has_size
 from .kernel import MicroKernel, all_checks
 from .kernels import custom
-from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE
+from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, reason
 from .resolver import BUILTIN_FUNCTIONS
 from .target import TFLM, MicroTarget
 
@@ -54,9 +54,7 @@ def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
     for name, tensors in (("input", node.inputs), ("output", node.outputs)):
         for position, tensor in enumerate(tensors):
             if tensor.index >= 0 and not has_size(tensor):
-                given, needed = f"{name} {position} is {tensor.type}", "tensors of types with a fixed size"
-                kind = TENSOR_TYPE
-                return Reason(kind.code(NAME), kind.name, f"{given}; needs {needed}", given, needed, kind.hint)
+                return reason(TENSOR_TYPE, f"{name} {position} is {tensor.type}", "tensors of types with a fixed size")
     return None
 
 

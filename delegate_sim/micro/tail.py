@@ -8,7 +8,6 @@ is smaller.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..graph.graph import Graph
@@ -67,32 +66,16 @@ _CHANNEL = 8
 _TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
 _PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
 """Operators with a multiplier for each output channel, and the filter dimension that contains the output channels."""
-
-
-@dataclass(frozen=True, slots=True)
-class TailLayout:
-    """The sizes of the runtime's structures in one kind of build."""
-
-    name: str
-    pointer: int
-    fixed: int
-    """The size of the allocators, the planner, and the table of subgraphs."""
-    eval_tensor: int
-    node: int
-    tensor: int
-    quantization: int
-    allocation_info: int
-    scratch_request: int
-
-
-BITS_32 = TailLayout(
-    "32-bit", pointer=4, fixed=256, eval_tensor=12, node=32, tensor=40, quantization=12, allocation_info=24, scratch_request=12
-)
-"""A 32-bit microcontroller, such as a Cortex-M."""
-BITS_64 = TailLayout(
-    "64-bit", pointer=8, fixed=488, eval_tensor=24, node=64, tensor=64, quantization=24, allocation_info=32, scratch_request=16
-)
-"""The Python package on x86-64."""
+_POINTER = 4
+"""The size in bytes of a pointer. The following numbers are sizes of structures in the runtime, also in bytes."""
+_FIXED = 256
+"""The size in bytes of the allocators, the planner, and the table of subgraphs."""
+_EVAL_TENSOR = 12
+_NODE = 32
+_TENSOR = 40
+_QUANTIZATION = 12
+_ALLOCATION_INFO = 24
+_SCRATCH_REQUEST = 12
 _PLANNED_BUFFER = 40
 _RESOURCE = 40
 """The size in bytes of the record of a variable."""
@@ -100,21 +83,21 @@ _MOST_SCRATCH = 12
 """The number of scratch requests for which the runtime reserves memory."""
 
 
-def tail_size(preparation: Preparation, layout: TailLayout = BITS_32) -> int:
+def tail_size(preparation: Preparation) -> int:
     """Return the estimated size of the tail."""
-    total = layout.fixed
+    total = _FIXED
     for graph in preparation.graphs:
-        total += layout.eval_tensor * len(graph.tensors) + layout.node * len(graph.nodes)
+        total += _EVAL_TENSOR * len(graph.tensors) + _NODE * len(graph.nodes)
         total += sum([aligned(byte_size(tensor)) for tensor in graph.tensors if tensor.is_variable and is_allocated(tensor)])
         total += sum([_kernel_size(graph, node) for node in graph.nodes])
     total += sum([aligned(size) + _RESOURCE for size in _resource_sizes(preparation.graphs)])
-    total += sum(preparation.persistent) + layout.pointer * len(preparation.scratch)
+    total += sum(preparation.persistent) + _POINTER * len(preparation.scratch)
     if preparation.graphs:
         first = preparation.graphs[0]
         for index in (*first.inputs, *first.outputs):
-            total += layout.pointer + layout.tensor
+            total += _POINTER + _TENSOR
             channels = len(scales(first.tensor(index)))
-            total += layout.quantization + 4 + 4 * channels if channels else 0
+            total += _QUANTIZATION + 4 + 4 * channels if channels else 0
     return aligned(total)
 
 
@@ -132,12 +115,12 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
     return list(sizes.values())
 
 
-def planning_size(preparation: Preparation, buffers: int, layout: TailLayout = BITS_32) -> int:
+def planning_size(preparation: Preparation, buffers: int) -> int:
     """Return the bytes that the runtime needs for planning, in addition to the tail. Later, the head uses the same bytes."""
     tensors = sum([len(graph.tensors) for graph in preparation.graphs])
     scratch = len(preparation.scratch)
-    records = layout.allocation_info * (tensors + scratch) + layout.pointer * len(preparation.graphs)
-    return aligned(layout.scratch_request * (scratch + _MOST_SCRATCH)) + records + _PLANNED_BUFFER * buffers
+    records = _ALLOCATION_INFO * (tensors + scratch) + _POINTER * len(preparation.graphs)
+    return aligned(_SCRATCH_REQUEST * (scratch + _MOST_SCRATCH)) + records + _PLANNED_BUFFER * buffers
 
 
 def _kernel_size(graph: Graph, node: Node) -> int:

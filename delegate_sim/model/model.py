@@ -15,7 +15,7 @@ from ..foundation.files import open_input
 from ..foundation.limits import element_count
 from ..foundation.printable import printable
 from . import schema
-from .numbers import FlatNumbers, StoredNumbers, flat
+from .numbers import FlatNumbers, StoredNumbers, flat, width_of
 from .options import Options, OptionsReader, absent_options
 
 IDENTIFIER = b"TFL3"
@@ -334,4 +334,4 @@ class Model:
         if tensor.data is None or kind is None:
             return None
         offset, size = tensor.data
-        return StoredNumbers(kind, self.content, offset, size // int(kind[2:]))
+        return StoredNumbers(kind, self.content, offset, size // width_of(kind))

@@ -32,6 +32,11 @@ _MANY = 1 << 12
 """For more elements than this number, numpy is faster, even if it must first be imported."""
 
 
+def width_of(kind: str) -> int:
+    """Return the size in bytes of an element of the type ``kind``."""
+    return int(kind[2:])
+
+
 class FlatNumbers(Protocol):
     """The interface that flat numpy arrays and ``StoredNumbers`` have in common."""
 
@@ -79,12 +84,12 @@ class StoredNumbers:
     @classmethod
     def read(cls, kind: str, content: bytes) -> StoredNumbers:
         """Return bytes as elements of the type ``kind``. An incomplete element at the end is dropped."""
-        return cls(kind, memoryview(content), 0, len(content) // int(kind[2:]))
+        return cls(kind, memoryview(content), 0, len(content) // width_of(kind))
 
     @property
     def nbytes(self) -> int:
         """Size in bytes."""
-        return self._count * int(self.kind[2:])
+        return self._count * width_of(self.kind)
 
     def __len__(self) -> int:
         return self._count
@@ -94,10 +99,10 @@ class StoredNumbers:
             start, stop, step = index.indices(self._count)
             if step != 1:
                 raise ValueError("a slice of elements must have step 1")
-            return StoredNumbers(self.kind, self._content, self._start + start * int(self.kind[2:]), max(stop - start, 0))
+            return StoredNumbers(self.kind, self._content, self._start + start * width_of(self.kind), max(stop - start, 0))
         if not -self._count <= index < self._count:
             raise IndexError(f"there is no element {index}: there are {self._count} elements")
-        form, width = _FORMATS.get(self.kind), int(self.kind[2:])
+        form, width = _FORMATS.get(self.kind), width_of(self.kind)
         if form is None:
             return self.tolist()[index]
         return unpacked(struct.Struct(f"<{form}"), self._content, self._start + index % self._count * width)[0]
@@ -180,7 +185,7 @@ def read_as(values: FlatNumbers, kind: str) -> StoredNumbers:
     """Return the bytes of ``values`` as elements of the type ``kind``. Raise ValueError if the last element is incomplete."""
     if isinstance(values, StoredNumbers) and values.kind == kind:
         return values
-    if values.nbytes % int(kind[2:]):
+    if values.nbytes % width_of(kind):
         raise ValueError(f"{values.nbytes} bytes are not a whole number of elements of {kind}")
     return StoredNumbers.read(kind, values.tobytes())
 
@@ -190,7 +195,7 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     kind, places = kind_of(values), list(positions)
     if isinstance(values, RepeatedNumber):
         return RepeatedNumber(kind, values.number, len(places))
-    width = int(kind[2:])
+    width = width_of(kind)
     if max(len(places), len(values)) > _MANY:
         return StoredNumbers.read(kind, np.asarray(values)[np.array(places, np.int64)].tobytes())
     content = values.tobytes()

@@ -14,7 +14,6 @@ from .model import Allocation, Model, Node, OperatorCode, Signature, Sparsity, S
 from .name_repetition import refuse_repetition
 from .quantizations import read_quantizations
 
-_HEAP_TYPES = frozenset({"STRING", "RESOURCE", "VARIANT"})
 _CUSTOM_OPTIONS = ("custom_options", "large_custom_options_offset", "large_custom_options_size")
 _SIZE = 4
 """Size in bytes of one dimension in a shape."""
@@ -280,7 +279,7 @@ def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], i
     """
     constant, dynamic, variable, arena = Allocation.CONSTANT, Allocation.DYNAMIC, Allocation.VARIABLE, Allocation.ARENA
     return [
-        constant if span is not None else dynamic if type_name in _HEAP_TYPES else variable if varies else arena
+        constant if span is not None else dynamic if type_name in schema.TYPES_WITHOUT_SIZE else variable if varies else arena
         for span, type_name, varies in zip(data, types, is_variable, strict=True)
     ]
 

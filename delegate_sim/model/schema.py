@@ -40,6 +40,9 @@ BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
 )
 """The number of bits of one element, for each type with a fixed size."""
 
+TYPES_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
+"""Types whose elements have no fixed size. Tensors of these types have no size until a value is set."""
+
 NUMPY_TYPES: Mapping[str, str] = MappingProxyType(
     {
         "FLOAT32": "<f4",

@@ -20,13 +20,11 @@ from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..model.options import Options
-from ..releases.catalogue import NEWEST, Release, parse_release
+from ..releases.catalogue import Release, parse_release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
 _MOST_COMPUTED = 1 << 18
 _NO_LATER_TYPES: Mapping[str, Collection[str]] = MappingProxyType({})
-_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose elements have no fixed size in bytes."""
 
 
 class PrepareError(Exception):
@@ -265,8 +263,8 @@ class KernelNode:
         node: Node,
         tensors: KernelTensors,
         interpreter: Interpreter,
-        release: Release = NEWEST,
-        elements: ComputedElements | None = None,
+        release: Release,
+        elements: ComputedElements,
     ) -> None:
         self.model = model
         self.node = node
@@ -274,7 +272,7 @@ class KernelNode:
         self.interpreter = interpreter
         self.release = release
         """The release of the runtime."""
-        self.elements = elements or ComputedElements()
+        self.elements = elements
         """The limit on the number of computed elements."""
         self.cause: int | None = None
         """The index of the operand whose value decides the size of the results."""
@@ -306,22 +304,19 @@ class KernelNode:
 
     def input(self, position: int) -> KernelTensor:
         """Return the operand at a position. Refuse the node if the operand is omitted or missing (``GetInputSafe``)."""
-        inputs = self.node.inputs
-        index = inputs[position] if 0 <= position < len(inputs) else -1
+        index = self.node.input(position)
         if index < 0:
             raise PrepareError(f"input {position} is missing")
         return self.tensors[index]
 
     def optional_input(self, position: int) -> KernelTensor | None:
         """Return the operand at a position, or None if it is omitted or missing (``GetOptionalInputTensor``)."""
-        inputs = self.node.inputs
-        index = inputs[position] if 0 <= position < len(inputs) else -1
+        index = self.node.input(position)
         return self.tensors[index] if index >= 0 else None
 
     def output(self, position: int = 0) -> KernelTensor:
         """Return the result at a position. Refuse the node if the result is missing (``GetOutputSafe``)."""
-        outputs = self.node.outputs
-        index = outputs[position] if 0 <= position < len(outputs) else -1
+        index = self.node.output(position)
         if index < 0:
             raise PrepareError(f"output {position} is missing")
         return self.tensors[index]
@@ -404,13 +399,13 @@ class KernelNode:
                 return
             raise PrepareError(f"tensor {tensor.index} is constant and cannot be resized")
         is_empty = reads_unsigned and 0 in sizes and fits_if_unsigned(sizes)
-        if sizes and min(sizes) < 0 and tensor.type not in _WITHOUT_SIZE and not is_empty:
+        if sizes and min(sizes) < 0 and tensor.type not in schema.TYPES_WITHOUT_SIZE and not is_empty:
             raise PrepareError(f"the shape {list(sizes)} has a negative size")
         tensor.shape = sizes
 
     def set_dynamic(self, tensor: KernelTensor, cause: KernelTensor | None = None) -> None:
         """Make a tensor dynamic (``SetTensorToDynamic``). The value of ``cause`` determines the tensor's size."""
-        if tensor.allocation is not Allocation.DYNAMIC:
+        if not tensor.is_dynamic:
             tensor.allocation = Allocation.DYNAMIC
             tensor.computed = None
         if cause is not None and self.cause is None:
@@ -428,10 +423,9 @@ class KernelNode:
     @property
     def has_dynamic_result(self) -> bool:
         """True if the size of a result is known only at run time."""
-        dynamic = [index for index in self.node.outputs if index >= 0 and self.tensors[index].is_dynamic]
-        return self.has_open_result or bool(dynamic)
+        return self.has_open_result or any(index >= 0 and self.tensors[index].is_dynamic for index in self.node.outputs)
 
-    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None = None) -> None:
+    def set_persistent(self, tensor: KernelTensor, shape: Iterable[int], value: FlatNumbers | None) -> None:
         """Make a tensor persistent, and set its shape (``SetTensorToPersistentRo``).
 
         The real kernel computes the tensor's value. ``value`` is None if this package does not compute the value.

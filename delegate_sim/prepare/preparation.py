@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..foundation.limits import how_to_raise, raised
 from ..graph import graph as graphs
@@ -25,9 +25,6 @@ from .kernels import find_kernel
 
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
-
-NOTHING: Mapping[int, Any] = MappingProxyType({})
-"""An empty mapping, used as the default value of arguments that map subgraphs to data."""
 
 _DEEPEST_CALL = 100
 _MOST_CALLS = 100
@@ -89,16 +86,10 @@ def _prepared(
     repaired: frozenset[tuple[int, int]],
     unregistered: frozenset[str],
 ) -> tuple[Graph, ...]:
-    taken = {index: Taken(nodes) for index, nodes in _by_subgraph(repaired).items()}
-    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
-    return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
-
-
-def _by_subgraph(nodes: Collection[tuple[int, int]]) -> dict[int, set[int]]:
-    nodes_by_subgraph: dict[int, set[int]] = {}
-    for subgraph, node in nodes:
-        nodes_by_subgraph.setdefault(subgraph, set()).add(node)
-    return nodes_by_subgraph
+    repaired_by_subgraph: dict[int, set[int]] = {}
+    for subgraph, node in repaired:
+        repaired_by_subgraph.setdefault(subgraph, set()).add(node)
+    return prepare_around(model, repaired_by_subgraph, fixed_shapes, release, unregistered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +106,9 @@ class Taken:
 def prepare_rest(
     model: Model,
     taken: Mapping[int, Taken],
-    fixed_shapes: bool = False,
-    release: Release = NEWEST,
-    unregistered: frozenset[str] = frozenset(),
+    fixed_shapes: bool,
+    release: Release,
+    unregistered: frozenset[str],
 ) -> PrepareFailure | None:
     """Prepare the first subgraph's CPU nodes, which no delegate has taken.
 
@@ -126,7 +117,7 @@ def prepare_rest(
     Nodes after the first node with a dynamic result are not prepared. The shapes that a delegate gives to its results are not
     known. The CPU kernel's shapes are used instead, or the shapes in the file if the CPU kernel refuses the node.
     """
-    return _Interpreter(model, fixed_shapes, release, taken, unregistered).prepared_graph(0).failure
+    return _Interpreter(model, release, fixed_shapes, taken, unregistered).prepared_graph(0).failure
 
 
 def prepare_around(
@@ -136,12 +127,12 @@ def prepare_around(
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
 ) -> tuple[Graph, ...]:
-    """Prepare every subgraph, but not the nodes that a compiler plugin compiled.
+    """Prepare every subgraph, but not the nodes in ``delegated``, such as the nodes that a compiler plugin compiled.
 
-    The results of compiled nodes get the same shapes as in ``prepare_rest``.
+    The results of these nodes get the same shapes as in ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
-    interpreter = _Interpreter(model, fixed_shapes, release, taken, unregistered)
+    interpreter = _Interpreter(model, release, fixed_shapes, taken, unregistered)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -156,7 +147,7 @@ class Repreparation:
 
     def __init__(self, graph: Graph, release: Release = NEWEST) -> None:
         self._graph = graph
-        self._interpreter = _Interpreter(graph.model, release=release)
+        self._interpreter = _Interpreter(graph.model, release)
 
     def refusal(self, node: Node) -> str | None:
         """Return the reason why the CPU kernel refuses a node, or None if the kernel accepts the node."""
@@ -222,9 +213,9 @@ class _Interpreter:
     def __init__(
         self,
         model: Model,
+        release: Release,
         fixed_shapes: bool = False,
-        release: Release = NEWEST,
-        taken: Mapping[int, Taken] = NOTHING,
+        taken: Mapping[int, Taken] = MappingProxyType({}),
         unregistered: frozenset[str] = frozenset(),
     ) -> None:
         self.model = model
@@ -372,7 +363,7 @@ class _FoldingInterpreter(_Interpreter):
     """
 
     def __init__(self, model: Model, release: Release) -> None:
-        super().__init__(model, release=release)
+        super().__init__(model, release)
         self._foldings: dict[int, Folding] = {}
 
     def folded_graph(self, index: int) -> FoldedGraph:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..graph.activation import fused_activation
+from ..graph.activation import ACTIVATION_BOUNDS, fused_activation
 from ..model import schema
 from ..model.model import Quantization
 from .kernel import KernelNode, KernelTensor
 
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
-
-_ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
-"""The bounds of each fused activation that clips its result."""
 
 _GREATEST_QUANTIZED_BOUND = 2.0**31 + 128.0
 """Largest quotient of bound and scale that fits into int32. Kernels round the quotient to float32."""
@@ -29,10 +26,24 @@ def affine_quantization(tensor: KernelTensor) -> Quantization | None:
     return quantization if quantization is not None and quantization.is_affine else None
 
 
-def check_activation_range(node: KernelNode, result: KernelTensor, activation: str) -> None:
-    """Check that the result can represent the bounds of the activation (``CalculateActivationRangeQuantized``)."""
+def weights_quantization(node: KernelNode, weights: KernelTensor) -> Quantization:
+    """Return the affine quantization parameters of the weights. Refuse the node if there are none."""
+    quantization = affine_quantization(weights)
+    if quantization is None:
+        node.fail("the weights have no affine quantization")
+    return quantization
+
+
+def check_same_quantization(node: KernelNode, source: KernelTensor, result: KernelTensor) -> None:
+    """Check that input and output have the same scale and the same zero point."""
+    node.ensure(source.scale == result.scale, "input and output have different scales")
+    node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+
+
+def check_activation_range(node: KernelNode, result: KernelTensor) -> None:
+    """Check that the result can represent the bounds of the fused activation (``CalculateActivationRangeQuantized``)."""
     node.ensure_type(result, _QUANTIZED_TYPES)
-    for bound in _ACTIVATION_BOUNDS.get(activation, ()):
+    for bound in ACTIVATION_BOUNDS.get(fused_activation(node), ()):
         node.ensure(
             result.scale != 0 and abs(bound / result.scale) <= _GREATEST_QUANTIZED_BOUND,
             "the output scale is missing, or too small for the bounds of the fused activation",
@@ -64,9 +75,7 @@ def check_convolution_quantization(
 
     Also check the number of scales, as upstream does before the call.
     """
-    quantization = affine_quantization(weights)
-    if quantization is None:
-        node.fail("the weights have no affine quantization")
+    quantization = weights_quantization(node, weights)
     scale_count = len(quantization.scales)
     node.ensure(scale_count in (1, channels), "the weights do not have one scale for each output channel")
     node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
@@ -76,7 +85,7 @@ def check_convolution_quantization(
         node.ensure(weights.shape[quantization.dimension] == channels, "the scales are not along the output channels")
     if source.type == "UINT8":
         check_product_scale(node, source, weights, bias, result)
-    check_activation_range(node, result, fused_activation(node))
+    check_activation_range(node, result)
 
 
 def check_quantized_bias_type(node: KernelNode, bias: KernelTensor | None) -> None:

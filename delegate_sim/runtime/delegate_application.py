@@ -26,11 +26,7 @@ from ..releases.wording import (
     prepare_failure_line,
     replacing_line,
 )
-from ..rules.kinds import (
-    CPU_KERNEL_AFTER_REMAPPING,
-    CYCLIC_GRAPH,
-    DYNAMIC_TENSORS,
-)
+from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .reapplication import Reapplications
 from .refusals import kernel_refusal, not_prepared
@@ -70,8 +66,8 @@ class DelegateApplication:
         is_allocated: bool,
         target: Target,
         cache: AnalysisCache,
-        warnings: Sequence[str] = (),
-        removed: frozenset[int] = frozenset(),
+        warnings: Sequence[str],
+        removed: frozenset[int],
     ) -> None:
         self.removed = removed
         """Subgraphs that are no longer in the model."""
@@ -369,14 +365,7 @@ class DelegateApplication:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         if self.target.defaults == "benchmark" and self.delegate.log.is_in_benchmark_model:
             self.log_lines.append(self._benchmark_line(outcome))
-        return Run(
-            self.target,
-            outcome,
-            refusal,
-            tuple(self.log_lines),
-            tuple(self.warnings),
-            tuple(self.subgraphs),
-        )
+        return Run(self.target, outcome, refusal, tuple(self.log_lines), tuple(self.warnings), tuple(self.subgraphs))
 
     def _benchmark_line(self, outcome: str) -> str:
         if outcome in NOT_APPLIED or self.is_cut_short:

@@ -18,9 +18,7 @@ from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
-from ..releases.wording import (
-    NOT_ALLOCATED_LINE,
-)
+from ..releases.wording import NOT_ALLOCATED_LINE
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .delegate_application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .execution_plan import ChangedPlan, plan_after
@@ -149,13 +147,7 @@ class _Chain:
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         simulation = DelegateApplication(
-            current,
-            needs_static,
-            self._is_static,
-            target,
-            self.cache,
-            self._warnings,
-            self._removed,
+            current, needs_static, self._is_static, target, self.cache, self._warnings, self._removed
         )
         run = simulation.run()
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):
@@ -218,7 +210,7 @@ class _Chain:
         first = self._current(self._prepared[0])
         return all(first.nodes[index].builtin_code == DELEGATE for index in first.execution_plan)
 
-    def allocate_tensors(self, defaults: str, is_over: bool = False) -> None:
+    def allocate_tensors(self, defaults: str, is_over: bool) -> None:
         """Simulate the application's ``AllocateTensors``, in which CPU kernels may refuse nodes that are not delegated.
 
         Nodes after the first dynamic tensor of the final plan are prepared later, when the model runs. ``defaults`` is

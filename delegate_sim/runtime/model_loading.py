@@ -46,11 +46,11 @@ class Loading:
     """The subgraph that contains ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
     """The operators for which it is not known whether the release loads them."""
-    invalid: tuple[InvalidTensor, ...] = ()
+    invalid: tuple[InvalidTensor, ...]
     """The tensors that no release loads, from the first subgraph with such tensors."""
-    invalid_node: InvalidNode | None = None
+    invalid_node: InvalidNode | None
     """The first node that no release loads, or None if the runtime already stops at a tensor."""
-    version: int = _SCHEMA_VERSION
+    version: int
     """The schema version in the model file."""
 
     @property
@@ -68,13 +68,17 @@ class Loading:
 
         With ``assume_ops_registered``, the application is assumed to register all missing operators.
         """
-        is_refused = self.refused and not assume_ops_registered
-        return self.is_known_version and not (is_refused or self.refused_tensors or self.invalid or self.invalid_node)
+        return not self._is_refused and (assume_ops_registered or not self.refused)
+
+    @property
+    def _is_refused(self) -> bool:
+        """Whether the release refuses the model even if all operators are registered."""
+        return not self.is_known_version or bool(self.refused_tensors or self.invalid or self.invalid_node)
 
     @property
     def loads(self) -> Loads:
         """Whether the model loads in an application that registers no operators itself."""
-        if not self.is_known_version or self.refused or self.refused_tensors or self.invalid or self.invalid_node is not None:
+        if self._is_refused or self.refused:
             return Loads.NO
         return Loads.UNKNOWN if self.unknown else Loads.YES
 

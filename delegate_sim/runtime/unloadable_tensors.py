@@ -40,9 +40,6 @@ class _WrongTensor(NamedTuple):
     lines: tuple[str, ...]
 
 
-_WITHOUT_SIZE = frozenset({"STRING", "RESOURCE", "VARIANT"})
-"""Types whose tensors have no size until a value is set."""
-
 _MOST = 2**64 - 1
 """The largest number of bytes that the runtime can represent."""
 
@@ -106,7 +103,7 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
         line = f"Tensor {tensor.index} is a variable tensor with {buffer}. It's not supported now."
         yield _WrongTensor(f"it has data and is {'a variable' if tensor.is_variable else 'in an external buffer'}", (line,))
     invalid = f"Tensor {tensor.index} is invalidly specified in schema."
-    if tensor.type in _WITHOUT_SIZE:
+    if tensor.type in schema.TYPES_WITHOUT_SIZE:
         if tensor.is_variable and tensor.data is None:
             yield _WrongTensor(f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid))
     elif not _is_sparse_constant(tensor):

@@ -11,7 +11,7 @@ import numpy as np
 from delegate_sim.model import schema
 from delegate_sim.model.model import Allocation, Node, Tensor
 from delegate_sim.model.options import Options
-from delegate_sim.prepare.kernel import KernelNode, KernelTensor
+from delegate_sim.prepare.kernel import ComputedElements, KernelNode, KernelTensor
 from delegate_sim.prepare.kernels import find_kernel
 from delegate_sim.releases.catalogue import NEWEST, Release
 from tests.support import graphs
@@ -57,7 +57,7 @@ class Kernels:
             options=None,
             custom_options=None if custom_options is None else (0, len(custom_options)),
         )
-        running = KernelNode(model, node, tensors, None, release)
+        running = KernelNode(model, node, tensors, None, release, ComputedElements())
         if options:
             running._options = Options(schema.options_table(op), options)
         function = find_kernel(op)

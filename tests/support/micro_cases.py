@@ -41,10 +41,6 @@ class MicroTable(CaseTable):
     def __init__(self) -> None:
         super().__init__(REFERENCE)
 
-    def also_accepted(self, op: str, **changes: Any) -> None:
-        """Add a variant that is accepted too."""
-        self.variant(op, None, **changes)
-
     def _add(self, op: str, code: str | None, arguments: Mapping[str, Any]) -> None:
         node = {name: value for name, value in arguments.items() if name != "target"}
         if op in custom.KERNELS:

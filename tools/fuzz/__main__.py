@@ -168,7 +168,7 @@ def main() -> int:
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
-    given = seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])
+    given = seeds(arguments.models)
     _warm(given)
     findings = Findings(arguments.findings)
     fuzzer = Fuzzer(given, findings, arguments.delegates)

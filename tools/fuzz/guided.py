@@ -51,7 +51,7 @@ def main() -> None:
     arguments = parser.parse_args()
     findings = Findings(arguments.findings)
     arguments.corpus.mkdir(parents=True, exist_ok=True)
-    for number, content in enumerate(seeds([Path("fixtures/models"), Path("tests/hostile"), *arguments.models])):
+    for number, content in enumerate(seeds(arguments.models)):
         (arguments.corpus / f"seed{number}").write_bytes(content)
     inputs = 0
     start = time.monotonic()

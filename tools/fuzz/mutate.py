@@ -28,8 +28,9 @@ _NAMES = (
 )  # fmt: skip
 
 
-def seeds(folders: list[Path]) -> list[bytes]:
-    """Return the models that mutants are made of: small ones, so that there are many mutants."""
+def seeds(further: Sequence[Path]) -> list[bytes]:
+    """Return the models that mutants are made of: the small models of the project and of further folders."""
+    folders = (Path("fixtures/models"), Path("tests/hostile"), *further)
     paths = sorted(path for folder in folders for path in folder.rglob("*.tflite"))
     return [path.read_bytes() for path in paths if path.stat().st_size <= 1 << 16]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...graph.graph import NodeView
-from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE
+from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind
 from ...rules.number_sets import at_least, at_most
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
@@ -21,6 +21,7 @@ from ..checks import (
     INT16,
     INT32,
     ONE_TO_ONE,
+    SAME_SHAPES,
     SAME_TYPES,
     THREE_TO_ONE,
     TWO_TO_ONE,
@@ -29,7 +30,6 @@ from ..checks import (
     not_quantized,
     of_type,
     quantized,
-    same_shapes,
     symmetric,
     takes,
     with_cmsis_nn,
@@ -72,7 +72,7 @@ def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
     """Return a kernel that requires float tensors, and the same shape for the input and the output."""
-    checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, same_shapes(INPUT, OUTPUT))
+    checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, SAME_SHAPES)
     return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
 
 
@@ -116,14 +116,16 @@ _NOT_NEGATIVE = check(
 _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
 
 
-def _inputs_differ(same: Callable[[NodeView, int], bool], needed: str, kind_check: str) -> Check[object]:
+def _alike_inputs(kind: Kind, same: Callable[[NodeView, int], bool], needed: str, property_name: str) -> Check[object]:
+    """Require that every input is like input 0. ``same`` compares the input at a position with input 0."""
+
     def find(node: NodeView) -> str | None:
         for position in range(1, len(node.node.inputs)):
             if not same(node, position):
-                return f"input {position} differs from input 0 in {kind_check}"
+                return f"input {position} differs from input 0 in {property_name}"
         return None
 
-    return check(QUANTIZATION if kind_check == "scale or zero point" else SHAPE, needed, find)
+    return check(kind, needed, find)
 
 
 def _same_add_n_parameters(node: NodeView, position: int) -> bool:
@@ -140,9 +142,9 @@ def _add_n_types(node: NodeView) -> str | None:
 _ADD_N_CHECKS = (
     operand_count(at_least(2), 1),
     SAME_TYPES,
-    _inputs_differ(lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of the same shape", "shape"),
+    _alike_inputs(SHAPE, lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of the same shape", "shape"),
     check(TENSOR_TYPE, "inputs of the same type", _add_n_types),
-    _inputs_differ(_same_add_n_parameters, "INT8 inputs with the same scale and zero point", "scale or zero point"),
+    _alike_inputs(QUANTIZATION, _same_add_n_parameters, "INT8 inputs with the same scale and zero point", "scale or zero point"),
     takes(OUTPUT, FLOAT32_INT8),
 )
 

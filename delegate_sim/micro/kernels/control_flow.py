@@ -9,7 +9,7 @@ from ...rules.operands import operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count
 from ..checks import one_element, takes
-from ..kernel import MicroKernel, in_source, unchecked
+from ..kernel import MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
 
@@ -55,11 +55,11 @@ KERNELS = {
         in_source(
             "assign_variable.cc", "Prepare", operand_count(2, 0), takes(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
         ),
-        unchecked("assign_variable.cc", "Eval"),
+        in_source("assign_variable.cc", "Eval"),
     ),
     "CALL_ONCE": MicroKernel(
         in_source("call_once.cc", "CallOncePrepare", operand_count(0, 0), _missing_subgraph("init_subgraph_index")),
-        unchecked("call_once.cc", "CallOnceEval"),
+        in_source("call_once.cc", "CallOnceEval"),
     ),
     "IF": MicroKernel(
         in_source(
@@ -71,10 +71,10 @@ KERNELS = {
             _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
             _arguments("then_subgraph_index", 1, results=True),
         ),
-        unchecked("if.cc", "IfEval"),
+        in_source("if.cc", "IfEval"),
     ),
-    "READ_VARIABLE": MicroKernel(unchecked("read_variable.cc", "Prepare"), unchecked("read_variable.cc", "Eval")),
-    "VAR_HANDLE": MicroKernel(unchecked("var_handle.cc", "VarHandlePrepare"), unchecked("var_handle.cc", "VarHandleEval")),
+    "READ_VARIABLE": MicroKernel(in_source("read_variable.cc", "Prepare"), in_source("read_variable.cc", "Eval")),
+    "VAR_HANDLE": MicroKernel(in_source("var_handle.cc", "VarHandlePrepare"), in_source("var_handle.cc", "VarHandleEval")),
     "WHILE": MicroKernel(
         in_source(
             "while.cc",
@@ -84,6 +84,6 @@ KERNELS = {
             _arguments("body_subgraph_index", 0, results=True),
             check(OPERAND_COUNT, "as many outputs as inputs", _loop_results),
         ),
-        unchecked("while.cc", "WhileEval"),
+        in_source("while.cc", "WhileEval"),
     ),
 }

@@ -69,7 +69,8 @@ def _scale_count(axis: int) -> Check[object]:
     return check(QUANTIZATION, "filter with 1 scale, or one for each output channel", find)
 
 
-def _is_per_channel(node: NodeView) -> bool:
+def is_per_channel(node: NodeView) -> bool:
+    """Return whether the filter has several scales."""
     return len(scales(FILTER.tensor(node))) > 1
 
 
@@ -97,7 +98,7 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
         "unless input is FLOAT32",
         *quantized(source, FILTER),
         *where(
-            _is_per_channel,
+            is_per_channel,
             "if the filter has several scales",
             takes(source, INT8_INT16),
             takes(FILTER, ("INT8", "INT4")),
@@ -108,7 +109,8 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
     )
 
 
-def _int4_filter(node: NodeView) -> tuple[int, ...]:
+def int4_filter(node: NodeView) -> tuple[int, ...]:
+    """Return the size of the buffer into which the kernel unpacks an INT4 filter."""
     filters = FILTER.tensor(node)
     return (element_count(filters.shape),) if filters.type == "INT4" else ()
 
@@ -171,7 +173,7 @@ KERNELS = {
             "ConvEval",
             *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", takes(BIAS, ("INT32", "INT64")))),
         ),
-        scratch=_int4_filter,
+        scratch=int4_filter,
     ),
     "DEPTHWISE_CONV_2D": MicroKernel(
         in_source(
@@ -195,7 +197,7 @@ KERNELS = {
             takes(INPUT, FLOAT32_INT8_INT16),
             *of_type(INPUT, INT16, takes(FILTER, INT8)),
         ),
-        scratch=_int4_filter,
+        scratch=int4_filter,
     ),
     "TRANSPOSE_CONV": MicroKernel(
         in_source(

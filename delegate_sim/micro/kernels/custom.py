@@ -10,18 +10,21 @@ from ...rules.operands import INPUT, OUTPUT, Operand, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank
 from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes
-from ..kernel import MicroKernel, in_source, unchecked
+from ..kernel import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
 _SIGNAL = "signal/micro/kernels"
 _BOXES, _CLASSES, _ANCHORS = operand(0, "box encodings"), operand(1, "class predictions"), operand(2, "anchors")
 
 
+def _option(node: NodeView, name: str) -> int:
+    return custom_options(node.graph.model, node.node).integer(name) or 0
+
+
 def _detection_scratch(node: NodeView) -> tuple[int, ...]:
-    options = custom_options(node.graph.model, node.node)
-    boxes, most = dimension(node.input(0), 1), max(options.integer("max_detections") or 0, 0)
+    boxes, most = dimension(node.input(0), 1), max(_option(node, "max_detections"), 0)
     scores = 4 * dimension(node.input(1), 1) * dimension(node.input(1), 2)
-    classes = options.integer("num_classes") or 0
+    classes = _option(node, "num_classes")
     per_detection = 4 * most * boxes
     return (
         boxes,
@@ -40,7 +43,7 @@ def _detection_scratch(node: NodeView) -> tuple[int, ...]:
 
 def _detection_sizes(node: NodeView) -> str | None:
     boxes, classes = node.input(0).shape, node.input(1).shape
-    count = custom_options(node.graph.model, node.node).integer("num_classes") or 0
+    count = _option(node, "num_classes")
     if boxes[0] != 1 or boxes[2] < 4:
         return f"box encodings of shape {list(boxes)}"
     if classes[0] != 1 or classes[1] != boxes[1] or not count <= classes[2] <= count + 1:
@@ -147,14 +150,6 @@ def _declared_type(node: NodeView) -> str | None:
 _DECLARED_TYPE = check(ATTRIBUTE, "an attribute T of FLOAT32, INT32 or INT16, and input and output of this type", _declared_type)
 
 
-def _same_rank(node: NodeView) -> str | None:
-    first, second = node.input(0).rank, node.output(0).rank
-    return None if first == second else f"input of rank {first} and output of rank {second}"
-
-
-_SAME_RANK = check(SHAPE, "input and output of the same rank", _same_rank)
-
-
 def _rank_step(difference: int, words: str) -> Check[object]:
     def find(node: NodeView) -> str | None:
         first, second = node.input(0).rank, node.output(0).rank
@@ -163,13 +158,16 @@ def _rank_step(difference: int, words: str) -> Check[object]:
     return check(SHAPE, words, find)
 
 
+_SAME_RANK = _rank_step(0, "input and output of the same rank")
+
+
 def _frame_step(node: NodeView) -> str | None:
-    step, size = custom_options(node.graph.model, node.node).integer("frame_step") or 0, dimension(node.input(0), -1)
+    step, size = _option(node, "frame_step"), dimension(node.input(0), -1)
     return None if step > 0 and size >= step and size % step == 0 else f"frame_step {step} with input of {size} samples"
 
 
 def _fft_scratch(node: NodeView) -> tuple[int, ...]:
-    length = custom_options(node.graph.model, node.node).integer("fft_length") or 0
+    length = _option(node, "fft_length")
     return (max(length, 0) * (2 if _element_type(node) == "INT16" else 4),)
 
 
@@ -185,7 +183,7 @@ KERNELS = {
             SAME_TYPES,
             takes(INPUT, INT8),
         ),
-        unchecked("circular_buffer.cc", "CircularBufferEval"),
+        in_source("circular_buffer.cc", "CircularBufferEval"),
     ),
     "SignalDelay": _signal("delay.cc", "DelayPrepare", "DelayEval", ONE_TO_ONE, *_ALL_INT16),
     "SignalEnergy": _signal(
@@ -301,7 +299,7 @@ KERNELS = {
             check(CONSTANT, "constant inputs", _decode_constants),
             check(OPERAND_VALUE, "version 1, and compression by lookup table, Huffman code or pruning", _decode_types),
         ),
-        unchecked("decode.cc", "Eval"),
+        in_source("decode.cc", "Eval"),
     ),
     "TFLite_Detection_PostProcess": _DETECTION,
 }

@@ -27,7 +27,7 @@ from ..checks import (
 from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID
 from ..quantization import affine, scales
-from .convolution import FILTER, bias_scale_fits
+from .convolution import FILTER, bias_scale_fits, int4_filter, is_per_channel
 
 _SECOND = operand(1)
 _PER_TENSOR = "quantize the filter per tensor"
@@ -37,10 +37,6 @@ def _filter_types(node: NodeView) -> str | None:
     source, filters = node.input(0).type, node.input(1).type
     allowed = {"FLOAT32": ("FLOAT32",), "INT8": ("INT8", "INT4"), "INT16": ("INT8",)}.get(source)
     return None if allowed is None or filters in allowed else f"{source} input and {filters} filter"
-
-
-def _is_per_channel(node: NodeView) -> bool:
-    return len(scales(node.input(1))) > 1
 
 
 def _per_channel_types(node: NodeView) -> str | None:
@@ -61,10 +57,6 @@ def _channel_count(node: NodeView) -> str | None:
     return (
         None if len(quantization.scales) == channels else f"filter with {len(quantization.scales)} scales for {channels} channels"
     )
-
-
-def _int4_filter(node: NodeView) -> tuple[int, ...]:
-    return (element_count(node.input(1).shape),) if node.input(1).type == "INT4" else ()
 
 
 def _product(node: NodeView) -> tuple[tuple[int, ...], tuple[int, ...], int]:
@@ -146,25 +138,23 @@ KERNELS = {
                 lambda node: node.input(0).type != "FLOAT32",
                 "unless input is FLOAT32",
                 *where(
-                    _is_per_channel,
+                    is_per_channel,
                     "if the filter has several scales",
                     check(
                         QUANTIZATION,
                         "INT8 or INT16 input, and no INT4 filter",
                         _per_channel_types,
-                        "quantize the filter per tensor",
+                        _PER_TENSOR,
                     ),
                     check(QUANTIZATION, "filter with one scale for each channel", _channel_count),
                 ),
-                *where(lambda node: not _is_per_channel(node), "if the filter has one scale", bias_scale_fits()),
+                *where(lambda node: not is_per_channel(node), "if the filter has one scale", bias_scale_fits()),
                 takes(OUTPUT, ("UINT8", "INT8", "INT16")),
                 ACTIVATION_RANGE,
             ),
             *with_cmsis_nn(
                 "fully_connected.cc",
-                check(
-                    QUANTIZATION, "a filter with one scale if input is INT16", _int16_channels, "quantize the filter per tensor"
-                ),
+                check(QUANTIZATION, "a filter with one scale if input is INT16", _int16_channels, _PER_TENSOR),
                 *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT)),
             ),
         ),
@@ -174,6 +164,6 @@ KERNELS = {
             takes(INPUT, FLOAT32_INT8_INT16),
             *of_type(INPUT, INT8, takes(FILTER, ("INT8", "INT4"))),
         ),
-        scratch=_int4_filter,
+        scratch=int4_filter,
     ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from ...graph.graph import NodeView
@@ -135,24 +135,19 @@ def _lstm_type(position: int, name: str) -> Check[object]:
     return check(TENSOR_TYPE, f"input and {name} of the same type", find)
 
 
-def _lstm_weights(node: NodeView) -> str | None:
-    kind = node.input(2).type
-    for position in _WEIGHTS:
-        if node.input(position).index < 0:
-            return f"no input {position}"
-        if node.input(position).type != kind:
-            return f"input 2 is {kind} and input {position} is {node.input(position).type}"
-    return None
+def _given_of_one_type(positions: Sequence[int], compared: int) -> Callable[[NodeView], str | None]:
+    """Return a function that finds an input that is not given, or has another type than the input at ``compared``."""
 
+    def find(node: NodeView) -> str | None:
+        kind = node.input(compared).type
+        for position in positions:
+            if node.input(position).index < 0:
+                return f"no input {position}"
+            if node.input(position).type != kind:
+                return f"input {compared} is {kind} and input {position} is {node.input(position).type}"
+        return None
 
-def _lstm_biases(node: NodeView) -> str | None:
-    kind = node.input(13).type
-    for position in _BIASES:
-        if node.input(position).index < 0:
-            return f"no input {position}"
-        if node.input(position).type != kind:
-            return f"input 13 is {kind} and input {position} is {node.input(position).type}"
-    return None
+    return find
 
 
 def _lstm_constants(node: NodeView) -> str | None:
@@ -211,8 +206,8 @@ _LSTM = MicroKernel(
         check(OPERAND_COUNT, "variable tensors as states", _lstm_states),
         _lstm_type(18, "output state"),
         _lstm_type(-1, "output"),
-        check(OPERAND_COUNT, "all weights, of the same type", _lstm_weights),
-        check(OPERAND_COUNT, "all biases, of the same type", _lstm_biases),
+        check(OPERAND_COUNT, "all weights, of the same type", _given_of_one_type(_WEIGHTS, 2)),
+        check(OPERAND_COUNT, "all biases, of the same type", _given_of_one_type(_BIASES, 13)),
         check(
             OPERAND_COUNT,
             "no peephole weights, projection or layer normalization",

@@ -14,13 +14,13 @@ from ..checks import (
     INT8,
     INT8_INT16,
     INT32,
+    SAME_SHAPES,
     SAME_TYPES,
     TWO_TO_ONE,
     axis_in_range,
     of_type,
     one_element,
     same_parameters,
-    same_shapes,
     takes,
 )
 from ..kernel import NO_PREPARE, MicroKernel, in_source
@@ -75,7 +75,7 @@ KERNELS = {
             one_element(_AXIS),
             rank(INPUT, at_least(1)),
             SAME_TYPES,
-            same_shapes(INPUT, OUTPUT),
+            SAME_SHAPES,
         ),
         in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...graph.activation import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..operands import only_operand
 from ..quantization import check_symmetric, power_of_two_exponent
 
 _SOFTMAX_RESULTS = {"INT8": (1 / 256, -128), "INT16": (1 / 32768, 0)}
@@ -21,8 +22,7 @@ _TANH_RESULT_EXPONENT = -15
 
 def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
     """Return the operand and the result of a unary operator. Refuse the node if their types differ."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.type == result.type, "input and output have different types")
     return source, result
 
@@ -89,8 +89,7 @@ def prepare_logistic(node: KernelNode) -> None:
 @kernel("SOFTMAX")
 def prepare_softmax(node: KernelNode) -> None:
     """``kernels/activations.cc: SoftmaxPrepare``. Input and output may have different types."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.rank >= 1, "the input is a scalar")
     if source.type == result.type and result.type in _SOFTMAX_RESULTS:
         scale, zero_point = _SOFTMAX_RESULTS[result.type]
@@ -126,8 +125,7 @@ def prepare_prelu(node: KernelNode) -> None:
 @kernel("L2_NORMALIZATION", changed_in=("litert-2.1.6",))
 def prepare_l2_normalization(node: KernelNode) -> None:
     """``kernels/l2norm.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     if node.since("litert-2.1.6"):
         node.ensure(source.rank >= 1, "the input is a scalar")
     else:
@@ -142,8 +140,7 @@ def prepare_l2_normalization(node: KernelNode) -> None:
 @kernel("LOCAL_RESPONSE_NORMALIZATION")
 def prepare_local_response_normalization(node: KernelNode) -> None:
     """``kernels/local_response_norm.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.rank == 4, "the input does not have 4 dimensions")
     node.ensure_type(result, "FLOAT32")
     node.ensure(source.type == result.type, "input and output have different types")

@@ -95,7 +95,7 @@ def _check_int16_sum(
         greater = max(first, second, key=lambda operand: operand.scale)
         is_kept = power_of_two_exponent(greater) == power_of_two_exponent(result)
         node.ensure(is_kept, "the output scale is not the larger input scale")
-        check_activation_range(node, result, fused_activation(node))
+        check_activation_range(node, result)
     else:
         _check_rescaled_sum(node, first, second, result, may_enlarge)
 
@@ -112,7 +112,7 @@ def _check_rescaled_sum(
     result_scale = result.scale * (1 << _BITS_FOR_SUMS[result.type])
     is_usable = common_scale != result_scale if may_enlarge else common_scale < result_scale
     node.ensure(is_usable, "the runtime aborts, because the output scale does not fit the input scales")
-    check_activation_range(node, result, fused_activation(node))
+    check_activation_range(node, result)
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
@@ -139,7 +139,7 @@ def prepare_mul(node: KernelNode) -> None:
     shape = broadcast_shape(first.shape, second.shape)
     is_quantized_int16 = result.type == "INT16" and result.quantization is not None
     if result.type in ("UINT8", "INT8") or is_quantized_int16:
-        check_activation_range(node, result, fused_activation(node))
+        check_activation_range(node, result)
     if first_unknown(first, second) is None:
         _check_product_types(node, first, second, result)
         node.set_persistent(result, shape, _product(node, first, second, result, element_count(shape)))
@@ -185,7 +185,7 @@ def prepare_div(node: KernelNode) -> None:
     is_int8 = result.type == "INT8" and node.since("litert-1.4.0")
     is_int16 = result.type == "INT16" and node.since("litert-2.0.2")
     if result.type == "UINT8" or is_int8 or is_int16:
-        check_activation_range(node, result, fused_activation(node))
+        check_activation_range(node, result)
     node.resize(result, shape)
 
 

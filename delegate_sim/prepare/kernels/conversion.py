@@ -110,8 +110,7 @@ def prepare_bucketize(node: KernelNode) -> None:
 @kernel("DENSIFY")
 def prepare_densify(node: KernelNode) -> None:
     """``kernels/densify.cc: Prepare``. The result is kept between invocations."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.type != "STRING", "strings cannot be sparse")
     node.ensure(source.is_constant, "the input is not constant")
     node.ensure(source.source.sparsity is not None, "the input is not sparse")

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..quantization import affine_quantization, check_convolution_quantization, check_quantized_bias_type, check_symmetric
+from ..quantization import (
+    affine_quantization,
+    check_convolution_quantization,
+    check_quantized_bias_type,
+    check_symmetric,
+    weights_quantization,
+)
 from ..windows import (
     INT16_MAX,
     INT32_MAX,
@@ -68,10 +74,7 @@ def _check_conv_2d_types(node: KernelNode, source: KernelTensor, weights: Kernel
     node.ensure_type(source, _CONVOLVED_TYPES)
     node.ensure(result.type == source.type, "input and output have different types")
     if source.type in ("INT8", "INT16"):
-        quantization = affine_quantization(weights)
-        if quantization is None:
-            node.fail("the weights have no affine quantization")
-        node.ensure(not quantization.zero_points.any(), "a zero point of the weights is not 0")
+        node.ensure(not weights_quantization(node, weights).zero_points.any(), "a zero point of the weights is not 0")
 
 
 def _check_conv_2d_bias(node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor) -> None:
@@ -165,9 +168,7 @@ def prepare_depthwise_conv_2d(node: KernelNode) -> None:
     if source.type != "FLOAT32":
         check_convolution_quantization(node, source, weights, bias, result, output_channels)
     if is_hybrid:
-        quantization = affine_quantization(weights)
-        if quantization is None:
-            node.fail("the weights have no affine quantization")
+        quantization = weights_quantization(node, weights)
         slices = weights.shape[quantization.dimension]
         node.ensure(len(quantization.scales) == slices, "the weights do not have one scale for each slice")
         if node.since("litert-2.1.5"):
@@ -262,9 +263,7 @@ def _check_transpose_conv_types(
 def _check_transpose_conv_hybrid(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
     if node.since("litert-2.1.5"):
         ensure_int32(node, *source.shape)
-    quantization = affine_quantization(weights)
-    if quantization is None:
-        node.fail("the weights have no affine quantization")
+    quantization = weights_quantization(node, weights)
     slices = weights.shape[quantization.dimension]
     node.ensure(len(quantization.scales) in (1, slices), "the weights do not have one scale for each slice")
     if len(quantization.scales) != slices:

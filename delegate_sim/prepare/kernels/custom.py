@@ -8,13 +8,13 @@ from ...foundation.printable import counted
 from ...model.flexbuffer import custom_options
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, PrepareError, kernel
+from ..operands import only_operand
 
 
 @kernel("CUSTOM:AudioSpectrogram")
 def prepare_audio_spectrogram(node: KernelNode) -> None:
     """``kernels/audio_spectrogram.cc: Prepare`` and ``kernels/internal/spectrogram.cc: Initialize``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.rank == 2, f"the input has {counted(source.rank, 'dimension')}, not 2")
     node.ensure_type(result, "FLOAT32")
     node.ensure_type(source, "FLOAT32")

@@ -12,6 +12,7 @@ from ...model import schema
 from ...model.numbers import StoredNumbers, picked
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
+from ..windows import INT32_MAX
 
 
 @kernel("ZEROS_LIKE")
@@ -22,7 +23,6 @@ def prepare_zeros_like(node: KernelNode) -> None:
     node.resize(result, source.shape)
 
 
-_LARGEST_DIMENSION = 2**31 - 1
 _BROADCAST_MAX_RANK = 8
 
 _ONE_HOT_TYPES = frozenset({"FLOAT32", "INT16", "INT32", "INT64", "INT8", "UINT8", "BOOL"})
@@ -98,7 +98,7 @@ def prepare_tile(node: KernelNode) -> None:
     if node.since("litert-2.1.6"):
         node.ensure(not factors or min(factors) >= 0, "a multiple is negative")
         node.ensure(not shape or min(shape) >= 0, "the result has a negative size")
-    node.ensure(not shape or max(shape) <= _LARGEST_DIMENSION, "a size of the result overflows")
+    node.ensure(not shape or max(shape) <= INT32_MAX, "a size of the result overflows")
     if not source.is_constant_or_persistent:
         node.resize(result, shape)
     elif result.type == "STRING":

@@ -10,8 +10,9 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, wrapped
+from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, only_operand, wrapped
 from ..quantization import affine_quantization
+from ..windows import INT32_MAX
 
 _GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
 _GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})
@@ -163,7 +164,6 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
     node.resize(result, (count, *data.shape[segment_ids.rank :]))
 
 
-_LARGEST_COUNT = 2**31 - 1
 _COUNT_TYPES = ("INT32", "INT16")
 _WHERE_TYPES = frozenset({"BOOL", "FLOAT32", "INT64", "INT32", "INT8", "UINT8", "UINT32"})
 
@@ -187,7 +187,7 @@ def prepare_topk_v2(node: KernelNode) -> None:
     node.ensure(k.element_count == 1, "k is not a single number")
     count = k.integers()[0]
     node.ensure(source.rank >= 1, "the input is a scalar")
-    node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
+    node.ensure(source.element_count <= INT32_MAX, "the number of elements overflows")
     node.ensure(count <= source.shape[-1], "k is larger than the last dimension")
     shape = (*source.shape[:-1], max(count, 0) if node.since("litert-2.1.3") else count)
     node.resize(indices, shape)
@@ -197,8 +197,7 @@ def prepare_topk_v2(node: KernelNode) -> None:
 @kernel("WHERE")
 def prepare_where(node: KernelNode) -> None:
     """``kernels/where.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    condition, result = node.input(0), node.output()
+    condition, result = only_operand(node)
     node.ensure_type(condition, _WHERE_TYPES)
     result.type = "INT64"
     if not condition.is_constant_or_persistent:

@@ -9,8 +9,7 @@ from ...foundation.limits import element_count
 from ...model.numbers import StoredNumbers, kind_of
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import HALF_TYPES_LATER, as_int32, first_unknown, known_elements, wrapped
-
-_LARGEST_DIMENSION = 2**31 - 1
+from ..windows import INT32_MAX
 
 _PACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "UINT32", "INT8", "INT16", "INT64"})
 _UNPACK_TYPES = frozenset({"INT32", "FLOAT32", "UINT8", "INT8", "INT16", "BOOL"})
@@ -108,7 +107,7 @@ def _concatenated_shape(node: KernelNode, sources: Sequence[KernelTensor], axis:
         node.ensure(source.type == first.type, "the inputs have different types")
         node.ensure(source.shape[:axis] == before and source.shape[axis + 1 :] == after, "the inputs have different shapes")
     size = sum(source.shape[axis] for source in sources)
-    node.ensure(size <= _LARGEST_DIMENSION, "the size of the result overflows")
+    node.ensure(size <= INT32_MAX, "the size of the result overflows")
     return (*before, size, *after)
 
 

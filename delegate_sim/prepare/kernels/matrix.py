@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...foundation.limits import element_count
 from ...graph.activation import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
+from ..operands import only_operand
 from ..quantization import (
     HYBRID_WEIGHT_TYPES,
     affine_quantization,
@@ -12,6 +13,7 @@ from ..quantization import (
     check_product_scale,
     check_quantized_bias_type,
     check_symmetric,
+    weights_quantization,
 )
 
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
@@ -83,10 +85,8 @@ def _check_fully_connected_types(
 def _check_fully_connected_quantization(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    quantization = affine_quantization(weights)
     node.ensure(affine_quantization(source) is not None, "the input has no affine quantization")
-    if quantization is None:
-        node.fail("the weights have no affine quantization")
+    quantization = weights_quantization(node, weights)
     if quantization.is_per_channel:
         node.ensure_type(source, ("INT8", "INT16"))
         node.ensure_type(weights, ("INT8", "INT4", "INT2", "INT16"))
@@ -98,7 +98,7 @@ def _check_fully_connected_quantization(
         check_product_scale(node, source, weights, bias, result)
     if source.type == "UINT8" and result.type == "INT16":
         node.ensure_type(weights, "UINT8")
-    check_activation_range(node, result, fused_activation(node))
+    check_activation_range(node, result)
 
 
 @kernel("BATCH_MATMUL", changed_in=("litert-2.1.4",))
@@ -134,8 +134,7 @@ def _check_batch_matmul_types(node: KernelNode, left: KernelTensor, right: Kerne
 @kernel("MATRIX_DIAG")
 def prepare_matrix_diag(node: KernelNode) -> None:
     """``kernels/matrix_diag.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.rank >= 1, "the input is a scalar")
     result.type = source.type
     node.resize(result, (*source.shape, source.shape[-1]))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...foundation.limits import element_count
 from ..kernel import KernelNode, KernelTensor, kernel
+from ..quantization import check_same_quantization
+from ..windows import INT32_MAX
 
-_LARGEST_INT32 = 2**31 - 1
 _PAD_MAX_RANK = 5
 
 _PADDING_TYPES = frozenset({"INT64", "INT32", "INT8", "INT16", "BOOL"})
@@ -37,9 +38,9 @@ def prepare_pad(node: KernelNode) -> None:
         node.ensure_type(paddings, ("INT64", "INT32"), {"litert-1.3.0": ("INT8", "INT16")})
     node.ensure(paddings.shape[:2] == (source.rank, 2), "the paddings do not have one pair for each dimension")
     pairs = _pairs(paddings, source.rank)
-    node.ensure(all(0 <= padding <= _LARGEST_INT32 for pair in pairs for padding in pair), "a padding is negative or too large")
+    node.ensure(all(0 <= padding <= INT32_MAX for pair in pairs for padding in pair), "a padding is negative or too large")
     shape = _padded(node, source, pairs)
-    node.ensure(element_count(shape) <= _LARGEST_INT32, "the number of elements of the result overflows")
+    node.ensure(element_count(shape) <= INT32_MAX, "the number of elements of the result overflows")
     node.resize(result, shape)
 
 
@@ -57,8 +58,7 @@ def prepare_mirror_pad(node: KernelNode) -> None:
     node.ensure_rank(paddings, 2)
     node.ensure(paddings.shape[0] == source.rank, "the paddings do not have one pair for each dimension")
     if source.type in ("UINT8", "INT8", "INT16"):
-        node.ensure(source.scale == result.scale, "input and output have different scales")
-        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+        check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
     if not paddings.is_constant_or_persistent:
@@ -80,5 +80,5 @@ def _pairs(paddings: KernelTensor, rank: int) -> list[tuple[int, int]]:
 
 def _padded(node: KernelNode, source: KernelTensor, pairs: list[tuple[int, int]]) -> list[int]:
     shape = [before + size + after for size, (before, after) in zip(source.shape, pairs, strict=True)]
-    node.ensure(max(shape, default=0) <= _LARGEST_INT32, "a size of the result overflows")
+    node.ensure(max(shape, default=0) <= INT32_MAX, "a size of the result overflows")
     return shape

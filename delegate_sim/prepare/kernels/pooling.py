@@ -20,13 +20,9 @@ def prepare_pool_2d(node: KernelNode) -> None:
     ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
     batches, height, width, channels = source.shape
     padding = padding_of(node)
-    output_width: int | None = None
-    output_height: int | None = None
-    if not node.since("litert-2.2.0"):
-        output_width = unchecked_output_size(padding, width, options.filter_width, options.stride_w)
-        output_height = unchecked_output_size(padding, height, options.filter_height, options.stride_h)
-    elif (output_width := output_size(padding, width, options.filter_width, options.stride_w)) is not None:
-        output_height = output_size(padding, height, options.filter_height, options.stride_h)
+    count = output_size if node.since("litert-2.2.0") else unchecked_output_size
+    output_width = count(padding, width, options.filter_width, options.stride_w)
+    output_height = count(padding, height, options.filter_height, options.stride_h) if output_width is not None else None
     if node.op == "L2_POOL_2D":
         node.ensure(source.type not in ("UINT8", "INT8"), "L2 pooling does not support quantized types")
     node.resize(result, (batches, output_height or 0, output_width or 0, channels))

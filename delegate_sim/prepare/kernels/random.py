@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ..kernel import KernelNode, kernel
-from ..operands import first_unknown
+from ..operands import first_unknown, only_operand
 
 
 @kernel("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL")
 def prepare_random(node: KernelNode) -> None:
     """``kernels/random_ops.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    shape, result = node.input(0), node.output()
+    shape, result = only_operand(node)
     node.ensure_type(shape, "INT32")
     node.ensure(shape.rank == 1, "the shape is not a vector")
     if unknown := first_unknown(shape):

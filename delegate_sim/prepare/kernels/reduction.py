@@ -10,6 +10,8 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import first_unknown, known_array, wrapped
+from ..quantization import check_same_quantization
+from ..windows import INT32_MAX
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -28,7 +30,6 @@ def prepare_cumsum(node: KernelNode) -> None:
     node.resize(result, source.shape)
 
 
-_LARGEST_COUNT = 2**31 - 1
 _LARGEST_COMPUTED_RESULT = 8
 """Largest number of elements of a result that REDUCE_PROD computes during Prepare.
 
@@ -71,15 +72,14 @@ def prepare_product(node: KernelNode) -> None:
     if not axis.is_constant_or_persistent:
         return
     if node.since("litert-2.2.0"):
-        node.ensure(source.element_count <= _LARGEST_COUNT, "the number of elements overflows")
+        node.ensure(source.element_count <= INT32_MAX, "the number of elements overflows")
     if source.quantization is not None and node.since("litert-2.1.5"):
         node.ensure(source.quantization.is_affine, "the quantization is not affine")
         node.ensure_type(source, _QUANTIZED_PRODUCT_TYPES)
     if first_unknown(source) is not None or result.element_count > _LARGEST_COMPUTED_RESULT:
         return
     if source.quantization is None and source.type in ("UINT8", "INT8", "INT16"):
-        node.ensure(source.scale == result.scale, "input and output have different scales")
-        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+        check_same_quantization(node, source, result)
     node.set_persistent(result, result.shape, _product(source, _resolved_axes(node, source, axis), result.shape))
 
 
@@ -135,9 +135,7 @@ def prepare_arg_max(node: KernelNode) -> None:
     if node.since("litert-2.2.0"):
         node.ensure(source.shape[position] > 0, "the dimension to search is empty")
     outer, inner = source.shape[:position], source.shape[position + 1 :]
-    node.ensure(
-        element_count(outer) <= _LARGEST_COUNT and element_count(inner) <= _LARGEST_COUNT, "the number of elements overflows"
-    )
+    node.ensure(element_count(outer) <= INT32_MAX and element_count(inner) <= INT32_MAX, "the number of elements overflows")
     shape = (*outer, *inner)
-    node.ensure(element_count(shape) <= _LARGEST_COUNT, "the number of elements of the result overflows")
+    node.ensure(element_count(shape) <= INT32_MAX, "the number of elements of the result overflows")
     node.resize(result, shape)

@@ -8,9 +8,9 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import as_int32, known_elements, wrapped
-from ..quantization import check_symmetric
-from ..windows import ensure_int32
+from ..operands import as_int32, known_elements, only_operand, wrapped
+from ..quantization import check_same_quantization, check_symmetric
+from ..windows import INT32_MAX, ensure_int32
 
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
 
@@ -37,8 +37,7 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 def _block_size(node: KernelNode) -> int:
     """Check the common requirements of DEPTH_TO_SPACE and SPACE_TO_DEPTH. Return the side length of a block."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure_rank(source, 4)
     node.ensure_type(result, _REARRANGED_TYPES)
     node.ensure(source.type == result.type, "input and output have different types")
@@ -93,8 +92,7 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
     node.ensure(source.rank in (3, 4), "the input does not have 3 or 4 dimensions")
     node.ensure(source.type == result.type, "input and output have different types")
     if source.type in ("UINT8", "INT8", "INT16"):
-        node.ensure(source.scale == result.scale, "input and output have different scales")
-        node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+        check_same_quantization(node, source, result)
     if source.type == "INT16":
         check_symmetric(node, source, result)
     # If the block shape is unknown, the kernel does not read the paddings or crops. This operand may even be missing.
@@ -110,7 +108,6 @@ def _batch_blocks(node: KernelNode) -> list[int] | None:
     return [blocks[index] for index in range(source.rank - 2)]
 
 
-_LARGEST_DIMENSION = 2**31 - 1
 _LARGEST_COUNT = 2**64 - 1
 _SQUEEZE_MAX_RANK = 8
 _TRANSPOSE_MAX_RANK = 8
@@ -169,7 +166,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
     node.ensure(max(nonzero_source, nonzero_sizes) <= _LARGEST_COUNT, "the number of elements overflows")
     if -1 in shape:
         stretched = 0 if 0 in source and 0 not in sizes else nonzero_source // nonzero_sizes
-        node.ensure(stretched <= _LARGEST_DIMENSION, "the size that replaces -1 overflows")
+        node.ensure(stretched <= INT32_MAX, "the size that replaces -1 overflows")
         shape[shape.index(-1)] = stretched
     node.ensure(element_count(source) == element_count(shape), "the new shape has a different number of elements than the input")
     return shape
@@ -178,8 +175,7 @@ def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence
 @kernel("SQUEEZE")
 def prepare_squeeze(node: KernelNode) -> None:
     """``kernels/squeeze.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     node.ensure(source.rank <= _SQUEEZE_MAX_RANK, "the input has more than 8 dimensions")
     axes: Sequence[int] = node.options.squeeze_dims
     if axes:
@@ -197,8 +193,7 @@ def prepare_expand_dims(node: KernelNode) -> None:
     node.ensure_counts(2, 1)
     source, axis, result = node.input(0), node.input(1), node.output()
     result.type = source.type
-    node.ensure(source.scale == result.scale, "input and output have different scales")
-    node.ensure(source.zero_point == result.zero_point, "input and output have different zero points")
+    check_same_quantization(node, source, result)
     if source.type == "INT16":
         node.ensure(source.zero_point == 0, "the zero point of INT16 is not 0")
     if not axis.is_constant_or_persistent:
@@ -214,8 +209,7 @@ def prepare_expand_dims(node: KernelNode) -> None:
 @kernel("SHAPE")
 def prepare_shape(node: KernelNode) -> None:
     """``kernels/shape.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     out_type = schema.tensor_type_name(node.options.out_type)
     node.ensure(out_type in ("INT32", "INT64"), "the type of the output is not INT32 or INT64")
     result.type = out_type
@@ -225,8 +219,7 @@ def prepare_shape(node: KernelNode) -> None:
 @kernel("RANK")
 def prepare_rank(node: KernelNode) -> None:
     """``kernels/rank.cc: Prepare``."""
-    node.ensure_counts(1, 1)
-    source, result = node.input(0), node.output()
+    source, result = only_operand(node)
     result.type = "INT32"
     node.set_persistent(result, (), StoredNumbers.of("<i4", [source.rank]))
 

@@ -13,8 +13,8 @@ from ...model import schema
 from ...model.numbers import StoredNumbers, kind_of, picked, read_as
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, positions_in
+from ..windows import INT32_MAX
 
-_LARGEST_DIMENSION = 2**31 - 1
 _SMALLEST_INT32 = -(2**31)
 _SLICE_FORMER_MAX_RANK = 5
 _STRIDED_SLICE_MAX_INDICES = 31
@@ -242,7 +242,7 @@ def _strided_slice_shape(node: KernelNode, axes: Sequence[_Axis], is_offset: boo
             distance = axis.last(first, is_offset) - first
         node.ensure(axis.stride != _SMALLEST_INT32 or not checks_result, "a stride is too small")
         size = _step_count(node, distance, axis.stride)
-        node.ensure(size <= _LARGEST_DIMENSION, "a size of the result overflows")
+        node.ensure(size <= INT32_MAX, "a size of the result overflows")
         shape.append(size)
     return shape
 

@@ -8,6 +8,7 @@ from ...foundation.printable import counted
 from ...model import schema
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
 from ..operands import as_int32
+from ..windows import INT32_MAX
 from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
 
 _INDEX_TYPES = ("INT32", "INT64")
@@ -21,8 +22,6 @@ Upstream: ``TFLITE_STABLEHLO_PAD_PARAMS_MAX_DIMENSION_COUNT`` and the similar co
 
 _MOST_WINDOW_DIMENSIONS = 6
 _DILATE_FORMER_MAX_RANK = 6
-
-_GREATEST_SIZE = 2**31 - 1
 
 
 @kernel("STABLEHLO_ADD", "STABLEHLO_AND", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM", "STABLEHLO_MULTIPLY")
@@ -141,7 +140,7 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
         size + max(size - 1, least_gaps) * between + before + after
         for size, between, before, after in zip(source.shape, interior, low, high, strict=True)
     ]
-    node.ensure(max(shape) <= _GREATEST_SIZE, "the result is too large")
+    node.ensure(max(shape) <= INT32_MAX, "the result is too large")
     return shape if min(shape) > 0 else [0] * source.rank
 
 
