@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.log_contents import DeviceLog, ReconcileError
 from ..device.parse.profiles.operator_tables import Row, Summary
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import counted, printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
@@ -316,7 +316,7 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
-        yield f"the profile has only {_counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
+        yield f"the profile has only {counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
     measured = {part.nodes[0] for part in parts if part.kind == NODE and len(part.nodes) == 1}
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
     left = len(measured & delegated)
@@ -326,17 +326,13 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     unmatched = len([part for part in parts if part.kind == UNMATCHED])
     told = []
     if left:
-        told.append(f"{_counted(left, 'node')} on the CPU that the simulation delegates")
+        told.append(f"{counted(left, 'node')} on the CPU that the simulation delegates")
     if taken:
-        told.append(f"no row for {_counted(taken, 'node')} that the simulation leaves on the CPU")
+        told.append(f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU")
     if told:
         if unmatched:
-            told.append(f"{_counted(unmatched, 'row')} that the simulation does not have")
+            told.append(f"{counted(unmatched, 'row')} that the simulation does not have")
         text = " and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])} and {told[-1]}"
         yield f"the profile has {text}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
