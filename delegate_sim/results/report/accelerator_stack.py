@@ -127,10 +127,11 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     # LiteRT does not apply a plugin to a model that was compiled ahead of time.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
+    # The runtime itself applies the CPU's delegate, after the delegates of all other accelerators.
     is_cpu_last = "cpu" in stack.accelerators and len(targets) > 1
-    named, by_default = (targets[:-1], lambda: targets[-1]) if is_cpu_last else (targets, None)
+    explicit, by_default = (targets[:-1], lambda: targets[-1]) if is_cpu_last else (targets, None)
     assumptions = Assumptions(registered=_registered(stack))
-    runs = simulate_chain(model, named, by_default, assumptions) if named else ()
+    runs = simulate_chain(model, explicit, by_default, assumptions) if explicit else ()
     is_created, notes = _outcome(model, stack, runs)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
 
