@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..fixing.passes.base import Pass
+from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
@@ -125,10 +126,34 @@ class Diagnosis(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
-        return _diagnosis_entry(self)
+        target = self.target
+        return {
+            "schema": SCHEMA,
+            "tool": {"name": "delegate-sim", "version": __version__},
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            "delegate": target.delegate.name,
+            "options": option_values(target.options),
+            "runtime": str(target.release),
+            "defaults": target.defaults,
+            **state_entry(target.delegate, target.options, self.run.warnings),
+            "log_lines": list(self.run.log_lines),
+            "multiply_adds": self.total_multiply_adds,
+            "now": self.now.to_dict(),
+            "nodes_beyond_limit": self.limited,
+            "causes": [_finding_entry(finding, self.found_pass(finding)) for finding in self.findings],
+            "fix": None if self.plain_fix is None else self.plain_fix.to_dict(),
+            "without_all": self.without_all.to_dict(),
+            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
+            **({} if self.times is None else {"time": self.times.to_dict()}),
+        }
 
     def _line(self) -> str:
-        return _diagnosis_line(self)
+        first = (
+            f"first: {self.findings[0].cause.title}"
+            if self.findings
+            else f"nothing keeps nodes {words_of(self.target.delegate.name).left}"
+        )
+        return f"{model_name(self.model)}: {run_words(self.run)}; {counted(len(self.findings), 'cause')}, {first}"
 
     def _summary(self) -> Sequence[tuple[str, str]]:
         from ..results.report.plan_strip import strip_picture
@@ -140,35 +165,12 @@ class Diagnosis(Shown):
         return {"causes": ("rank", "title", "nodes", "change", "delegated_without"), **shown_times(self._all_times)}
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return {**_diagnosis_tables(self), **times_tables(self._all_times)}
+        causes = {"causes": lambda: Table(_COLUMNS, list(_cause_rows(self)))}
+        return {**causes, **report_tables([self.run]), **times_tables(self._all_times)}
 
     @property
     def _all_times(self) -> tuple[Times, ...]:
         return () if self.times is None else (self.times,)
-
-
-def _diagnosis_entry(diagnosis: Diagnosis) -> dict[str, Any]:
-    """Return a diagnosis as plain data."""
-    target = diagnosis.target
-    return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
-        "model": {"path": diagnosis.model.path, "sha256": diagnosis.model.sha256},
-        "delegate": target.delegate.name,
-        "options": option_values(target.options),
-        "runtime": str(target.release),
-        "defaults": target.defaults,
-        **state_entry(target.delegate, target.options, diagnosis.run.warnings),
-        "log_lines": list(diagnosis.run.log_lines),
-        "multiply_adds": diagnosis.total_multiply_adds,
-        "now": diagnosis.now.to_dict(),
-        "nodes_beyond_limit": diagnosis.limited,
-        "causes": [_finding_entry(finding, diagnosis.found_pass(finding)) for finding in diagnosis.findings],
-        "fix": None if diagnosis.plain_fix is None else diagnosis.plain_fix.to_dict(),
-        "without_all": diagnosis.without_all.to_dict(),
-        **({"not_simulated": list(diagnosis.not_simulated)} if diagnosis.not_simulated else {}),
-        **({} if diagnosis.times is None else {"time": diagnosis.times.to_dict()}),
-    }
 
 
 def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, Any]:
@@ -197,24 +199,6 @@ def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, 
 
 def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
     return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": fix.cost.to_dict()}
-
-
-def _diagnosis_line(diagnosis: Diagnosis) -> str:
-    """Return a summary in one line."""
-    first = (
-        f"first: {diagnosis.findings[0].cause.title}"
-        if diagnosis.findings
-        else f"nothing keeps nodes {words_of(diagnosis.target.delegate.name).left}"
-    )
-    count = len(diagnosis.findings)
-    causes = f"{count:,} cause{'' if count == 1 else 's'}"
-    return f"{model_name(diagnosis.model)}: {run_words(diagnosis.run)}; {causes}, {first}"
-
-
-def _diagnosis_tables(diagnosis: Diagnosis) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of a diagnosis. They have the ranked causes, and the nodes, partitions and measures of the run."""
-    own = report_tables([diagnosis.run])
-    return {"causes": lambda: Table(_COLUMNS, list(_cause_rows(diagnosis))), **own}
 
 
 def _cause_rows(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:

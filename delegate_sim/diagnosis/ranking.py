@@ -107,7 +107,8 @@ def rank(
     )
     instead: dict[Identity, tuple[Identity, ...]] = {}
     for identity, others in enough.items():
-        needs[identity], instead[identity] = _first_of([cause.identity for cause in by_gain if cause.identity in others])
+        first_enough, *other_enough = [cause.identity for cause in by_gain if cause.identity in others]
+        needs[identity], instead[identity] = (first_enough,), tuple(other_enough)
     order = _after_what_they_need(by_gain, needs)
     together = {
         cause.identity: cost_without(order[: number + 1])
@@ -133,15 +134,10 @@ def _each_enough(
     return enough
 
 
-def _first_of(identities: Sequence[Identity]) -> tuple[tuple[Identity, ...], tuple[Identity, ...]]:
-    return tuple(identities[:1]), tuple(identities[1:])
-
-
 def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
     """Move each cause behind the causes that must be fixed with it. Two causes that need each other keep their order."""
     by_identity = {cause.identity: cause for cause in causes}
     order: dict[Identity, Cause] = {}
-
     waiting: set[Identity] = set()
 
     def add(identity: Identity) -> None:

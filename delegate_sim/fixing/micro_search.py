@@ -127,16 +127,16 @@ class _MicroSearch:
                     state = following
         plan = FixPlan(
             self._model,
-            (),
-            self._allowed,
-            {},
-            (),
-            (),
-            tuple(self._steps),
-            (),
-            state.rewritten,
-            self._simulations,
-            (f"further passes: {self._effort.reason}",) if self._effort.is_over else (),
+            targets=(),
+            allowed=self._allowed,
+            shapes={},
+            before=(),
+            after=(),
+            steps=tuple(self._steps),
+            rejected=(),
+            rewritten=state.rewritten,
+            simulations=self._simulations,
+            not_simulated=(f"further passes: {self._effort.reason}",) if self._effort.is_over else (),
         )
         return MicroFixPlan(plan, first.report, state.report, tuple(self._applied))
 

@@ -200,6 +200,22 @@ class Work:
             nodes += [(origin, node)] if replacement is None else [(-1, new) for new in replacement]
         self.editor.nodes = nodes
 
+    def fold_each(self, op: str, fold: Callable[[int, Node], tuple[Tensor, WorkCount] | None]) -> None:
+        """Replace nodes of the operator ``op`` by constants. Nodes that write outputs of the graph stay.
+
+        ``fold`` gets the index of the node before the pass, and the node. It returns the constant, and a function that returns
+        the elements. It returns None if the node stays.
+        """
+        remaining = []
+        for origin, node in self.editor.nodes:
+            is_offered = node.op == op and not node.is_custom and node.outputs and node.outputs[0] not in self.editor.outputs
+            folded = fold(origin, node) if is_offered else None
+            if folded is None:
+                remaining.append((origin, node))
+            else:
+                self.editor.tensors[node.outputs[0]] = self.with_elements(*folded)
+        self.editor.nodes = remaining
+
 
 @functools.lru_cache(maxsize=1)
 def _dynamic_tensors(model: Model) -> tuple[frozenset[int], ...]:

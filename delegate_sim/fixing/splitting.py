@@ -181,7 +181,7 @@ class _Second:
                 "name": string(self._graph.name),
             },
         )
-        signatures = [_second_signature(signature, split) for signature in self._signatures()]
+        signatures = [_second_signature(signature, split) for signature in self._model.signatures if signature.subgraph == 0]
         return NewTable(
             "Model",
             {
@@ -193,9 +193,6 @@ class _Second:
                 "signature_defs": NewReferences([signature_table(self._numbered(signature)) for signature in signatures]),
             },
         )
-
-    def _signatures(self) -> Sequence[Signature]:
-        return [signature for signature in self._model.signatures if signature.subgraph == 0]
 
     def _numbered(self, signature: Signature) -> Signature:
         inputs, outputs = (

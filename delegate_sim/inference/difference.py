@@ -368,8 +368,8 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
     return any(own["bits"] for own in _entries(alike))
 
 
-def _own_process(folder: Path, python: str = "") -> int:
-    """Run a job in a separate process, and return the exit status. The default for ``python`` is the current interpreter."""
+def _own_process(folder: Path, python: str) -> int:
+    """Run a job in a separate process, and return the exit status. If ``python`` is empty, use the current interpreter."""
     process = subprocess.run(
         [python or sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
         env={**os.environ, "PYTHONSAFEPATH": "1"},
@@ -382,11 +382,11 @@ def _own_process(folder: Path, python: str = "") -> int:
     return process.returncode
 
 
-def _run(folder: Path, job: dict[str, Any], python: str = "") -> dict[str, Any]:
+def _run(folder: Path, job: dict[str, Any], python: str) -> dict[str, Any]:
     (folder / "job.json").write_text(json.dumps(job), "utf-8")
     (folder / "found.json").unlink(missing_ok=True)
     try:
-        status = _own_process(folder, python) if python else _own_process(folder)
+        status = _own_process(folder, python)
     except subprocess.TimeoutExpired:
         raise FixError(f"the models did not finish on the CPU within {raised(SECONDS):,} seconds{how_to_raise()}") from None
     except OSError as error:

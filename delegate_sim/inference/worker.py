@@ -15,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -254,16 +254,12 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
     refused = ""
     for arrays in _samples(files, folder):
         inputs = [arrays[f"input_{number}"] for number in range(len(first.inputs))]
-        if kind == "edges":
-            fault = _refusal(lambda: first.run(inputs), lambda: second.run(inputs))  # noqa: B023 - called at once
-            refused = refused or fault or ""
-            if fault is not None:
-                del first, second  # frees their memory before the models are loaded again
-                first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
-                continue
-        else:
-            first.run(inputs)
-            second.run(inputs)
+        results, fault = _results([partial(side.run, inputs) for side in (first, second)], kind)
+        refused = refused or fault
+        if results is None:
+            del first, second  # frees their memory before the models are loaded again
+            first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
+            continue
         for number, tally in enumerate(outputs):
             own = second.first_output(number) if isinstance(second, _Facing) else first.output(number)
             tally.add(own, second.output(number))
@@ -280,20 +276,25 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
     }
 
 
-def _refusal(run_first: Any, run_second: Any) -> str | None:
-    """Run both models. Return None if both run, and an empty string if both fail. If only one fails, return a message."""
-    errors = []
-    for run in (run_first, run_second):
+def _results(runs: Sequence[Callable[[], Any]], kind: str) -> tuple[list[Any] | None, str]:
+    """Run both models. Return the results, and an empty string.
+
+    If a model reports an error on extreme inputs, return None and a message. The message is empty if both models report errors.
+    """
+    if kind != "edges":
+        return [run() for run in runs], ""
+    results, errors = [], []
+    for run in runs:
         try:
-            run()
+            results.append(run())
             errors.append("")
         except _Stopped as stopped:
             errors.append(str(stopped))
     if not any(errors):
-        return None
+        return results, ""
     if all(errors):
-        return ""
-    return f"only the {'first' if errors[0] else 'second'} model reports an error ({errors[0] or errors[1]})"
+        return None, ""
+    return None, f"only the {'first' if errors[0] else 'second'} model reports an error ({errors[0] or errors[1]})"
 
 
 def _compare_signature(
@@ -310,23 +311,13 @@ def _compare_signature(
         raise _Stopped("b", "other signatures cannot be compared for this pair of models")
     for arrays in _samples(signature[kind], folder):
         inputs = {name: arrays[f"input_{number}"] for number, name in enumerate(signature["inputs"])}
-        results: list[dict[str, Any]] = []
-        runs = [partial(_add_results, results, side, signature["key"], inputs) for side in (first, second)]
-        if kind == "edges":
-            fault = _refusal(*runs)
-            refused = refused or fault or ""
-            if fault is not None:
-                continue
-        else:
-            for run in runs:
-                run()
+        results, fault = _results([partial(side.run_signature, signature["key"], inputs) for side in (first, second)], kind)
+        refused = refused or fault
+        if results is None:
+            continue
         for name, tally in zip(signature["outputs"], tallies, strict=True):
             tally.add(*[np.asarray(result[name]) for result in results])
     return tallies, refused
-
-
-def _add_results(results: list[dict[str, Any]], side: _ModelSide, key: str, inputs: dict[str, Any]) -> None:
-    results.append(side.run_signature(key, inputs))
 
 
 def _samples(files: Sequence[str], folder: Path) -> Iterator[dict[str, Any]]:

@@ -42,7 +42,7 @@ def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -
         return {}
     index = run.graph.index
     nodes = node_times(timings)
-    kernels = {frozenset(keys): ms for keys, ms in kernel_times(timings, delegate)}
+    kernels = dict(kernel_times(timings, delegate))
     partitions: dict[str, float] = {}
     for number, subset in enumerate(run.subsets):
         keys = [NodeKey(index, node) for node in subset.nodes]

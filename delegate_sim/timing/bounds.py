@@ -139,7 +139,7 @@ def bounds(
         moved=cpu_time(ordered, moved),
         nodes=len(moved),
         gone_kernels=gone,
-        gone_ms=_longest(dict(_times(ordered, delegate)), merged) if has_kernels else None,
+        gone_ms=_longest(dict(kernel_times(ordered[:1], delegate)), merged) if has_kernels else None,
         total_ms=ordered[0].total_ms if ordered else 0.0,
         inference_ms=ordered[0].times.inference_ms if ordered else None,
         kernels=ordered[0].kernel_count if has_kernels else 0,
@@ -148,11 +148,6 @@ def bounds(
         estimate=estimate,
         no_estimate=reason,
     )
-
-
-def _times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset[NodeKey], float]]:
-    for nodes, ms in kernel_times(timings[:1], delegate):
-        yield frozenset(nodes), ms
 
 
 def _merged(before: KernelNodes, after: KernelNodes) -> list[list[frozenset[NodeKey]]]:
@@ -204,7 +199,7 @@ def delegate_rates(timings: Sequence[Timing], delegate: str, graphs: Sequence[Gr
     """
     samples: dict[str, list[float]] = {}
     measured = list(kernel_times(timings, delegate))
-    measured += [((inner.node,), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
+    measured += [(frozenset([inner.node]), inner.ms) for timing in timings for inner in timing.inner if inner.node is not None]
     for nodes, ms in measured:
         sums: dict[str, int] = {}
         for key in nodes:

@@ -136,7 +136,7 @@ class PlanTimes(ChangeTimes):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the delegate, the timings and the bounds as plain data."""
-        return {"delegate": self.run.delegate.name, **ChangeTimes.to_dict(self)}
+        return {"delegate": self.run.delegate.name, **super().to_dict()}
 
 
 def timed_diagnosis(

@@ -26,7 +26,7 @@ class KernelCost(NamedTuple):
 
 def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
     """Yield the cost of each kernel of a run, in execution order."""
-    times = {frozenset(nodes): ms for nodes, ms in kernel_times([timing], run.delegate.name)}
+    times = dict(kernel_times([timing], run.delegate.name))
     compute = compute_of(run)
     for subgraph in run.subgraphs:
         graph = subgraph.graph

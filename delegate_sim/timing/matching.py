@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.log_contents import DeviceLog, ReconcileError
 from ..device.parse.profiles.operator_tables import Row, Summary
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import counted, printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
@@ -21,7 +21,7 @@ from ..runtime.target import Target
 from .inner_operators import INNER, inner_operators
 from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing
 from .op_profile import OpProfile
-from .plan import PlannedStep, TimedPlan, kernel_delegate, plan_of
+from .plan import PlannedStep, TimedPlan, kernel_delegate, node_step, plan_of
 from .totals import total_notes
 
 _CUT = 20
@@ -101,14 +101,22 @@ class _Timed:
     ms: float
     delegate: str | None
 
+    @property
+    def key(self) -> tuple[bool, str]:
+        """The ``key`` of the steps that may match."""
+        return _step_key(self.row.op, self.delegate)
+
+
+def _step_key(op: str, delegate: str | None) -> tuple[bool, str]:
+    """Return the ``key`` of the steps of an operator or delegate. ``delegate`` is as in ``_Timed``."""
+    return (False, op) if delegate is None else (True, delegate)
+
 
 class _Matcher:
     """Matches the rows of one subgraph. The most certain matches are made first, and matches by order are made last."""
 
     def __init__(self, profile: OpProfile, plan: TimedPlan, subgraph: int, target: Target) -> None:
         self.profile = profile
-        self.plan = plan
-        self.subgraph = subgraph
         self.target = target
         self.graph: Graph = plan.graphs[subgraph]
         self.steps = plan.steps[subgraph]
@@ -145,17 +153,17 @@ class _Matcher:
                 raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but the model has no such node")
             if (op := self.graph.nodes[row.node].op) != row.op:
                 raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but in the model it is {op}")
-        named = [one for one in timed if one.delegate is None and one.row.node is not None and one.row.outputs]
-        others = [one for one in named if not _is_same(one.row.outputs, self._outputs_of(one.row.node))]
+        named = [
+            (one.row, node_step(self.graph, one.row.node))
+            for one in timed
+            if one.delegate is None and one.row.node is not None and one.row.outputs
+        ]
+        others = [row for row, step in named if not _is_same(row.outputs, step.outputs)]
         if len(others) * 2 > len(named):
-            told = f"names the output of node {others[0].row.node} {shortened(others[0].row.outputs, 80)}"
+            told = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
             raise _wrong(self.profile, f"{told}, but the model does not")
         if count not in (None, len(plan)) and not any(one.delegate is not None for one in timed):
             raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
-
-    def _outputs_of(self, node: int | None) -> str:
-        indices = [] if node is None else self.graph.nodes[node].outputs
-        return ", ".join([self.graph.tensors[index].name if index >= 0 else "Unknown" for index in indices])
 
     def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
         taken = {step.index for step in self.found.values()}
@@ -166,32 +174,21 @@ class _Matcher:
 
     def _by_index(self, one: _Timed) -> PlannedStep | None:
         """Return the step with the index in the row's name. The step and the row must have the same outputs."""
-        if one.row.node is None:
+        index = one.row.node
+        if index is None:
             return None
+        step: PlannedStep | None
         if one.delegate is None:
-            return self._node(one.row.node) if _is_same(one.row.outputs, self._outputs_of(one.row.node)) else None
-        for step in self.steps:
-            if step.is_kernel and step.index == one.row.node and step.op == one.delegate:
-                return step if _is_same(one.row.outputs, step.outputs) else None
-        return None
-
-    def _node(self, index: int) -> PlannedStep:
-        """Return the step of a node. The node may run on the device's CPU although the simulation delegates the node."""
-        own = [step for step in self.steps if not step.is_kernel and step.index == index]
-        node = self.graph.nodes[index]
-        return own[0] if own else PlannedStep(self.subgraph, index, node.op, (index,), self._outputs_of(index), False)
+            step = node_step(self.graph, index)  # the node may run on the device's CPU although the simulation delegates it
+        else:
+            step = next((step for step in self.steps if (step.key, step.index) == (one.key, index)), None)
+        return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:
         """Return the only step with the outputs of the row and with its operator or delegate."""
         if not one.row.outputs or (one.delegate is None and one.row.node is not None):
             return None
-        steps = [
-            step
-            for step in self.steps
-            if step.is_kernel == (one.delegate is not None)
-            and step.op == (one.row.op if one.delegate is None else one.delegate)
-            and _is_same(one.row.outputs, step.outputs)
-        ]
+        steps = [step for step in self.steps if step.key == one.key and _is_same(one.row.outputs, step.outputs)]
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
@@ -203,11 +200,9 @@ class _Matcher:
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
             if number not in self.found and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
-                rows.setdefault((one.delegate is not None, one.row.op if one.delegate is None else one.delegate), []).append(
-                    number
-                )
-        for (is_kernel, op), numbers in rows.items():
-            steps = [step for step in self.steps if (step.is_kernel, step.op) == (is_kernel, op) and step.index not in taken]
+                rows.setdefault(one.key, []).append(number)
+        for key, numbers in rows.items():
+            steps = [step for step in self.steps if step.key == key and step.index not in taken]
             if len(steps) == len(numbers):
                 self.found |= dict(zip(numbers, steps, strict=True))
 
@@ -223,24 +218,25 @@ class _Matcher:
         """
         on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
         on_cpu |= {step.index for step in self.found.values() if not step.is_kernel}
-        simulated = {step.index for step in self.steps if not step.is_kernel}
+        is_cpu_as_simulated = on_cpu == {step.index for step in self.steps if not step.is_kernel}
         planned = {node for step in self.steps for node in step.nodes}
-        numbers = {step.index: number for number, step in self.found.items() if step.is_kernel}
         writers = {tensor: node for node in planned for tensor in self.graph.nodes[node].outputs}
-        known = set(on_cpu)
+        numbers = {step.index: number for number, step in self.found.items() if step.is_kernel}
+        placed = set(on_cpu)  # also the nodes of kernels that had the same nodes
         for step in [step for step in self.steps if step.is_kernel and step.index in numbers]:
             number = numbers[step.index]
-            read = {writers[tensor] for node in step.nodes for tensor in self.graph.nodes[node].inputs if tensor in writers}
-            has_other_nodes = not on_cpu.isdisjoint(step.nodes)
-            if is_complete:
-                has_other_nodes |= not read - set(step.nodes) <= known
-                has_other_nodes |= not timed[number].row.outputs and on_cpu != simulated
+            row = timed[number].row
+            if not on_cpu.isdisjoint(step.nodes):
+                has_same_nodes = False  # the device's kernel has fewer nodes
+            elif is_complete:
+                read = {writers[tensor] for node in step.nodes for tensor in self.graph.nodes[node].inputs if tensor in writers}
+                has_same_nodes = read - set(step.nodes) <= placed and (bool(row.outputs) or is_cpu_as_simulated)
             else:
-                has_other_nodes |= timed[number].row.node not in (None, step.index)
-            if has_other_nodes:
+                has_same_nodes = row.node in (None, step.index)
+            if has_same_nodes:
+                placed.update(step.nodes)
+            else:
                 del self.found[number]
-            else:
-                known.update(step.nodes)
 
     def _unmatched(self, one: _Timed) -> MeasuredPart:
         if one.delegate == "":
@@ -281,38 +277,32 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
     """Yield the parts of a summary. A part has all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
     available = Counter([graph.nodes[node].op for node in graph.execution_plan])
-    has_kernels = any(kernel_delegate(op, target) is not None for op in summary.counts)
-    nodes = {op: count for op, count in summary.counts.items() if kernel_delegate(op, target) is None}
+    delegates = {op: kernel_delegate(op, target) for op in summary.counts}
+    nodes = {op: count for op, count in summary.counts.items() if delegates[op] is None}
+    has_kernels = len(nodes) < len(delegates)
+    is_whole = summary.is_complete and not summary.lacks_rows
     for op, count in nodes.items():
         if count > available[op] and (is_operator(op) or available[op] or not has_kernels):
             raise _wrong(profile, f"counts {count:,} {shortened(op, 60)}, but the model has {available[op]:,}")
-    if summary.is_complete and not summary.lacks_rows and not has_kernels and sum(nodes.values()) != len(graph.execution_plan):
+    if is_whole and not has_kernels and sum(nodes.values()) != len(graph.execution_plan):
         raise _wrong(profile, f"counts {sum(nodes.values()):,} nodes, but the model has {len(graph.execution_plan):,}")
-    on_cpu = Counter([step.op for step in steps if not step.is_kernel])
-    has_other_nodes = summary.is_complete and not summary.lacks_rows and nodes != dict(on_cpu)
+    has_other_nodes = is_whole and nodes != dict(Counter([step.op for step in steps if not step.is_kernel]))
     for op, ms in summary.times.items():
-        delegate, count = kernel_delegate(op, target), summary.counts[op]
+        delegate, count = delegates[op], summary.counts[op]
         if delegate is None and count == available[op]:
             keys = tuple([NodeKey(index, node) for node in graph.execution_plan if graph.nodes[node].op == op])
             yield MeasuredPart(NODE, op, op, ms, count, keys)
             continue
-        own = [
-            step
-            for step in steps
-            if step.is_kernel == (delegate is not None) and step.op == (op if delegate is None else delegate)
-        ]
-        if len(own) != count:
-            what = "nodes" if delegate is None else "delegate kernels"
-            why = f"the profile has {count:,} {what}, but the simulation has {len(own):,}" if delegate != "" else ""
-            why = why or _NOT_SIMULATED
-            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=why)
-            continue
-        if has_other_nodes:
-            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=_OTHER_CPU_NODES)
-            continue
+        own = [step for step in steps if step.key == _step_key(op, delegate)]
         kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
         keys = tuple([key for kernel in kernels for key in kernel])
-        if delegate is None:
+        if len(own) != count:
+            what = "nodes" if delegate is None else "delegate kernels"
+            why = f"the profile has {count:,} {what}, but the simulation has {len(own):,}"
+            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=_NOT_SIMULATED if delegate == "" else why)
+        elif has_other_nodes:
+            yield MeasuredPart(UNMATCHED, op, op, ms, count, (), why=_OTHER_CPU_NODES)
+        elif delegate is None:
             yield MeasuredPart(NODE, op, op, ms, count, keys)
         else:
             yield MeasuredPart(KERNEL, delegate, op, ms, count, keys, kernels)
@@ -326,7 +316,7 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     order, summary = profile.log.run_orders.get(main), profile.log.summaries.get(main)
     steps = len(plan.steps[main])
     if order is None and (summary is None or not summary.times) and 0 < len(parts) < steps:
-        yield f"the profile has only {_counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
+        yield f"the profile has only {counted(len(parts), 'row')}, the slowest, of {steps:,}, so times are missing"
     measured = {part.nodes[0] for part in parts if part.kind == NODE and len(part.nodes) == 1}
     delegated = {NodeKey(step.subgraph, node) for steps in plan.steps for step in steps if step.is_kernel for node in step.nodes}
     left = len(measured & delegated)
@@ -336,17 +326,13 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     unmatched = len([part for part in parts if part.kind == UNMATCHED])
     told = []
     if left:
-        told.append(f"{_counted(left, 'node')} on the CPU that the simulation delegates")
+        told.append(f"{counted(left, 'node')} on the CPU that the simulation delegates")
     if taken:
-        told.append(f"no row for {_counted(taken, 'node')} that the simulation leaves on the CPU")
+        told.append(f"no row for {counted(taken, 'node')} that the simulation leaves on the CPU")
     if told:
         if unmatched:
-            told.append(f"{_counted(unmatched, 'row')} that the simulation does not have")
+            told.append(f"{counted(unmatched, 'row')} that the simulation does not have")
         text = " and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])} and {told[-1]}"
         yield f"the profile has {text}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -202,12 +202,12 @@ def node_times(timings: Sequence[Timing]) -> Mapping[NodeKey, float]:
     return times
 
 
-def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[tuple[NodeKey, ...], float]]:
+def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[frozenset[NodeKey], float]]:
     """Yield the nodes and the time in milliseconds of each kernel of a delegate that has a row of its own."""
     for timing in timings:
         for part in timing.parts:
             if part.kind == KERNEL and part.op == delegate and len(part.kernels) == 1:
-                yield part.kernels[0], part.ms
+                yield frozenset(part.kernels[0]), part.ms
 
 
 def _rounded(ms: float) -> float:

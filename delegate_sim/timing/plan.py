@@ -31,6 +31,11 @@ class PlannedStep:
     """The names of the outputs, as the profiler prints them."""
     is_kernel: bool
 
+    @property
+    def key(self) -> tuple[bool, str]:
+        """Whether the step is a kernel, and the name of its delegate or operator."""
+        return self.is_kernel, self.op
+
 
 @dataclass(frozen=True, slots=True)
 class TimedPlan:
@@ -47,14 +52,12 @@ def kernel_delegate(op: str, target: Target) -> str | None:
 
     The name is empty if the delegate is not known.
     """
-    if op == UNNAMED_KERNEL:
+    if op == UNNAMED_KERNEL or op in target.delegate.kernel_names:
         return target.delegate.name
-    if op in target.delegate.kernel_names:
-        return target.delegate.name
-    named = delegate_named(op) if "delegate" in op.casefold() or op.startswith("LITERT_") else None
-    if named is not None:
-        return named.name
-    return "" if "delegate" in op.casefold() or op.startswith("LITERT_") else None
+    if "delegate" not in op.casefold() and not op.startswith("LITERT_"):
+        return None
+    named = delegate_named(op)
+    return "" if named is None else named.name
 
 
 def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
@@ -75,7 +78,9 @@ def plan_of(model: Model, log: DeviceLog, target: Target) -> TimedPlan:
     names = delegates_in(log, target)
     if not names:
         graphs = tuple([subgraph.graph for subgraph in simulate(model, target).subgraphs])
-        return TimedPlan(tuple([tuple(_cpu_steps(graph)) for graph in graphs]), graphs, ())
+        return TimedPlan(
+            tuple([tuple([node_step(graph, node) for node in graph.execution_plan]) for graph in graphs]), graphs, ()
+        )
     runs = simulate_chain(model, [target if name == target.delegate.name else _default(name, target) for name in names])
     graphs = tuple([subgraph.graph for subgraph in runs[0].subgraphs])
     return TimedPlan(tuple([tuple(_steps(runs, index)) for index in range(len(graphs))]), graphs, names)
@@ -87,12 +92,8 @@ def _default(name: str, target: Target) -> Target:
     return Target(delegate, options, target.release, target.defaults, target.assume_ops_registered)
 
 
-def _cpu_steps(graph: Graph) -> Iterator[PlannedStep]:
-    for index in graph.execution_plan:
-        yield _node_step(graph, index)
-
-
-def _node_step(graph: Graph, index: int) -> PlannedStep:
+def node_step(graph: Graph, index: int) -> PlannedStep:
+    """Return the step of a CPU node."""
     node = graph.nodes[index]
     return PlannedStep(graph.index, index, node.op, (index,), _names(graph, node.outputs), False)
 
@@ -121,7 +122,7 @@ def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
         if index in kernels:
             yield kernels[index]
         elif index < len(first.nodes) and first.nodes[index].builtin_code != DELEGATE:
-            yield _node_step(first, index)
+            yield node_step(first, index)
 
 
 def _first_kernel(run: SubgraphRun) -> int:

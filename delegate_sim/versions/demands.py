@@ -74,36 +74,12 @@ _SUB_BYTE = ("INT4", "INT2")
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
     """Return a demand for each pair (version, type). A node needs the version if its operand has the type."""
-    return tuple([Demand(version, _TYPE_CODES[kind], input_is(*_KINDS.get(kind, (kind,)), at=at)) for version, kind in versions])
-
-
-_KINDS: Mapping[str, tuple[str, ...]] = MappingProxyType({"FLOAT8": FLOAT8})
-
-_TYPE_CODES: Mapping[str, str] = MappingProxyType(
-    {
-        kind: f"{kind.lower()}-type"
-        for kind in (
-            "BFLOAT16",
-            "BOOL",
-            "COMPLEX64",
-            "FLOAT16",
-            "FLOAT32",
-            "FLOAT64",
-            "FLOAT8",
-            "INT16",
-            "INT2",
-            "INT32",
-            "INT4",
-            "INT64",
-            "INT8",
-            "STRING",
-            "UINT16",
-            "UINT32",
-            "UINT4",
-            "UINT8",
-        )
-    }
-)
+    return tuple(
+        [
+            Demand(version, f"{kind.lower()}-type", input_is(*(FLOAT8 if kind == "FLOAT8" else (kind,)), at=at))
+            for version, kind in versions
+        ]
+    )
 
 
 def _asymmetric(version: int, hybrid: VersionCondition) -> Demand:

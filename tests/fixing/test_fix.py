@@ -8,7 +8,7 @@ from delegate_sim import load
 from delegate_sim.errors import FixError
 from delegate_sim.fixing.fix import corresponding, fix
 from delegate_sim.fixing.passes import elementwise
-from delegate_sim.fixing.passes.base import Exactness
+from delegate_sim.fixing.passes.base import Exactness, node_pass
 from delegate_sim.fixing.search import search
 from fixtures.builder import ModelBuilder
 from tests.support.fixing.targets import target
@@ -66,7 +66,7 @@ def test_a_pass_that_is_exact_for_finite_values_alone_must_say_so(tmp_path):
     pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
     chain_model(("ADD", "NEG", "ADD")).write(tmp_path / "model.tflite")
     model = load(tmp_path / "model.tflite")
-    silent = elementwise._pass("silent", "NEG", "", "", Exactness.EXACT, _wrong)
+    silent = node_pass("silent", "NEG", "", "", Exactness.EXACT, _wrong)
     plan = search(model, [NNAPI], passes={"silent": silent})
     with pytest.raises(FixError, match=r"the passes are exact, but on extreme values .* elements of .* differ"):
         fix(plan, str(tmp_path / "fixed.tflite"))

@@ -205,12 +205,12 @@ def test_elements_that_are_computed_at_once(monkeypatch):
 
 
 def test_models_that_run_too_long(monkeypatch, tmp_path):
-    def run(folder):
+    def run(folder, python):
         raise subprocess.TimeoutExpired("python", difference.SECONDS)
 
     monkeypatch.setattr(difference, "_own_process", run)
     with pytest.raises(FixError, match=f"within 1,800 seconds{RAISES}"):
-        difference._run(tmp_path, {})
+        difference._run(tmp_path, {}, "")
 
 
 def test_the_memory_of_a_real_delegate(monkeypatch):

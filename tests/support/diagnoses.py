@@ -24,6 +24,10 @@ def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, assume_ops_regis
     )
 
 
+def cause_names(diagnosis):
+    return [finding.cause.name for finding in diagnosis.findings]
+
+
 def cost_without(diagnosis, causes):
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
     return examiner.simulate(*diagnosis.blockers.without(causes)).cost()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from ..advice.alternatives import with_results
 from ..advice.other_delegates import Others
 from ..advice.surroundings import Surroundings
 from ..advice.wording import RefusedCase, Wording, limited_partitions
-from ..examiner import Examined
+from ..examiner import Examined, RefusedNode
 from . import conversion_causes as roots
 from .cause import Blockers, Cause, Identity, Remedy
 from .cause_merging import joined
@@ -208,8 +208,7 @@ class _Finder:
         if only_remedy or (reason := whole_refusal(now.run)) is None:
             return
         self.whole.add(cause.identity)
-        for refused in now.on_cpu():
-            self._note(cause.identity, RefusedCase(refused.key, refused.op, reason))
+        self._note_all(cause.identity, now.on_cpu(), reason)
 
     def _look_at_text(self) -> None:
         """Add the cause of nodes that work on text.
@@ -243,9 +242,7 @@ class _Finder:
         refusal = whole_refusal(now) if roots.is_dynamic(now) else None
         if refusal is not None:
             self.whole.add(identity)
-        for refused in root.ended:
-            for reason in (refusal,) if refusal is not None else refused.reasons:
-                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        self._note_all(identity, root.ended, refusal)
 
     def _look_at_types(self) -> None:
         now = self.simulate(self.base, {})
@@ -256,14 +253,9 @@ class _Finder:
         conversion = root.hypothetical.conversion
         identity = Identity(Problem.QUANTIZATION, (roots.form(self.model), f"to-{conversion}"))
         self.remedies[identity] = Remedy(conversion=conversion)
-        for refused in root.ended:
-            for reason in refused.reasons:
-                self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        self._note_all(identity, root.ended)
         if identity not in self.cases:
-            refusal = whole_refusal(now.run)
-            for refused in now.on_cpu():
-                for reason in (refusal,) if refusal is not None else refused.reasons:
-                    self._note(identity, RefusedCase(refused.key, refused.op, reason))
+            self._note_all(identity, now.on_cpu(), whole_refusal(now.run))
 
     def _look_at(self, now: Examined) -> bool:
         """Add causes for new refusals in ``now``. Return whether fixing these causes may reveal more refusals."""
@@ -276,11 +268,10 @@ class _Finder:
             for reason in refused.reasons:
                 problem = self.problem_of(reason.code)
                 case = RefusedCase(refused.key, refused.op, reason)
-                is_derived = problem in _NOT_CAUSES or (refusal is not None and reason.code == refusal.code)
-                if is_derived and subject is None:
-                    continue
                 if subject is not None:
                     self._note_special(subject, case)
+                elif problem in _NOT_CAUSES or (refusal is not None and reason.code == refusal.code):
+                    continue
                 elif problem is Problem.OPERATOR_VERSION:
                     versions.append(case)
                 elif problem is Problem.TARGET_LEVEL:
@@ -300,6 +291,12 @@ class _Finder:
         cases.setdefault((case.key, case.reason.code), case)
         if is_own:
             self.own.setdefault(identity, set()).add(case.key)
+
+    def _note_all(self, identity: Identity, nodes: Iterable[RefusedNode], reason: Reason | None = None) -> None:
+        """Add nodes to a cause, with their own reasons or with ``reason``."""
+        for refused in nodes:
+            for own in refused.reasons if reason is None else (reason,):
+                self._note(identity, RefusedCase(refused.key, refused.op, own))
 
     def _special_subject(self, key: NodeKey, now: Examined) -> tuple[str, ...] | None:
         subject = special_subject(self._view(key, now))
@@ -327,8 +324,7 @@ class _Finder:
             identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
             self.remedies[identity] = Remedy(fixed_shapes=True)
         self.whole.add(identity)
-        for refused in now.on_cpu():
-            self._note(identity, RefusedCase(refused.key, refused.op, reason))
+        self._note_all(identity, now.on_cpu(), reason)
         return identity
 
     def _end_stages(self, now: Examined) -> Examined:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ...model.model import Node
 from ..pass_workspace import Work
 
 
@@ -52,6 +53,18 @@ class Pass:
 def promise(exactness: Exactness, holds_for: str) -> str:
     """Return an exactness as a phrase. If the exactness holds only for some values, the phrase names these values."""
     return f"{exactness.words} for {holds_for}" if holds_for else exactness.words
+
+
+NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
+"""A function that returns the new nodes for a node. It returns None if the node stays unchanged."""
+
+
+def node_pass(
+    name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = ""
+) -> Pass:
+    """Return a pass that rewrites each node by itself. ``ops`` are the operators, separated by spaces."""
+    chosen = frozenset(ops.split())
+    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
 
 
 FINITE = "finite values and results"

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
 from ...model import schema
-from ...model.model import Node, Tensor
+from ...model.model import Node
 from ..pass_workspace import Work
-from .base import FINITE, Exactness, Pass
+from .base import FINITE, Exactness, node_pass
 
-_FLOAT = ("FLOAT32",)
 _SMALL_INTEGERS = ("INT8", "UINT8")
 _RELU6 = 3
 _POOL_VALID = 1
-
-NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
-
 
 _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
 """The binary operators that this module rewrites. All other operators here have one operand."""
@@ -27,7 +23,7 @@ def _is_float(work: Work, node: Node) -> bool:
     """Return whether a node has the expected number of operands, and all operands and results are floats."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
-    return all(work.tensor(index).type in _FLOAT for index in (*node.inputs, *node.outputs))
+    return all(work.tensor(index).type == "FLOAT32" for index in (*node.inputs, *node.outputs))
 
 
 def _scalar(work: Work, node: Node, value: float) -> int:
@@ -232,7 +228,8 @@ def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
     ]
 
 
-def _axes(work: Work, node: Node) -> list[int] | None:
+def axes_of(work: Work, node: Node) -> list[int] | None:
+    """Return the sorted axes of a reduction. Return None if they are not constant, or not valid."""
     values, rank = work.integers(work.input(node, 1)), work.input(node, 0).rank
     if values is None or not rank:
         return None
@@ -245,9 +242,9 @@ def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
 
     Each MEAN keeps the number of dimensions. If the original node removes dimensions, a RESHAPE follows.
     """
-    axes = _axes(work, node)
+    axes = axes_of(work, node)
     source, target = work.input(node, 0), work.output(node)
-    if axes is None or len(axes) < 2 or not _is_float_mean(source, target) or work.is_open(source, target):
+    if axes is None or len(axes) < 2 or not source.type == target.type == "FLOAT32" or work.is_open(source, target):
         return None
     keeps = bool(work.options(node).keep_dims)
     nodes, shape, operand = [], list(source.shape), node.inputs[0]
@@ -261,14 +258,12 @@ def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
     return nodes if keeps else [*nodes, work.reshape(operand, node.outputs[0])]
 
 
-def _is_float_mean(*tensors: Tensor) -> bool:
-    return all(tensor.type in _FLOAT for tensor in tensors)
-
-
 def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     """Return an AVERAGE_POOL_2D over all positions of an image."""
     source, target = work.input(node, 0), work.output(node)
-    if _axes(work, node) != [1, 2] or source.rank != 4 or not _is_float_mean(source, target) or work.is_open(source, target):
+    if axes_of(work, node) != [1, 2] or source.rank != 4 or work.is_open(source, target):
+        return None
+    if not source.type == target.type == "FLOAT32":
         return None
     batch, height, width, depth = source.shape
     keeps = bool(work.options(node).keep_dims)
@@ -286,19 +281,14 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
     return [pool] if keeps else [pool, work.reshape(result, node.outputs[0])]
 
 
-def _pass(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = "") -> Pass:
-    chosen = frozenset(ops.split())
-    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
-
-
 _FLOATS = "FLOAT32"
 
 PASSES = (
-    _pass(
+    node_pass(
         "square-as-mul", "SQUARE", "replaces SQUARE by a MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE
     ),
-    _pass("neg-as-mul", "NEG", "replaces NEG by a MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
-    _pass(
+    node_pass("neg-as-mul", "NEG", "replaces NEG by a MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
+    node_pass(
         "squared-difference-as-sub-mul",
         "SQUARED_DIFFERENCE",
         "replaces the node by a SUB and a MUL of the difference with itself",
@@ -307,7 +297,7 @@ PASSES = (
         _squared_difference,
         FINITE,
     ),
-    _pass(
+    node_pass(
         "sub-as-add",
         "SUB",
         "replaces SUB by an ADD of the negative second operand; if that operand is not constant, MUL by -1 negates it",
@@ -316,7 +306,7 @@ PASSES = (
         _sub,
         FINITE,
     ),
-    _pass(
+    node_pass(
         "div-as-mul",
         "DIV",
         "replaces DIV by a MUL by the reciprocal of the divisor",
@@ -324,10 +314,10 @@ PASSES = (
         Exactness.ROUNDING,
         _div,
     ),
-    _pass(
+    node_pass(
         "rsqrt-as-sqrt-div", "RSQRT", "replaces RSQRT by a SQRT and a DIV of 1 by its result", _FLOATS, Exactness.ROUNDING, _rsqrt
     ),
-    _pass(
+    node_pass(
         "leaky-relu-as-maximum",
         "LEAKY_RELU",
         "replaces LEAKY_RELU by the MAXIMUM of x and slope * x",
@@ -336,7 +326,7 @@ PASSES = (
         _leaky_relu,
         FINITE,
     ),
-    _pass(
+    node_pass(
         "relu-0-to-1-as-limits",
         "RELU_0_TO_1",
         "replaces RELU_0_TO_1 by a MAXIMUM with 0 and a MINIMUM with 1, or by a RESHAPE if the type has no values outside",
@@ -345,7 +335,7 @@ PASSES = (
         _relu_0_to_1_by_limits,
         FINITE,
     ),
-    _pass(
+    node_pass(
         "relu-0-to-1-by-relu6",
         "RELU_0_TO_1",
         "computes relu6(6 * x) / 6 by two MUL",
@@ -353,7 +343,7 @@ PASSES = (
         Exactness.ROUNDING,
         _relu_0_to_1_by_relu6,
     ),
-    _pass(
+    node_pass(
         "hard-swish-written-out",
         "HARD_SWISH",
         "computes x * relu6(x + 3) / 6 by an ADD and two MUL",
@@ -361,7 +351,7 @@ PASSES = (
         Exactness.ROUNDING,
         _hard_swish,
     ),
-    _pass(
+    node_pass(
         "gelu-written-out",
         "GELU",
         "computes 0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) by MUL, ADD and TANH",
@@ -369,7 +359,7 @@ PASSES = (
         Exactness.ROUNDING,
         _gelu_tanh,
     ),
-    _pass(
+    node_pass(
         "gelu-by-exponential",
         "GELU",
         "computes relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf from a polynomial and EXP; the error is at most 2e-7",
@@ -377,7 +367,7 @@ PASSES = (
         Exactness.ROUNDING,
         _gelu_by_exponential,
     ),
-    _pass(
+    node_pass(
         "gelu-approximated",
         "GELU",
         "computes GELU by the formula with TANH, as if the option approximate were set; results differ by at most 0.0005",
@@ -385,7 +375,7 @@ PASSES = (
         Exactness.APPROXIMATE,
         _gelu_erf,
     ),
-    _pass(
+    node_pass(
         "mean-as-pool",
         "MEAN",
         "replaces MEAN by an AVERAGE_POOL_2D over the whole image, and by a RESHAPE if keep_dims is not set",
@@ -393,7 +383,7 @@ PASSES = (
         Exactness.ROUNDING,
         _mean_as_pool,
     ),
-    _pass(
+    node_pass(
         "mean-one-axis-at-a-time",
         "MEAN",
         "replaces MEAN by one MEAN for each axis, and by a RESHAPE if keep_dims is not set",

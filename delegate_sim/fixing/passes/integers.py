@@ -11,8 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass
-from .elementwise import _pass
+from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass, node_pass
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -263,17 +262,13 @@ def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
 
 
 def _fold_casts(work: Work) -> None:
-    remaining = []
-    for origin, node in work.editor.nodes:
-        compute = None
-        if node.op == "CAST" and not node.is_custom and len(node.outputs) == 1 and node.outputs[0] not in work.editor.outputs:
-            compute = _cast_values(work, work.input(node, 0), work.output(node).type)
-        if compute is None:
-            remaining.append((origin, node))
-            continue
-        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape, shape_signature=None)
-        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
-    work.editor.nodes = remaining
+    def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
+        source, target = work.input(node, 0), work.output(node)
+        compute = _cast_values(work, source, target.type) if len(node.outputs) == 1 else None
+        tensor = target._replace(allocation=Allocation.CONSTANT, shape=source.shape, shape_signature=None)
+        return None if compute is None else (tensor, compute)
+
+    work.fold_each("CAST", fold)
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
@@ -288,7 +283,7 @@ def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    _pass(
+    node_pass(
         "indices-in-int32",
         " ".join(_CONSTANT_POSITIONS),
         "converts INT64 constants that have sizes, counts or positions to INT32",
@@ -305,7 +300,7 @@ PASSES: tuple[Pass, ...] = (
         frozenset(_POSITIONS),
         holds_for=INDICES_IN_INT32,
     ),
-    _pass(
+    node_pass(
         "positions-in-int32",
         " ".join(_RESULT_TYPES),
         "computes the result in INT32, and adds a CAST to INT64 after it",
@@ -313,7 +308,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _narrow_results,
     ),
-    _pass(
+    node_pass(
         "arithmetic-in-int32",
         " ".join(_ARITHMETIC),
         "computes the node in INT32, between two CASTs",

@@ -11,8 +11,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass
-from .elementwise import _pass
+from .base import Exactness, Pass, node_pass
 from .ranks import lowered
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ UNIDIRECTIONAL_SEQUENCE_RNN
 """
 
 PASSES: tuple[Pass, ...] = (
-    _pass(
+    node_pass(
         "bias-of-zeros",
         " ".join(_BIAS),
         "adds a bias of zeros if the node has no bias",
@@ -240,7 +239,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _zero_bias,
     ),
-    _pass(
+    node_pass(
         "matrix-product-as-layer",
         "BATCH_MATMUL",
         "replaces BATCH_MATMUL by one FULLY_CONNECTED for all rows, with a RESHAPE before and after it",
@@ -248,7 +247,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.ROUNDING,
         _batch_matmul,
     ),
-    _pass(
+    node_pass(
         "layer-as-convolution",
         "FULLY_CONNECTED",
         "replaces FULLY_CONNECTED by a CONV_2D with a 1x1 window, with a RESHAPE before and after it; each row becomes a pixel",
@@ -256,7 +255,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.ROUNDING,
         _as_convolution,
     ),
-    _pass(
+    node_pass(
         "layer-of-rows",
         "FULLY_CONNECTED",
         "joins all rows of the input into one matrix, with a RESHAPE before and after the layer",
@@ -264,7 +263,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _rows,
     ),
-    _pass(
+    node_pass(
         "conv-3d-by-frames",
         "CONV_3D",
         "replaces CONV_3D by a STRIDED_SLICE and a CONV_2D for each frame of the window, and adds the results",
@@ -272,7 +271,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.ROUNDING,
         _conv_3d,
     ),
-    _pass(
+    node_pass(
         "symmetric-activations",
         _DYNAMIC,
         "clears the option asymmetric_quantize_inputs, so that activations are quantized without a zero point",

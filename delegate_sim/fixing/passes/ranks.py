@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import Exactness, Pass
-from .elementwise import _axes, _pass
+from .base import Exactness, NodeRewrite, Pass, node_pass
+from .elementwise import axes_of
 from .joined_axes import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, joined, shared_axes
 from .slices import cuts
 
@@ -173,7 +173,7 @@ def _broadcast_to(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
-    axes, source = _axes(work, node), work.input(node, 0)
+    axes, source = axes_of(work, node), work.input(node, 0)
     if not _is_lowered(work, node) or axes is None or source.rank <= MOST:
         return None
     roles = [RoleAxis(size, axis in axes) for axis, size in enumerate(source.shape)]
@@ -209,7 +209,7 @@ def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence
 
 
 def _arg_max(work: Work, node: Node) -> Sequence[Node] | None:
-    axes, source = _axes(work, node), work.input(node, 0)
+    axes, source = axes_of(work, node), work.input(node, 0)
     if not _is_lowered(work, node) or axes is None or len(axes) != 1 or source.rank <= MOST:
         return None
     joined_shape = around(source.shape, axes[0])
@@ -391,7 +391,7 @@ def _next_order(now: _Shape, goal: _Shape) -> list[_Shape]:
     return [*head, brought, *[group for group in rest if group]]
 
 
-_MOVES: Mapping[str, Callable[[Work, Node], Sequence[Node] | None]] = MappingProxyType(
+_MOVES: Mapping[str, NodeRewrite] = MappingProxyType(
     {
         "BROADCAST_TO": _broadcast_to,
         "CONCATENATION": _concatenation,
@@ -406,24 +406,16 @@ _MOVES: Mapping[str, Callable[[Work, Node], Sequence[Node] | None]] = MappingPro
         "TILE": _tile,
     }
 )
-_ROWS: Mapping[str, Callable[[Work, Node], Sequence[Node] | None]] = MappingProxyType(
+_ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
     {"ARG_MAX": _arg_max, "ARG_MIN": _arg_max, "BATCH_MATMUL": _batch_matmul, "LOG_SOFTMAX": _softmax, "SOFTMAX": _softmax}
 )
-
-
-def _move(work: Work, node: Node) -> Sequence[Node] | None:
-    return _MOVES[node.op](work, node)
-
-
-def _with_few_dimensions(work: Work, node: Node) -> Sequence[Node] | None:
-    return _ROWS[node.op](work, node)
 
 
 _BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that merge and restore neighboring dimensions"
 _NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
 PASSES: tuple[Pass, ...] = (
-    _pass(
+    node_pass(
         "transpose-of-lower-rank",
         "TRANSPOSE",
         "replaces TRANSPOSE by one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge "
@@ -432,7 +424,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _transpose,
     ),
-    _pass(
+    node_pass(
         "operands-of-same-rank",
         _BINARY,
         "adds a RESHAPE before each operand that has fewer dimensions than the result; scalars and vectors stay unchanged",
@@ -440,12 +432,16 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _same_rank,
     ),
-    _pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
-    _pass("move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, _move),
-    _pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
-    _pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
-    _pass("rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, _with_few_dimensions),
-    _pass(
+    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
+    node_pass(
+        "move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)
+    ),
+    node_pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
+    node_pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
+    node_pass(
+        "rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)
+    ),
+    node_pass(
         "gather-of-flat-indices",
         "GATHER",
         "turns the indices into a vector, with a RESHAPE before and after the GATHER",

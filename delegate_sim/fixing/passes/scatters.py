@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import IN_RANGE, Exactness, Pass
-from .elementwise import _pass
+from .base import IN_RANGE, Exactness, Pass, node_pass
 from .shapes import slices
 
 if TYPE_CHECKING:
@@ -226,7 +225,7 @@ def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 _NEEDS = "a known shape, updates that replace elements, and positions that form one slice"
 
 PASSES: tuple[Pass, ...] = (
-    _pass(
+    node_pass(
         "scatter-as-update-slice",
         _OP,
         "replaces STABLEHLO_SCATTER by a DYNAMIC_UPDATE_SLICE",
@@ -235,7 +234,7 @@ PASSES: tuple[Pass, ...] = (
         _as_update_slice,
         IN_RANGE,
     ),
-    _pass(
+    node_pass(
         "scatter-as-concatenation",
         _OP,
         "replaces STABLEHLO_SCATTER by a CONCATENATION of the elements before the slice, the updates and the elements after it",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import FINITE, IN_RANGE, Exactness, Pass
-from .elementwise import _pass
+from .base import FINITE, IN_RANGE, Exactness, Pass, node_pass
 
 _MOST_COPIES = 64
 """The largest number of copies to concatenate along a dimension."""
@@ -39,25 +39,6 @@ def _pack(work: Work, node: Node) -> Sequence[Node] | None:
     return [*nodes, work.node("CONCATENATION", parts, node.outputs, axis=axis)]
 
 
-def _unpack_shape(work: Work, node: Node) -> tuple[int, tuple[int, ...]] | None:
-    source = work.input(node, 0)
-    if not _is_known(work, node) or not source.rank:
-        return None
-    axis = work.options(node).axis % source.rank
-    return axis, (*source.shape[:axis], 1, *source.shape[axis + 1 :])
-
-
-def _unpack_as_split(work: Work, node: Node) -> Sequence[Node] | None:
-    axis_and_shape = _unpack_shape(work, node)
-    if axis_and_shape is None:
-        return None
-    axis, shape = axis_and_shape
-    parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
-    index = work.constant(f"{work.output(node).name}/axis", "INT32", axis)
-    split = work.node("SPLIT", [index, node.inputs[0]], parts, num_splits=len(parts))
-    return [split, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
-
-
 def slices(
     work: Work, source: int, targets: Sequence[int], axis: int, sizes: Sequence[int], *, strided: bool, start: int = 0
 ) -> list[Node]:
@@ -69,7 +50,7 @@ def slices(
         begin[axis] = start
         extent = np.array(shape, np.int64)
         extent[axis] = size
-        name = f"{work.tensor(target).name}"
+        name = work.tensor(target).name
         first = work.constant(f"{name}/begin", "INT32", begin)
         if strided:
             last = work.constant(f"{name}/end", "INT32", begin + extent)
@@ -81,13 +62,19 @@ def slices(
     return nodes
 
 
-def _unpack_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
-    axis_and_shape = _unpack_shape(work, node)
-    if axis_and_shape is None:
+def _unpack(work: Work, node: Node, *, as_split: bool) -> Sequence[Node] | None:
+    """Return a SPLIT or STRIDED_SLICEs that keep the dimension, and a RESHAPE of each part."""
+    source, name = work.input(node, 0), work.output(node).name
+    if not _is_known(work, node) or not source.rank:
         return None
-    axis, shape = axis_and_shape
+    axis = work.options(node).axis % source.rank
+    shape = (*source.shape[:axis], 1, *source.shape[axis + 1 :])
     parts = [work.result(work.output(node, number), "kept", shape) for number in range(len(node.outputs))]
-    nodes = slices(work, node.inputs[0], parts, axis, [1] * len(parts), strided=True)
+    if as_split:
+        index = work.constant(f"{name}/axis", "INT32", axis)
+        nodes = [work.node("SPLIT", [index, source.index], parts, num_splits=len(parts))]
+    else:
+        nodes = slices(work, source.index, parts, axis, [1] * len(parts), strided=True)
     return [*nodes, *[work.reshape(part, output) for part, output in zip(parts, node.outputs, strict=True)]]
 
 
@@ -103,14 +90,6 @@ def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
         return None
     sizes = [work.tensor(output).shape[axis] for output in node.outputs]
     return slices(work, source, node.outputs, axis, sizes, strided=strided)
-
-
-def _split_as_slices(work: Work, node: Node) -> Sequence[Node] | None:
-    return _split(work, node, strided=False)
-
-
-def _split_as_strided_slices(work: Work, node: Node) -> Sequence[Node] | None:
-    return _split(work, node, strided=True)
 
 
 def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
@@ -220,9 +199,9 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
 _KNOWN = "a known shape"
 
 PASSES: tuple[Pass, ...] = (
-    _pass("expand-dims-as-reshape", "EXPAND_DIMS", "replaces EXPAND_DIMS by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass("squeeze-as-reshape", "SQUEEZE", "replaces SQUEEZE by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    _pass(
+    node_pass("expand-dims-as-reshape", "EXPAND_DIMS", "replaces EXPAND_DIMS by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
+    node_pass("squeeze-as-reshape", "SQUEEZE", "replaces SQUEEZE by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
+    node_pass(
         "pack-as-concatenation",
         "PACK",
         "replaces PACK by a RESHAPE of each operand and a CONCATENATION",
@@ -230,31 +209,31 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _pack,
     ),
-    _pass(
+    node_pass(
         "unpack-as-split",
         "UNPACK",
         "replaces UNPACK by a SPLIT and a RESHAPE of each part",
         _KNOWN,
         Exactness.EXACT,
-        _unpack_as_split,
+        functools.partial(_unpack, as_split=True),
     ),
-    _pass(
+    node_pass(
         "unpack-as-slices",
         "UNPACK",
         "replaces UNPACK by a STRIDED_SLICE and a RESHAPE for each part",
         _KNOWN,
         Exactness.EXACT,
-        _unpack_as_slices,
+        functools.partial(_unpack, as_split=False),
     ),
-    _pass(
+    node_pass(
         "split-as-slices",
         "SPLIT SPLIT_V",
         "replaces the node by a SLICE for each part",
         "a known shape and a constant axis",
         Exactness.EXACT,
-        _split_as_slices,
+        functools.partial(_split, strided=False),
     ),
-    _pass(
+    node_pass(
         "broadcast-as-tile",
         "BROADCAST_TO",
         "replaces BROADCAST_TO by a TILE; before it, a RESHAPE gives the input the rank of the result",
@@ -262,7 +241,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _broadcast_as_tile,
     ),
-    _pass(
+    node_pass(
         "broadcast-as-mul",
         "BROADCAST_TO",
         "replaces BROADCAST_TO by a MUL by ones; along broadcast dimensions, the tensor of ones has the sizes of the result",
@@ -271,7 +250,7 @@ PASSES: tuple[Pass, ...] = (
         _broadcast_as_mul,
         FINITE,
     ),
-    _pass(
+    node_pass(
         "broadcast-as-concatenation",
         "BROADCAST_TO",
         "replaces BROADCAST_TO by a CONCATENATION of copies; before it, a RESHAPE gives the input the rank of the result",
@@ -279,7 +258,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _broadcast_as_concatenation,
     ),
-    _pass(
+    node_pass(
         "gather-without-batches",
         "GATHER",
         "joins the rows of all batches into one table; an ADD converts the indices to indices of this table",
@@ -288,12 +267,12 @@ PASSES: tuple[Pass, ...] = (
         _gather_without_batches,
         IN_RANGE,
     ),
-    _pass(
+    node_pass(
         "split-as-strided-slices",
         "SPLIT SPLIT_V",
         "replaces the node by a STRIDED_SLICE for each part",
         "a known shape and a constant axis",
         Exactness.EXACT,
-        _split_as_strided_slices,
+        functools.partial(_split, strided=True),
     ),
 )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model.model import Node
 from ..pass_workspace import Work
-from .base import Exactness, Pass
-from .elementwise import _pass
+from .base import Exactness, Pass, node_pass
 from .joined_axes import CutAxis
 
 
@@ -98,31 +98,23 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     return [sliced] if is_same else [sliced, work.reshape(result, node.outputs[0])]
 
 
-def _plain(work: Work, node: Node) -> Sequence[Node] | None:
-    return _rewrite(work, node, strided=True)
-
-
-def _as_slice(work: Work, node: Node) -> Sequence[Node] | None:
-    return _rewrite(work, node, strided=False)
-
-
 _NEEDS = "constant begin and end, strides of 1, and a known shape"
 
 PASSES: tuple[Pass, ...] = (
-    _pass(
+    node_pass(
         "strided-slice-without-masks",
         "STRIDED_SLICE",
         "replaces the masks by explicit begin and end, and adds a RESHAPE if the node removes dimensions",
         _NEEDS,
         Exactness.EXACT,
-        _plain,
+        functools.partial(_rewrite, strided=True),
     ),
-    _pass(
+    node_pass(
         "strided-slice-as-slice",
         "STRIDED_SLICE",
         "replaces STRIDED_SLICE by a SLICE, and by a RESHAPE if the node removes dimensions",
         _NEEDS,
         Exactness.EXACT,
-        _as_slice,
+        functools.partial(_rewrite, strided=False),
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
@@ -12,11 +12,10 @@ from ...graph.graph import file_graphs
 from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass
-from .elementwise import _pass
+from .base import Exactness, Pass, node_pass
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
+    pass
 
 
 def _own_versions(work: Work) -> None:
@@ -32,14 +31,6 @@ def _own_versions(work: Work) -> None:
             node = node._replace(version=min(own, node.version))  # noqa: PLW2901
         nodes.append((origin, node))
     work.editor.nodes = nodes
-
-
-def _reads(work: Work, node: Node) -> Callable[[], npt.NDArray[Any]] | None:
-    """Return a function that computes the result of a DEQUANTIZE of a constant. Return None if the result is unknown."""
-    source = work.input(node, 0)
-    if not work.has_elements(source) or source.type not in ("FLOAT16", "INT8", "UINT8", "INT16"):
-        return None
-    return widened(source, work.later(source))
 
 
 def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
@@ -62,35 +53,27 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
 
 
 def _widen_constants(work: Work, *types: str) -> None:
-    remaining = []
-    for origin, node in work.editor.nodes:
-        compute = None
-        if node.op == "DEQUANTIZE" and not node.is_custom and work.input(node, 0).type in types:
-            compute = _reads(work, node)
-        if compute is None or not node.outputs or node.outputs[0] in work.editor.outputs:
-            remaining.append((origin, node))
-            continue
-        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=work.input(node, 0).shape)
-        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
-    work.editor.nodes = remaining
+    """Replace the DEQUANTIZE of a constant by a FLOAT32 constant. ``types`` are the types of such constants."""
+
+    def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
+        source = work.input(node, 0)
+        compute = widened(source, work.later(source)) if source.type in types and work.has_elements(source) else None
+        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT, shape=source.shape)
+        return None if compute is None else (tensor, compute)
+
+    work.fold_each("DEQUANTIZE", fold)
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace the BROADCAST_TO of a constant by a larger constant.
+    """Replace the BROADCAST_TO of a constant by a larger constant. A BROADCAST_TO stays if its result is too large."""
 
-    A BROADCAST_TO stays if its result is an output of the graph, or is too large.
-    """
-    remaining = []
-    for origin, node in work.editor.nodes:
-        compute = None
-        if node.op == "BROADCAST_TO" and not node.is_custom and work.is_chosen(origin) and len(node.outputs) == 1:
-            compute = _broadcast(work.input(node, 0), work.output(node), work)
-        if compute is None or node.outputs[0] in work.editor.outputs:
-            remaining.append((origin, node))
-            continue
-        tensor = work.output(node)._replace(allocation=Allocation.CONSTANT)
-        work.editor.tensors[node.outputs[0]] = work.with_elements(tensor, compute)
-    work.editor.nodes = remaining
+    def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
+        target = work.output(node)
+        is_chosen = work.is_chosen(origin) and len(node.outputs) == 1
+        compute = _broadcast(work.input(node, 0), target, work) if is_chosen else None
+        return None if compute is None else (target._replace(allocation=Allocation.CONSTANT), compute)
+
+    work.fold_each("BROADCAST_TO", fold)
 
 
 def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
@@ -283,7 +266,7 @@ LAST: tuple[Pass, ...] = (
         frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
         is_for_all=True,
     ),
-    _pass(
+    node_pass(
         "weights-widened",
         " ".join(_HYBRID),
         "converts the quantized weights of layers with float activations to FLOAT32",

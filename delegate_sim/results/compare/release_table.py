@@ -132,22 +132,15 @@ class ReleaseTable:
         return releases
 
 
-def release_table(
-    model: Model,
-    target: Target,
-    releases: Sequence[str] | None = None,
-    effort: Effort | None = None,
-) -> ReleaseTable:
-    """Simulate a model on several runtime releases. The release with the oldest rules comes first.
+def release_table(model: Model, target: Target, effort: Effort | None = None) -> ReleaseTable:
+    """Simulate a model on all known runtime releases since the introduction of the delegate.
 
-    By default, all known releases since the introduction of the delegate are simulated. If a large model would take too many
-    simulations, the oldest releases are left out.
+    The release with the oldest rules comes first. If a large model would take too many simulations, the oldest releases are
+    left out.
     """
     effort = effort or Effort(model)
     delegate = target.delegate
-    ordered = sorted(
-        map(parse_release, releases or _known(delegate)), key=lambda release: (release.order[:3], release.family == "litert")
-    )
+    ordered = sorted(map(parse_release, _known(delegate)), key=lambda release: (release.order[:3], release.family == "litert"))
     left_out = ordered[: -max(effort.left, 2)]
     rows: list[ReleaseRow] = []
     before: Run | None = None

@@ -5,7 +5,6 @@ Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runti
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -128,14 +127,11 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     # LiteRT does not apply a plugin to a model that was compiled ahead of time.
     is_compiled = precompiled(model).is_compiled
     targets = [target for target in _targets(stack) if not (is_compiled and target.delegate.is_plugin)]
-    by_default = None
-    if "cpu" in stack.accelerators:
-        by_default = targets.pop()
-    if not targets and by_default is not None:
-        targets, by_default = [by_default], None
-    last = None if by_default is None else functools.partial(_itself, by_default)
+    # The runtime itself applies the CPU's delegate, after the delegates of all other accelerators.
+    is_cpu_last = "cpu" in stack.accelerators and len(targets) > 1
+    explicit, by_default = (targets[:-1], lambda: targets[-1]) if is_cpu_last else (targets, None)
     assumptions = Assumptions(registered=_registered(stack))
-    runs = simulate_chain(model, targets, last, assumptions) if targets else ()
+    runs = simulate_chain(model, explicit, by_default, assumptions) if explicit else ()
     is_created, notes = _outcome(model, stack, runs)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
 
@@ -150,18 +146,20 @@ def _registered(stack: Stack) -> frozenset[str]:
     return registered | {DISPATCH} if "npu" in stack.accelerators else registered
 
 
-def _itself(target: Target) -> Target:
-    return target
-
-
 def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
     """Return the delegates of a stack in the order in which they are applied. Raises OptionError for an unknown vendor."""
     return tuple([find_delegate(ACCELERATORS[name] or plugin_of(_vendor(stack))) for name in stack.accelerators])
 
 
+def _parts_of_soc(stack: Stack) -> tuple[str, str]:
+    """Return the vendor and the model of a stack's SoC. Both may be empty."""
+    vendor, _, soc = stack.soc.partition(":")
+    return vendor.strip(), soc.strip()
+
+
 def _vendor(stack: Stack) -> str:
-    vendor, colon, soc = (part.strip() for part in stack.soc.partition(":"))
-    if not vendor or not colon:
+    vendor, soc = _parts_of_soc(stack)
+    if not vendor or ":" not in stack.soc:
         raise OptionError("the NPU needs a SoC: give it as VENDOR:SOC, such as google:Tensor_G5")
     plugin_of(vendor.lower())
     if not soc:
@@ -174,12 +172,12 @@ def _targets(stack: Stack) -> Iterator[Target]:
         raise OptionError(
             f"{FALLBACK_OPTION} cannot be combined with accelerators: instead, add cpu to the accelerators, or leave cpu out"
         )
-    soc = stack.soc.partition(":")[2]
+    _, soc = _parts_of_soc(stack)
     for delegate in delegates_of(stack):
         known = option_names(delegate.options)
         own = {key: value for key, value in stack.options.items() if key in known}
         if delegate.is_plugin:
-            own[_SOC] = soc.strip()
+            own[_SOC] = soc
         values = parse_options(delegate.name, delegate.options, own)
         yield Target(delegate, values, stack.release, assume_ops_registered=stack.assume_ops_registered)
 
@@ -187,11 +185,12 @@ def _targets(stack: Stack) -> Iterator[Target]:
 def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
     """Return whether CompiledModel is created, and notes on failures."""
     notes: list[str] = []
+    if not runs or "npu" in stack.accelerators:
+        notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
     if not runs:
-        return True, (*precompiled(model).words, *_compiled_for_another(model, stack))
+        return True, tuple(notes)
     first = runs[0]
     if "npu" in stack.accelerators:
-        notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
         if first.refusal is not None and first.refusal.stage == "load":
             notes.append(
                 "LiteRT cannot load the model, so CompiledModel cannot be created, whatever the accelerators are; the "
@@ -225,7 +224,8 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
     """Yield a note if the model was compiled for another SoC. The compiled code may not run on the requested SoC."""
     code = precompiled(model)
-    if code.is_stamped and code.soc.lower() != stack.soc.partition(":")[2].strip().lower():
+    _, soc = _parts_of_soc(stack)
+    if code.is_stamped and code.soc.lower() != soc.lower():
         yield (
             f"the compiled code is for {printable(code.soc)} and may not run on {printable(stack.soc)}: compile the source "
             f"model for {printable(stack.soc)}"
@@ -234,7 +234,7 @@ def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:
 
 def _unknown_soc(stack: Stack) -> Iterator[str]:
     """Yield a note if the vendor's plugin does not know the SoC. Old names such as ``g5`` are also known."""
-    vendor, _, soc = (part.strip() for part in stack.soc.partition(":"))
+    vendor, soc = _parts_of_soc(stack)
     models = [full.partition(":")[2] for full in _known_socs(vendor)]
     if not any(model.lower().endswith(soc.lower()) for model in models):
         yield f"LiteRT's plugin does not know the SoC {printable(soc)}; it knows {', '.join(models)}"

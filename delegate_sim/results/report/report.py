@@ -21,7 +21,7 @@ from .multiply_adds import Compute, compute_of
 from .outcome_words import state_entry
 from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
-from .tables import report_line, report_tables, run_words
+from .tables import model_name, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
@@ -166,7 +166,8 @@ class Report(Shown):
         return [(sentence, strip_picture(run)) for sentence, run in zip(words, self.runs, strict=True)]
 
     def _line(self) -> str:
-        return report_line(self.model, self.runs, self.is_chain)
+        chain = ", a chain" if self.is_chain else ""
+        return f"{model_name(self.model)}{chain}: {'; '.join(map(run_words, self.runs))}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return {**report_tables(self.runs, self.is_chain, lambda: self.advised_runs), **times_tables(self.times)}

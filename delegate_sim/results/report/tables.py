@@ -36,11 +36,6 @@ def run_words(run: Run) -> str:
     return f"{run.delegate.name} on {run.release}: {words}"
 
 
-def report_line(model: Model, runs: Sequence[Run], is_chain: bool) -> str:
-    """Summarize the runs of a model in one line."""
-    return f"{model_name(model)}{', a chain' if is_chain else ''}: {'; '.join(map(run_words, runs))}"
-
-
 def report_tables(
     runs: Sequence[Run], is_chain: bool = False, advised_runs: Callable[[], Sequence[Run]] | None = None
 ) -> Mapping[str, Callable[[], Table]]:

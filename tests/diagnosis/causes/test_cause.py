@@ -11,20 +11,16 @@ from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.runtime_cases import int64_tensor
-from tests.support.diagnoses import cost_without, diagnosed
+from tests.support.diagnoses import cause_names, cost_without, diagnosed
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import chain_model
 
 OPS = ("ADD", "RELU", "GELU", "ROUND", "TANH", "ADD 4", "CEIL", "ELU")
 
 
-def names(diagnosis):
-    return [finding.cause.name for finding in diagnosis.findings]
-
-
 def test_refusals_that_one_change_would_end_are_one_cause():
     diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ROUND", "GELU", "ADD 4", "ADD"]))
-    assert names(diagnosis) == ["operator:GELU", "operator-version:ADD:4", "operator:ROUND"]
+    assert cause_names(diagnosis) == ["operator:GELU", "operator-version:ADD:4", "operator:ROUND"]
     gelu = diagnosis.findings[0].cause
     assert gelu.nodes == (NodeKey(0, 1), NodeKey(0, 4))
     assert (gelu.operators, gelu.codes) == ((("GELU", 2),), ("nnapi-operator",))
@@ -42,14 +38,14 @@ def test_what_would_be_without_a_cause_and_without_all_so_far():
 
 def test_the_feature_behind_a_version():
     builder = chain_model(["ADD", "ADD 4", "ADD"])
-    assert names(diagnosed(builder)) == ["operator-version:ADD:4"]
+    assert cause_names(diagnosed(builder)) == ["operator-version:ADD:4"]
     assert diagnosed(builder).findings[0].cause.node_versions == {NodeKey(0, 1): 2}
 
 
 def test_a_dynamic_shape_comes_first_and_what_is_behind_it_shows():
     diagnosis = diagnosed(reshaper(is_dynamic=True))
     assert diagnosis.is_dynamic
-    assert names(diagnosis)[0] == "dynamic-shape:0:1"
+    assert cause_names(diagnosis)[0] == "dynamic-shape:0:1"
     assert diagnosis.findings[0].cause.suggestion == "fix-shapes"
     assert {finding.cause.identity.problem for finding in diagnosis.findings[1:]} == {Problem.CONSTANT}
     assert diagnosis.without_all.measures.fallback_nodes == 0
@@ -57,14 +53,14 @@ def test_a_dynamic_shape_comes_first_and_what_is_behind_it_shows():
 
 def test_a_driver_is_a_cause():
     diagnosis = diagnosed(classifier(), driver_rejects=("FULLY_CONNECTED",))
-    assert names(diagnosis) == ["driver:FULLY_CONNECTED"]
+    assert cause_names(diagnosis) == ["driver:FULLY_CONNECTED"]
     assert diagnosis.findings[0].multiply_adds == diagnosis.total_multiply_adds == 64
 
 
 def test_nodes_beyond_a_limit_are_told_from_those_refused():
     diagnosis = diagnosed(chain_model(["ADD", "GELU", "ADD", "ADD"]), max_number_delegated_partitions=1)
     assert diagnosis.limited == 1
-    assert "limit:max_number_delegated_partitions=0" in names(diagnosis)
+    assert "limit:max_number_delegated_partitions=0" in cause_names(diagnosis)
 
 
 def test_nothing_to_find():

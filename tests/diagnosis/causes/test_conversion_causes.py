@@ -10,21 +10,17 @@ from delegate_sim.rules.kinds import Problem
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.runtime_cases import dynamic_shape_chain
-from tests.support.diagnoses import cost_without, diagnosed
+from tests.support.diagnoses import cause_names, cost_without, diagnosed
 from tests.support.models import chain_model
 from tests.support.type_conversions import convolutions, open_batch
 
 INPUTS = Identity(Problem.DYNAMIC_SHAPE, ("inputs",))
 
 
-def names(diagnosis):
-    return [finding.cause.name for finding in diagnosis.findings]
-
-
 @pytest.mark.parametrize("delegate", ["nnapi", "gpu", "xnnpack", "vx"])
 def test_what_is_made_of_an_open_batch_has_one_cause(delegate):
     diagnosis = diagnosed(open_batch(), delegate)
-    assert names(diagnosis) == ["dynamic-shape:inputs"]
+    assert cause_names(diagnosis) == ["dynamic-shape:inputs"]
     first = diagnosis.findings[0]
     assert "image [-1, 4, 4, 2]" in first.cause.title
     assert "fixed batch" in first.cause.change
@@ -35,7 +31,7 @@ def test_what_is_made_of_an_open_batch_has_one_cause(delegate):
 
 def test_a_float_model_on_a_delegate_for_integers_has_one_cause():
     diagnosis = diagnosed(convolutions(), "hexagon")
-    assert names(diagnosis) == ["quantization:float:to-int8"]
+    assert cause_names(diagnosis) == ["quantization:float:to-int8"]
     assert "representative_dataset" in diagnosis.findings[0].cause.change
     assert diagnosis.findings[0].alone.multiply_add_share == 1
 
@@ -43,7 +39,7 @@ def test_a_float_model_on_a_delegate_for_integers_has_one_cause():
 def test_what_stands_behind_another_cause_says_what_it_needs():
     builder = open_batch(("GELU",))
     diagnosis = diagnosed(builder, "nnapi")
-    assert names(diagnosis) == ["dynamic-shape:inputs", "operator:GELU"]
+    assert cause_names(diagnosis) == ["dynamic-shape:inputs", "operator:GELU"]
     assert diagnosis.findings[0].needs == ()
     assert diagnosis.findings[1].needs == (INPUTS,)
 
@@ -57,7 +53,7 @@ def test_what_brings_most_comes_first_and_a_limit_that_brings_nothing_last():
         layers.node("CONV_2D", (x, weights, bias), version=8, options={"stride_w": 1, "stride_h": 1})
 
     diagnosis = diagnosed(_built(build), "nnapi", max_number_delegated_partitions=1)
-    assert names(diagnosis)[0] == "operator-version:CONV_2D:8", "it is one node, and all of the multiply-adds"
+    assert cause_names(diagnosis)[0] == "operator-version:CONV_2D:8", "it is one node, and all of the multiply-adds"
     assert diagnosis.findings[0].multiply_adds == diagnosis.total_multiply_adds
 
 
@@ -131,7 +127,7 @@ def test_text_is_left_to_the_application():
         layers.node("RELU", (layers.input("FLOAT32", 1, 8),))
 
     diagnosis = diagnosed(_built(build), "vx")
-    assert names(diagnosis) == ["operator:text"]
+    assert cause_names(diagnosis) == ["operator:text"]
     assert diagnosis.findings[0].cause.suggestion == "leave-to-application"
 
 
@@ -141,7 +137,7 @@ def test_text_of_unknown_size_is_not_to_be_given_a_shape():
 
     diagnosis = diagnosed(_built(build))
     assert diagnosis.is_dynamic
-    assert names(diagnosis) == ["operator:text"]
+    assert cause_names(diagnosis) == ["operator:text"]
     cause = diagnosis.findings[0].cause
     assert (cause.title, cause.suggestion) == ("the whole model processes text", "leave-on-cpu")
     assert diagnosis.without_all.measures.nodes == 0
@@ -155,7 +151,7 @@ def test_without_its_work_on_text_the_rest_of_a_model_is_delegated():
         layers.node("RELU", (numbers,))
 
     diagnosis = diagnosed(_built(build), "gpu", assume_ops_registered=True)
-    assert names(diagnosis) == ["operator:text"]
+    assert cause_names(diagnosis) == ["operator:text"]
     first = diagnosis.findings[0]
     assert first.cause.title == "GATHER, FlexStringToNumber: they process text"
     assert first.cause.nodes == (NodeKey(0, 0), NodeKey(0, 1), NodeKey(0, 2)), "the runtime refuses the graph as a whole"
@@ -171,14 +167,14 @@ def test_operators_of_tensorflow_are_one_cause():
             x = layers.node("RELU", (layers.node("CUSTOM", (x,), custom=op),))
 
     diagnosis = diagnosed(_built(build))
-    assert names(diagnosis) == ["operator:flex"]
+    assert cause_names(diagnosis) == ["operator:flex"]
     assert diagnosis.findings[0].cause.operators == (("FlexErf", 2), ("FlexTan", 1))
 
 
 @pytest.mark.parametrize("delegate", ["gpu", "xnnpack", "vx"])
 def test_shapes_of_known_sizes_that_are_computed_have_one_cause(delegate):
     diagnosis = diagnosed(dynamic_shape_chain(), delegate)
-    assert names(diagnosis) == ["dynamic-shape:shapes"]
+    assert cause_names(diagnosis) == ["dynamic-shape:shapes"]
     first = diagnosis.findings[0]
     assert "float32_input_0 [1, 4, 4, 2]" in first.cause.change
     assert first.alone.measures.nodes == 2, "the chain is folded away"
@@ -211,9 +207,9 @@ def test_a_loop_of_unknown_results_is_one_cause_with_its_lists():
     layers.finish()
     diagnosis = diagnosed(builder, "gpu")
     assert diagnosis.is_dynamic
-    assert names(diagnosis)[0] == "operator:control-flow:WHILE"
+    assert cause_names(diagnosis)[0] == "operator:control-flow:WHILE"
     assert diagnosis.findings[0].cause.suggestion == "unroll-control-flow"
-    assert not any(name.startswith(("dynamic-shape", "model")) for name in names(diagnosis))
+    assert not any(name.startswith(("dynamic-shape", "model")) for name in cause_names(diagnosis))
 
 
 def test_a_node_that_only_its_neighbors_keep_on_the_cpu_has_a_cause():
@@ -267,7 +263,9 @@ def test_nodes_that_a_conversion_adds_are_no_reason_for_it():
         parts = [layers.input("FLOAT32", 1, 8) for _ in range(2)]
         layers.node("PACK", parts, shape=(2, 1, 8), options={"axis": 0, "values_count": 2})
 
-    assert names(diagnosed(_built(build), "xnnpack")) == ["operator:PACK"], "QUANTIZE and DEQUANTIZE around it would be taken"
+    assert cause_names(diagnosed(_built(build), "xnnpack")) == ["operator:PACK"], (
+        "QUANTIZE and DEQUANTIZE around it would be taken"
+    )
 
 
 def test_a_version_goes_with_the_rank_that_raised_it():

@@ -11,12 +11,8 @@ from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.model_loading import first_loading_after
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
-from tests.support.diagnoses import cost_without, diagnosed
+from tests.support.diagnoses import cause_names, cost_without, diagnosed
 from tests.support.models import chain_model
-
-
-def names(diagnosis):
-    return [finding.cause.name for finding in diagnosis.findings]
 
 
 def per_channel(op="GELU"):
@@ -48,8 +44,8 @@ def test_a_release_that_does_not_load_the_model_comes_first_and_a_later_one_is_f
 
 def test_what_stands_behind_a_release_needs_it():
     diagnosis = diagnosed(chain_model(["TANH", "GELU", "SQRT 2", "TANH"]), "nnapi", "litert-1.4")
-    assert names(diagnosis)[0] == "release:SQRT:2"
-    assert "operator:GELU" in names(diagnosis)
+    assert cause_names(diagnosis)[0] == "release:SQRT:2"
+    assert "operator:GELU" in cause_names(diagnosis)
     behind = next(finding for finding in diagnosis.findings if finding.cause.name == "operator:GELU")
     assert diagnosis.findings[0].cause.identity in behind.needs
     assert diagnosis.without_all.measures.fallback_nodes == 0
@@ -59,7 +55,7 @@ def test_an_own_resolver_leaves_no_release_to_blame():
     builder = chain_model(["TANH", "GELU", "SQRT 2", "TANH"])
     diagnosis = diagnosed(builder, "nnapi", "litert-1.4", assume_ops_registered=True)
     assert diagnosis.now.measures.outcome == "delegated"
-    assert not any(name.startswith("release") for name in names(diagnosis))
+    assert not any(name.startswith("release") for name in cause_names(diagnosis))
 
 
 def test_what_raised_the_version_is_said_with_the_release():
@@ -122,5 +118,5 @@ def test_fewer_nodes_of_a_large_model_are_assumed_to_be_accepted(monkeypatch):
 def test_every_delegate_says_of_a_node_that_cannot_be_prepared_what_it_is(delegate):
     diagnosis = diagnosed(unprepared("SIGN", "CONCATENATION", "SIGN"), delegate)
     if diagnosis.now.measures.outcome == "refused, not prepared":
-        assert names(diagnosis)[0] == "model:cpu-kernel-not-prepared:CONCATENATION"
+        assert cause_names(diagnosis)[0] == "model:cpu-kernel-not-prepared:CONCATENATION"
     assert diagnosis.findings
