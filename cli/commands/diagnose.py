@@ -13,7 +13,7 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import Effort
 from delegate_sim.micro.target import MicroTarget
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, target_names
 
 from ..console.terminal import Line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
@@ -75,12 +75,14 @@ def command(
         return _diagnose_micro(models, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
 
+    labels = [""] if is_single else target_names(targets)
+
     def take(path: str) -> list[_Answer]:
         model = read_model(path)
         effort = Effort(model)
         return [
-            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, is_single)
-            for target in models.affordable(path, targets, effort)
+            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, label)
+            for label, target in zip(labels, models.affordable(path, targets, effort), strict=False)
         ]
 
     answers = [answer for of_model in models.each(take) for answer in of_model]
@@ -132,11 +134,12 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     return diagnosis_sheet([(answer.diagnosis, answer.times) for answer in answers], unreadable)
 
 
-def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, is_single: bool) -> _Answer:
+def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, label: str) -> _Answer:
+    """Return the output for a diagnosis. ``label`` is the name of the target, or empty for a single model and target."""
     if form == "json":
         return _Answer(diagnosis, times, diagnosis.to_dict(), ())
-    has_details = form == "text" and (is_single or verbose)
-    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single, times=times)) if has_details else []
+    has_details = form == "text" and (not label or verbose)
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, label=label, times=times)) if has_details else []
     return _Answer(diagnosis, times, None, lines)
 
 

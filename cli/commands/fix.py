@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
-from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.model.model import Model
-from delegate_sim.runtime.target import Target, with_labels
+from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS

@@ -38,8 +38,13 @@ class DelegateCommand(click.Command):
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
     """
 
-    takes_several_values = False
-    """Whether one flag of a delegate may be given several times, to compare its values."""
+    @property
+    def takes_several_values(self) -> bool:
+        """Whether a flag of a delegate may have several values, such as ``--android 11 --android 13``.
+
+        This holds for each command that takes several delegates. The command then has a target for each value.
+        """
+        return any(option.name == "delegates" for option in self.params if isinstance(option, click.Option) and option.multiple)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
@@ -78,12 +83,6 @@ class DelegateCommand(click.Command):
                         formatter.write_text(delegate.summary)
                         formatter.write_paragraph()
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
-
-
-class ComparingCommand(DelegateCommand):
-    """A command that compares the values of a flag if the flag is given several times, such as ``--android 11 --android 13``."""
-
-    takes_several_values = True
 
 
 class DelegateName(_Choice):
@@ -241,7 +240,7 @@ def _parameter(option: Option) -> click.Option:
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
     """Return the first value of a flag, or None if it is not given.
 
-    Raises UsageError for two different values, unless the command compares the values of a flag.
+    Raises UsageError for two different values, unless the command takes several values of a flag.
     """
     given = list(dict.fromkeys(values))
     if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):
