@@ -118,13 +118,8 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
     cells = [((name, row.target)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
-    titles = (
-        "delegated",
-        "multiply-adds",
-        kernels_title([target.partition(" ")[0] for target in targets]),
-        "boundary bytes",
-        "main blocker",
-    )
+    kernels = kernels_title([target.partition(" ")[0] for target in targets])
+    titles = ("delegated", "multiply-adds", kernels, "boundary bytes", "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)
