@@ -75,7 +75,7 @@ def command(
 
     The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes
     that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
-    are on the CPU on both sides, but not for the same reasons.
+    are on the CPU on both sides.
     """
     configured = arguments.configured(only_first=True, is_live=True)
     if configured:
