@@ -10,7 +10,7 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
-from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.releases.packages import is_release_name
@@ -75,7 +75,8 @@ class DelegateCommand(click.Command):
         super().format_options(ctx, formatter)
         if not chosen and any(parameter.opts[0] == "--delegate" and not parameter.hidden for parameter in _options_of(self, ctx)):
             formatter.write_paragraph()
-            formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options: --help --delegate NAME")
+            such = f", such as {example}" if (example := _example_flag()) else ""
+            formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options{such}: --help --delegate NAME")
         for delegate in chosen:
             if delegate.options:
                 with formatter.section(f"Options of {delegate.name}"):
@@ -197,6 +198,13 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
             raise click.UsageError(f"{typed} and --option {option.name}=... set the same option: give only one of them")
         given[option.name] = value
     return given
+
+
+def _example_flag() -> str:
+    """Return the flag that selects the platform's release of the default delegate, such as ``--android``."""
+    delegate = find_delegate(DEFAULT_DELEGATE)
+    platform = delegate.behind.platform
+    return "" if platform is None else option_as_typed(delegate.options, platform.option)
 
 
 def _names_in(args: Sequence[str]) -> list[str]:
