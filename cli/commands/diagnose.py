@@ -18,6 +18,7 @@ from delegate_sim.runtime.target import Target, target_names
 from ..console.terminal import Line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
@@ -49,14 +50,14 @@ details. If a model cannot be read, the command continues with the next model, a
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option("--micro", is_flag=True, help="Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
+@micro_option("Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @op_profile_option
 @targets_options
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    micro: bool,
+    micro: MicroTarget | None,
     targets: Sequence[Target],
     profiles: OpProfileArguments,
     form: str,
@@ -71,8 +72,8 @@ def command(
     """
     models = Models(paths)
     profiles.check(len(models.paths))
-    if micro:
-        return _diagnose_micro(models, form, output, verbose)
+    if micro is not None:
+        return _diagnose_micro(models, micro, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
 
     labels = [""] if is_single else target_names(targets)
@@ -95,10 +96,10 @@ def command(
     return models.exit_code
 
 
-def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool) -> int:
+def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:
     if form not in ("text", "json"):
         raise click.UsageError(f"--micro has no format {form}: use text or json")
-    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), MicroTarget())))
+    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), target)))
     if diagnoses or form != "text":
         entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
         write_result(
