@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,7 +72,7 @@ def _arguments(resolver: str | None, kernels: str) -> MicroArguments:
     if resolver is None:
         return MicroArguments(MicroTarget(kernels=parsed), None, "")
     source = _read_resolver(resolver)
-    return MicroArguments(source.target(parsed), source, resolver)
+    return MicroArguments(replace(source.target(parsed), resolver=resolver), source, resolver)
 
 
 def _read_resolver(path: str) -> ResolverSource:

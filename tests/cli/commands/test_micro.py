@@ -152,5 +152,6 @@ def test_other_commands_take_the_resolver_and_the_kernels_of_the_application(run
     assert "LOGISTIC" in lacking.stdout
     (tmp_path / "page.html").unlink(missing_ok=True)
     assert run(name, model, "--micro", *options).stdout != lacking.stdout
+    (tmp_path / "page.html").unlink(missing_ok=True)
     alone = run(name, model, "--kernels", "cmsis-nn", *options)
     assert (alone.exit_code, "--kernels needs --micro" in alone.stderr) == (2, True)
