@@ -67,17 +67,17 @@ def command(
             lambda: list(map(releases_entry, tables)),
             lambda: _lines(tables, labels, verbose),
             lambda: _rows(tables, labels),
-            lambda: [(path, table) for table in tables],
+            lambda: [(path, label, table) for table, label in zip(tables, labels, strict=False)],
         )
 
     columns = released_columns()
     return write_answers(models, form, output, ModelTable(columns, verbose, _sheet), answer)
 
 
-def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
+def _sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import releases_sheet
 
-    for path, table in tables:
+    for path, _, table in tables:
         print_not_simulated(path, table.delegate.name, table.not_simulated)
     return releases_sheet(tables, unreadable)
 

@@ -61,6 +61,8 @@ def test_many_models_keep_the_targets_of_each_value_apart(run, model, tmp_path):
     for path in models[1:]:
         path.write_bytes(model.read_bytes())
     for command in ("analyze", "diagnose", "releases"):
+        rows = run(command, *models, *BOTH, "--format", "csv").stdout.splitlines()[1:]
+        assert [row.split(",")[1] for row in rows] == ["nnapi 11", "nnapi 13"] * 5, command
         lines = run(command, *models, *BOTH).stdout.splitlines()
         assert sum(" nnapi 11 " in line for line in lines) >= 5, command
         assert sum(" nnapi 13 " in line for line in lines) >= 5, command
