@@ -23,7 +23,7 @@ from delegate_sim.runtime.target import Target
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options
 from ..models import Models, model_paths, read_model, stands_for_many
-from ..options.delegate_flags import ComparingCommand, given_options
+from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.many import compared_columns, compared_row
@@ -47,7 +47,7 @@ _DELEGATE, _RUNTIME, _DEFAULTS = "delegate", "runtime", "defaults"
 _KEYS = (_DELEGATE, _RUNTIME, _DEFAULTS)
 
 
-@click.command("compare", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("compare", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path_a", metavar="MODEL", type=click.Path(readable=False))
 @click.argument("path_b", metavar="[MODEL]", required=False, type=click.Path(readable=False))
 @click.option(
@@ -75,7 +75,7 @@ def command(
 
     The output starts with the log lines and the numbers of both sides. Three lists of nodes follow. The first list has nodes
     that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
-    are on the CPU on both sides, but not for the same reasons.
+    are on the CPU on both sides.
     """
     configured = arguments.configured(only_first=True, is_live=True)
     if configured:

@@ -13,11 +13,12 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import Effort
 from delegate_sim.micro.target import MicroTarget
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, target_names
 
 from ..console.terminal import Line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
@@ -49,14 +50,14 @@ details. If a model cannot be read, the command continues with the next model, a
 
 @click.command("diagnose", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option("--micro", is_flag=True, help="Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
+@micro_option("Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @op_profile_option
 @targets_options
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
-    micro: bool,
+    micro: MicroTarget | None,
     targets: Sequence[Target],
     profiles: OpProfileArguments,
     form: str,
@@ -71,16 +72,18 @@ def command(
     """
     models = Models(paths)
     profiles.check(len(models.paths))
-    if micro:
-        return _diagnose_micro(models, form, output, verbose)
+    if micro is not None:
+        return _diagnose_micro(models, micro, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
+
+    labels = [""] if is_single else target_names(targets)
 
     def take(path: str) -> list[_Answer]:
         model = read_model(path)
         effort = Effort(model)
         return [
-            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, is_single)
-            for target in models.affordable(path, targets, effort)
+            _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, label)
+            for label, target in zip(labels, models.affordable(path, targets, effort), strict=False)
         ]
 
     answers = [answer for of_model in models.each(take) for answer in of_model]
@@ -93,10 +96,10 @@ def command(
     return models.exit_code
 
 
-def _diagnose_micro(models: Models, form: str, output: str | None, verbose: bool) -> int:
+def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:
     if form not in ("text", "json"):
         raise click.UsageError(f"--micro has no format {form}: use text or json")
-    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), MicroTarget())))
+    diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), target)))
     if diagnoses or form != "text":
         entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
         write_result(
@@ -132,11 +135,12 @@ def _sheet(answers: Sequence[_Answer], unreadable: Sequence[Unreadable]) -> str:
     return diagnosis_sheet([(answer.diagnosis, answer.times) for answer in answers], unreadable)
 
 
-def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, is_single: bool) -> _Answer:
+def _answer(diagnosis: Diagnosis, times: FixTimes | None, form: str, verbose: bool, label: str) -> _Answer:
+    """Return the output for a diagnosis. ``label`` is the name of the target, or empty for a single model and target."""
     if form == "json":
         return _Answer(diagnosis, times, diagnosis.to_dict(), ())
-    has_details = form == "text" and (is_single or verbose)
-    lines = list(diagnosis_lines(diagnosis, width(), verbose, named=not is_single, times=times)) if has_details else []
+    has_details = form == "text" and (not label or verbose)
+    lines = list(diagnosis_lines(diagnosis, width(), verbose, label=label, times=times)) if has_details else []
     return _Answer(diagnosis, times, None, lines)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 
 import click
@@ -14,7 +13,7 @@ from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
 from ..console.output_file import output_option, refuse_existing
 from ..console.terminal import plain, width, write, write_file
@@ -73,8 +72,8 @@ def command(
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
-        for target in targets:
-            refuse_existing(click.get_current_context(), _file(output, target, is_single=len(targets) == 1))
+        for file in _files(output, targets):
+            refuse_existing(click.get_current_context(), file)
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
@@ -82,12 +81,13 @@ def command(
     texts = []
     for target in models.affordable(path, targets, effort):
         effort.spend(_EFFORT_OF_A_DRAWING if form in ("dot", "graphml", "json") else 0)
-        texts.append((target, _text(form, model, target)))
-    for target, text in texts:
-        if output is None:
+        texts.append(_text(form, model, target))
+    if output is None:
+        for text in texts:
             write(text, _MEDIUM.get(form, form))
-        else:
-            write_file(_file(output, target, is_single=len(targets) == 1), text)
+        return models.exit_code
+    for file, text in zip(_files(output, targets), texts, strict=False):
+        write_file(file, text)
     return models.exit_code
 
 
@@ -126,8 +126,6 @@ def _text(form: str, model: Model, target: Target) -> str:
     return FORMATS[form](run)
 
 
-def _file(output: str, target: Target, *, is_single: bool) -> str:
-    if is_single:
-        return output
-    stem, ending = os.path.splitext(output)
-    return f"{stem}.{target.delegate.name}{ending}"
+def _files(output: str, targets: Sequence[Target]) -> list[str]:
+    """Return the path of the file for each target."""
+    return [output] if len(targets) == 1 else [per_target_path(output, label) for label, _ in with_labels(targets)]

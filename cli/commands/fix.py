@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
-from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, per_target_path, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
 from delegate_sim.model.model import Model
-from delegate_sim.runtime.target import Target, with_labels
+from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import for_option, for_targets_options
 from ..text.fix import fix_entry, fixes_entry, fixes_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.micro.target import MicroTarget
     from delegate_sim.timing.measured import Timing
 
 _EPILOG = """\b
 Examples:
-  delegate-sim fix model.tflite --delegate nnapi -o fixed.tflite
+  delegate-sim fix model.tflite --delegate nnapi --android 11 --android 13 -o fixed.tflite
   delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
   delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
@@ -57,7 +59,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     type=click.Choice(tuple(_KINDS)),
     default="rounding",
     show_default=True,
-    help="The passes to try: exact (keep every bit), rounding (also passes that change rounding), or approximate (all passes).",
+    help="exact: keep every bit; rounding: also passes that change rounding; approximate: all passes.",
 )
 @click.option(
     "--pass",
@@ -65,15 +67,14 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     metavar="NAME",
     type=click.Choice(tuple(PASSES)),
     multiple=True,
-    help="Try only this pass, whatever --allow says; may be given several times.",
+    help="Try only this pass, whatever --allow says.",
 )
 @click.option(
     "--shape",
     "shapes",
     metavar="INPUT=SIZES",
     multiple=True,
-    help="Fix the shape of an input, such as input=1,224,224,3, and fold the nodes that become constant; may be given several "
-    "times.",
+    help="Fix the shape of an input, and fold the nodes that become constant.",
 )
 @click.option(
     "--split-tail",
@@ -83,10 +84,10 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 )
 @click.option("--per-target", is_flag=True, help="Write a separate model for each target, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
-@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="How many random inputs to generate.")
+@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="Random inputs to run.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--micro", is_flag=True, help="Rewrite for TensorFlow Lite Micro instead.")
+@micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
 @for_targets_options
 @format_option("The format of the report.")
@@ -107,7 +108,7 @@ def command(
     samples: int,
     no_proof: bool,
     force: bool,
-    micro: bool,
+    micro: MicroTarget | None,
     form: str,
     verbose: bool,
 ) -> int:
@@ -117,11 +118,11 @@ def command(
     if samples + len(data) == 0 and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path) or is_task(path):
-        _refuse_options_of_models(micro, shapes, splits, per_target, data, profiles.paths)
+        _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), force, no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
-    if micro and (shapes or splits or per_target or profiles.paths):
+    if micro is not None and (shapes or splits or per_target or profiles.paths):
         raise click.UsageError("--micro does not take --shape, --split-tail, --per-target or --op-profile")
     jobs = [(tuple(targets), written)]
     if per_target:
@@ -146,13 +147,12 @@ def command(
         except OSError as error:
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
-    if micro:
+    if micro is not None:
         from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
-        from delegate_sim.micro.target import MicroTarget
 
         from ..text.micro.fix import micro_fix_entry, micro_fix_lines
 
-        outcome = search_micro(model, MicroTarget(), allowed, chosen, report)
+        outcome = search_micro(model, micro, allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
         write_result(
             form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)

@@ -20,11 +20,14 @@ _EPILOG = """\b
 Examples:
   delegate-sim init
   delegate-sim init --delegate gpu --delegate xnnpack
+  delegate-sim init --delegate nnapi --android 11 --android 13
 """
 
 _SUFFIX = ".tflite"
 _NOT_SEARCHED = frozenset({"node_modules", "build", "dist", "venv", "__pycache__"})
 _MOST_FOLDERS = 8
+_ANDROIDS = ("11", "13")
+"""The Android releases in the example of the configuration."""
 
 
 @click.command("init", epilog=_EPILOG)
@@ -37,18 +40,39 @@ _MOST_FOLDERS = 8
     type=DelegateName(DELEGATE_NAMES),
     help="A delegate to configure; may be given several times.",
 )
+@click.option(
+    "--android",
+    "androids",
+    metavar="RELEASE",
+    multiple=True,
+    help=f"An Android release to check {DEFAULT_DELEGATE} on; may be given several times.",
+)
 @click.option("--force", is_flag=True, help=f"Replace an existing {OWN_FILE}.")
-def command(names: Sequence[str], force: bool) -> None:
+def command(names: Sequence[str], androids: Sequence[str], force: bool) -> None:
     """Write a commented configuration for the models below the working directory.
 
     The configuration lists the folders that contain models, except hidden folders and build folders.
     """
     if os.path.exists(OWN_FILE) and not force:
         raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
+    names, androids = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(androids))
+    _check_androids(names, androids)
     models = sorted(_models())
-    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, tuple(dict.fromkeys(names)))))
+    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, names, androids)))
     scope = f"for {counted(len(models), 'model')}" if models else "without models, because no model was found: add your models"
     write(f"Wrote {OWN_FILE} {scope}. Next, run delegate-sim check --update, and commit {OWN_FILE} and {DEFAULT_BASELINE}.\n")
+
+
+def _check_androids(names: Sequence[str], androids: Sequence[str]) -> None:
+    """Raise UsageError if no delegate depends on the Android release, or if a release is unknown."""
+    platforms = [platform for name in names if (platform := find_delegate(name).behind.platform) is not None]
+    if androids and not platforms:
+        raise click.UsageError(f"--android applies only to {DEFAULT_DELEGATE}: give --delegate {DEFAULT_DELEGATE}")
+    for platform in platforms:
+        known = (*platform.releases, *platform.others)
+        for release in androids:
+            if release not in known:
+                raise click.UsageError(f"there is no Android release {release!r}; the releases are {', '.join(known)}")
 
 
 def _models() -> Iterator[str]:
@@ -75,7 +99,7 @@ def _literal(folder: str) -> str:
     return glob.escape(folder)
 
 
-def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
+def _lines(models: Sequence[str], names: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
     yield "# The configuration of delegate-sim check. It can also be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
@@ -97,6 +121,9 @@ def _lines(models: Sequence[str], names: Sequence[str]) -> Iterator[str]:
     for name in names:
         yield f"[targets.{name}]"
         yield f'delegate = "{name}"'
+        if find_delegate(name).behind.platform is not None:
+            releases = ", ".join([f'"{release}"' for release in androids or _ANDROIDS])
+            yield f"{'' if androids else '# '}android = [{releases}]  # a target for each release"
         yield from _options_hint(name)
         yield '# models = ["models/vision/*.tflite"]'
         yield ""

@@ -6,16 +6,12 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.errors import OptionError
-from delegate_sim.foundation.files import open_input
-from delegate_sim.foundation.printable import printable
 from delegate_sim.micro.analysis import analyze
-from delegate_sim.micro.resolver import ResolverSource, parse_resolver
-from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
+from ..options.micro_target import MicroArguments, micro_target_options
 from ..text.micro.report import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
 
 _EPILOG = """\b
@@ -27,42 +23,26 @@ Examples:
 The exit code is 1 if the runtime cannot run a model, or if a model has weights outside the flatbuffer. The runtime does not read
 these weights.
 """
-_MOST_BYTES = 1 << 24
 
 
 @click.command("micro", epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
-@click.option(
-    "--resolver",
-    "resolver",
-    metavar="FILE",
-    type=click.Path(readable=False),
-    help="An application's C++ source. Only the operators that its Add...() calls register are available.",
-)
-@click.option(
-    "--kernels",
-    type=click.Choice(KERNELS),
-    default="reference",
-    show_default=True,
-    help="The kernels that the application links.",
-)
+@micro_target_options
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every buffer of the arena; leave nothing out.")
-def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str, output: str | None, verbose: bool) -> int:
+def command(paths: Sequence[str], arguments: MicroArguments, form: str, output: str | None, verbose: bool) -> int:
     """Show whether TensorFlow Lite Micro runs each MODEL.
 
     The output lists all operators that the resolver lacks and all nodes that a kernel refuses. The runtime itself stops at the
     first problem. The output also shows the arena that the model needs, and the lines that register the model's operators.
     """
-    source = None if resolver is None else _read_resolver(resolver)
-    target = MicroTarget(kernels=parse_kernels(kernels)) if source is None else source.target(parse_kernels(kernels))
     models = Models(paths)
     is_running = True
 
     def answer(path: str) -> Answer:
         nonlocal is_running
         model = read_model(path, any_identifier=True)
-        result = MicroAnswer(model, analyze(model, target), source, resolver or "")
+        result = MicroAnswer(model, analyze(model, arguments.target), arguments.source, arguments.path)
         is_running = is_running and result.report.computes
         return Answer(
             lambda: [micro_entry(result)],
@@ -72,15 +52,3 @@ def command(paths: Sequence[str], resolver: str | None, kernels: str, form: str,
 
     code = write_answers(models, form, output, ModelTable(micro_columns(), verbose), answer)
     return code or (0 if is_running else 1)
-
-
-def _read_resolver(path: str) -> ResolverSource:
-    try:
-        with open_input(path) as file:
-            content = file.read(_MOST_BYTES)
-    except OSError as error:
-        raise click.ClickException(f"{printable(path)}: {error.strerror or error}") from error
-    try:
-        return parse_resolver(content.decode("utf-8", "replace"))
-    except OptionError as error:
-        raise OptionError(f"{printable(path)} {error}") from error

@@ -9,6 +9,7 @@ import click
 from delegate_sim.graph.effort import Effort
 from delegate_sim.releases.packages import EXAMPLES, package_lines
 from delegate_sim.results.compare.release_table import ReleaseTable, release_table
+from delegate_sim.runtime.target import target_names
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import Line, table_options, width
@@ -56,6 +57,7 @@ def command(
     """
     targets = arguments.targets()
     models = Models(paths)
+    labels = target_names(targets)
 
     def answer(path: str) -> Answer:
         model = read_model(path)
@@ -63,31 +65,36 @@ def command(
         tables = [release_table(model, target, effort=effort) for target in models.affordable(path, targets, effort)]
         return Answer(
             lambda: list(map(releases_entry, tables)),
-            lambda: _lines(tables, verbose),
-            lambda: list(map(released_row, tables)),
-            lambda: [(path, table) for table in tables],
+            lambda: _lines(tables, labels, verbose),
+            lambda: _rows(tables, labels),
+            lambda: [(path, label, table) for table, label in zip(tables, labels, strict=False)],
         )
 
     columns = released_columns()
     return write_answers(models, form, output, ModelTable(columns, verbose, _sheet), answer)
 
 
-def _sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
+def _sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
     from ..formats.sheets import releases_sheet
 
-    for path, table in tables:
+    for path, _, table in tables:
         print_not_simulated(path, table.delegate.name, table.not_simulated)
     return releases_sheet(tables, unreadable)
 
 
-def _lines(tables: Sequence[ReleaseTable], is_verbose: bool) -> Iterator[Line]:
+def _rows(tables: Sequence[ReleaseTable], labels: Sequence[str]) -> list[Sequence[str]]:
+    """Return a row for each target. Targets after the limit on simulations have no table."""
+    return [released_row(table, label) for table, label in zip(tables, labels, strict=False)]
+
+
+def _lines(tables: Sequence[ReleaseTable], labels: Sequence[str], is_verbose: bool) -> Iterator[Line]:
     several = len(tables) > 1
     if several:
-        yield from targets_lines(released_columns(), list(map(released_row, tables)), [table.newest for table in tables], width())
+        yield from targets_lines(released_columns(), _rows(tables, labels), [table.newest for table in tables], width())
         if not is_verbose:
             yield from details_hint()
             return
-    for table in tables:
+    for table, label in zip(tables, labels, strict=False):
         if several:
             yield Line("")
-        yield from releases_lines(table, width(), is_verbose)
+        yield from releases_lines(table, label, width(), is_verbose)

@@ -24,6 +24,7 @@ from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
 from ..options.completion import complete_socs
 from ..options.delegate_flags import DelegateCommand
+from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
@@ -65,11 +66,7 @@ _VERDICTS_SHOWN = 12
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
-@click.option(
-    "--micro",
-    is_flag=True,
-    help="Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.",
-)
+@micro_option("Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.")
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],
@@ -77,7 +74,7 @@ def command(
     profiles: OpProfileArguments,
     socs: Sequence[str],
     causes: bool,
-    micro: bool,
+    micro: MicroTarget | None,
     output: str,
 ) -> int:
     """Write an HTML page that shows what delegates do to each MODEL: the graph, the partitions, and the reasons.
@@ -88,7 +85,7 @@ def command(
     from delegate_sim.page.document import page
 
     targets = soc_targets(socs, arguments)
-    is_micro_only = micro and not socs and not arguments.describes_target
+    is_micro_only = micro is not None and not socs and not arguments.describes_target
     if is_micro_only and profiles.paths:
         raise click.UsageError("--op-profile needs a delegate: name the delegate with --delegate")
     if arguments.delegates or not (targets or is_micro_only):
@@ -129,7 +126,7 @@ def _views(
     path: str,
     targets: Sequence[Target],
     with_causes: bool,
-    with_micro: bool,
+    micro: MicroTarget | None,
     profiles: OpProfileArguments,
 ) -> list[PageView | MicroView]:
     model = read_model(path, any_identifier=not targets)
@@ -138,15 +135,15 @@ def _views(
     affordable = models.affordable(path, targets, effort)
     left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
     views: list[PageView | MicroView] = [_view(model, target, effort, left_out, with_causes, profiles) for target in affordable]
-    return [*views, _micro_view(model, with_causes)] if with_micro else views
+    return views if micro is None else [*views, _micro_view(model, micro, with_causes)]
 
 
-def _micro_view(model: Model, with_causes: bool) -> MicroView:
+def _micro_view(model: Model, target: MicroTarget, with_causes: bool) -> MicroView:
     from delegate_sim.page.micro_view import MicroView
 
     if not with_causes:
-        return MicroView(model, analyze(model))
-    diagnosis = diagnose_micro(model, MicroTarget())
+        return MicroView(model, analyze(model, target))
+    diagnosis = diagnose_micro(model, target)
     return MicroView(model, diagnosis.report, diagnosis)
 
 

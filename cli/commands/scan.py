@@ -91,14 +91,17 @@ def command(
 
 
 def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:
-    """Return a target for every delegate and release. Raises OptionError or a ClickException that names the wrong argument."""
+    """Return a target for every delegate, release and value of a flag that has several values.
+
+    Raises OptionError or a ClickException that names the wrong argument.
+    """
     chosen = arguments.chosen(unnamed=(), is_live=True)
-    given = arguments.given(chosen)
+    given = [pair for single in arguments.each_value() for pair in zip(chosen, single.given(chosen), strict=True)]
     if scheduler is None:
         require_engines(chosen)
-    for delegate, own in zip(chosen, given, strict=True):
+    for delegate, own in given:
         parse_options(delegate.name, delegate.options, own, arguments.defaults)
-    return [
+    specs = [
         TargetSpec(
             delegate.name,
             tuple(sorted(own.items())),
@@ -107,8 +110,9 @@ def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str
             arguments.assume_ops_registered,
         )
         for release in dict.fromkeys(releases)
-        for delegate, own in zip(chosen, given, strict=True)
+        for delegate, own in given
     ]
+    return list(dict.fromkeys(specs))
 
 
 def _shower() -> Callable[[int, int], None]:

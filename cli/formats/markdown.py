@@ -48,7 +48,8 @@ def render(results: Results) -> str:
     head = "\n\n".join(
         [
             f"### {PROGRAM} {results.command}",
-            f"**{text(verdict(results))}**",
+            *[f"**{_text(sentence, _LONGEST_HINT)}**" for sentence in results.verdicts],
+            text(verdict(results)) if results.verdicts else f"**{text(verdict(results))}**",
             *([text(results.selected_only)] if results.selected_only else []),
             *_table(results, cases),
             *_strips(cases),

@@ -10,6 +10,7 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.results.compare.release_table import ReleaseTable
 
 from ..models import Unreadable
+from ..text.diagnoses import diagnosis_labels
 from ..text.releases import FAMILIES
 from .comma_separated import cell, sheet
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _COST = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds", "partitions", "delegate_kernels",
          "border_bytes")  # fmt: skip
 _DIAGNOSED = (
-    *("model", "delegate", "runtime"),
+    *("model", "target", "delegate", "runtime"),
     *_COST,
     *("causes", "cause", "title", "codes", "cause_nodes", "suggestion", "change"),
     *[f"without_first_{name}" for name in _COST],
@@ -29,7 +30,7 @@ _DIAGNOSED = (
     *("error", "not_simulated"),
 )
 _RELEASED = (
-    *("model", "delegate"),
+    *("model", "target", "delegate"),
     *[f"loads_from_{family}" for family in FAMILIES],
     *("fully_delegated_from", "fully_delegated_to", "newest", "newest_outcome", "newest_nodes", "newest_delegated_nodes"),
     *("error", "not_simulated"),
@@ -38,19 +39,24 @@ _RELEASED = (
 
 def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unreadable: Sequence[Unreadable]) -> str:
     """Return CSV with a row for each diagnosis (with the first cause), and a row for each model that cannot be read."""
-    rows = [_diagnosis(diagnosis, times) for diagnosis, times in diagnoses]
+    labels = diagnosis_labels([diagnosis for diagnosis, _ in diagnoses])
+    rows = [_diagnosis(label, diagnosis, times) for label, (diagnosis, times) in zip(labels, diagnoses, strict=True)]
     return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
 
 
-def releases_sheet(tables: Sequence[tuple[str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
-    """Return CSV with a row for each model and delegate, and a row for each model that cannot be read."""
-    rows = [_released(path, table) for path, table in tables]
+def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
+    """Return CSV with a row for each model and target, and a row for each model that cannot be read.
+
+    A table comes with the path of the model and the name of the target.
+    """
+    rows = [_released(path, label, table) for path, label, table in tables]
     return sheet(_RELEASED, [*rows, *_errors(unreadable, len(_RELEASED))])
 
 
-def _diagnosis(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
+def _diagnosis(label: str, diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
     target = diagnosis.target
-    row: list[object] = [cell(diagnosis.model.path or ""), target.delegate.name, str(target.release), *_cost(diagnosis.now)]
+    row: list[object] = [cell(diagnosis.model.path or ""), cell(label), target.delegate.name, str(target.release)]
+    row += _cost(diagnosis.now)
     row.append(len(diagnosis.findings))
     if diagnosis.findings:
         first = diagnosis.findings[0]
@@ -91,11 +97,11 @@ def _cost(cost: Cost | None) -> list[object]:
     return [measures.outcome, *counts, measures.partitions, measures.delegate_kernels, measures.border_bytes]
 
 
-def _released(path: str, table: ReleaseTable) -> list[object]:
+def _released(path: str, label: str, table: ReleaseTable) -> list[object]:
     first = [table.first_loading.get(family) for family in FAMILIES]
     newest = table.rows[-1]
     return [
-        *(cell(path), table.delegate.name),
+        *(cell(path), cell(label), table.delegate.name),
         *["" if row is None else str(row.release) for row in first],
         *((str(table.full[0]), str(table.full[-1])) if table.full else ("", "")),
         *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes),

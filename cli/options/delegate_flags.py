@@ -10,7 +10,7 @@ import click
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
-from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.releases.packages import is_release_name
@@ -38,8 +38,13 @@ class DelegateCommand(click.Command):
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
     """
 
-    takes_several_values = False
-    """Whether one flag of a delegate may be given several times, to compare its values."""
+    @property
+    def takes_several_values(self) -> bool:
+        """Whether a flag of a delegate may have several values, such as ``--android 11 --android 13``.
+
+        This holds for each command that takes several delegates. The command then has a target for each value.
+        """
+        return any(option.name == "delegates" for option in self.params if isinstance(option, click.Option) and option.multiple)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Find the delegates in the arguments, and parse the arguments with the flags of these delegates."""
@@ -70,7 +75,8 @@ class DelegateCommand(click.Command):
         super().format_options(ctx, formatter)
         if not chosen and any(parameter.opts[0] == "--delegate" and not parameter.hidden for parameter in _options_of(self, ctx)):
             formatter.write_paragraph()
-            formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options: --help --delegate NAME")
+            such = f", such as {example}" if (example := _example_flag()) else ""
+            formatter.write_text(f"Delegates: {', '.join(DELEGATE_NAMES)}. Their options{such}: --help --delegate NAME")
         for delegate in chosen:
             if delegate.options:
                 with formatter.section(f"Options of {delegate.name}"):
@@ -78,12 +84,6 @@ class DelegateCommand(click.Command):
                         formatter.write_text(delegate.summary)
                         formatter.write_paragraph()
                     formatter.write_dl([(_spelling(option), _help(option)) for option in delegate.options])
-
-
-class ComparingCommand(DelegateCommand):
-    """A command that compares the values of a flag if the flag is given several times, such as ``--android 11 --android 13``."""
-
-    takes_several_values = True
 
 
 class DelegateName(_Choice):
@@ -200,6 +200,13 @@ def _given_to(delegate: Delegate, by_key: Mapping[str, str], flags: Mapping[str,
     return given
 
 
+def _example_flag() -> str:
+    """Return the flag that selects the platform's release of the default delegate, such as ``--android``."""
+    delegate = find_delegate(DEFAULT_DELEGATE)
+    platform = delegate.behind.platform
+    return "" if platform is None else option_as_typed(delegate.options, platform.option)
+
+
 def _names_in(args: Sequence[str]) -> list[str]:
     """Return the names of known delegates in the arguments. The command reports unknown names later."""
     names = [
@@ -241,7 +248,7 @@ def _parameter(option: Option) -> click.Option:
 def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[str]) -> str | None:
     """Return the first value of a flag, or None if it is not given.
 
-    Raises UsageError for two different values, unless the command compares the values of a flag.
+    Raises UsageError for two different values, unless the command takes several values of a flag.
     """
     given = list(dict.fromkeys(values))
     if len(given) > 1 and getattr(ctx.command, "takes_several_values", False):

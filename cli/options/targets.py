@@ -76,11 +76,17 @@ class TargetArguments:
     def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
         """Return the targets for each value of the flag that has several values, without duplicates."""
         targets: list[Target] = []
-        for name, values in self.several.items():
-            for value in values:
-                own = replace(self, flags={**self.flags, name: value}, several={}).targets(unnamed, is_live=is_live)
-                targets += [target for target in own if target not in targets]
+        for own in self.each_value():
+            targets += [target for target in own.targets(unnamed, is_live=is_live) if target not in targets]
         return targets
+
+    def each_value(self) -> list[TargetArguments]:
+        """Return arguments with a single value of each flag, one for each value of the flag that has several values."""
+        return [
+            replace(self, flags={**self.flags, name: value}, several={})
+            for name, values in self.several.items()
+            for value in values
+        ] or [self]
 
     def target(self) -> Target:
         """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,7 @@ from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.runtime.interpreter import Run
 
-from ..console.layout import counted, message, name, node_list, option_value, share
+from ..console.layout import counted, item_list, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements.paragraphs import indented, paragraph
@@ -87,7 +88,9 @@ class _Text:
         )
         yield from self._section("Only in A", comparison.only_in_a, lambda node: _bare(_placed(node.a, a)))
         yield from self._section("Only in B", comparison.only_in_b, lambda node: _placed(node.b, b))
-        yield from self._section(_left_for_other_reasons(a, b), comparison.reasons_changed, _both)
+        left = _capital(_either(a.left, b.left))
+        yield from self._section(f"{left} on both sides, but not for the same reasons", comparison.reasons_changed, _both)
+        yield from self._same_reasons(f"{left} on both sides, for the same reasons", comparison.same_reasons)
         if not (comparison.to_cpu or comparison.to_delegate or comparison.only_in_a or comparison.only_in_b):
             yield Line("")
             yield Line("No node moves: every node runs in the same place on both sides.")
@@ -153,6 +156,20 @@ class _Text:
         for group in shown:
             yield from self._group(group)
         yield from self._more(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
+
+    def _same_reasons(self, title: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
+        """Yield the operators that stay on the CPU whatever the side, or all nodes with reasons if ``verbose``.
+
+        If no side delegates a node, the other lines say that already.
+        """
+        if self.verbose:
+            yield from self._section(title, nodes, lambda node: _reasons(node.b))
+        elif nodes and (self.comparison.a.measures.is_delegated or self.comparison.b.measures.is_delegated):
+            counts = Counter([node.op for node in nodes]).most_common()
+            operators = item_list([f"{name(op)} {count:,}" for op, count in counts], self.width)
+            yield Line("")
+            yield Line(f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)", _HEADING)
+            yield from self._paragraph(operators, "  ")
 
     def _group(self, group: _ComparisonGroup) -> Iterator[Line]:
         for statement in group.statements:
@@ -267,10 +284,6 @@ def _either(first: str, second: str) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
-
-
-def _left_for_other_reasons(a: OutcomeWords, b: OutcomeWords) -> str:
-    return f"{_capital(_either(a.left, b.left))} on both sides, but not for the same reasons"
 
 
 def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:

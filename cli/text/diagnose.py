@@ -35,15 +35,15 @@ _NODES_WIDTH = 60
 
 
 def diagnosis_lines(
-    diagnosis: Diagnosis, width: int, verbose: bool, *, named: bool = False, times: FixTimes | None = None
+    diagnosis: Diagnosis, width: int, verbose: bool, *, label: str = "", times: FixTimes | None = None
 ) -> Iterator[Line]:
     """Return the verdict, the log lines, the causes (biggest gain first), and the result of fixing all causes.
 
-    If ``named`` is true, the text starts with the name of the model. ``times`` has the measured times, which are shown with each
-    cause.
+    With ``label``, the name of the target, the text starts with the names of the model and the target. ``times`` has the measured
+    times, which are shown with each cause.
     """
-    if named:
-        yield Line(f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}", _HEADING)
+    if label:
+        yield Line(f"{model_name(diagnosis)} on {label}", _HEADING)
     yield from verdict_lines(diagnosis.run, width)
     if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
         yield from paragraph(api_text, width, "", "  ")

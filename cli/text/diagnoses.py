@@ -14,6 +14,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.runtime.target import Target, target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name, share
@@ -33,39 +34,50 @@ _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
-    """Return a verdict, and a table with a row for each model and delegate.
+    """Return a verdict, and a table with a row for each model and target.
 
     The verdict is on the best target, or on all models. A row has the delegated nodes, the first cause, and the result of fixing
     this cause. The row of a model that cannot be read says "unreadable".
     """
-    rows = [(own.model.path or "(bytes)", own.target.delegate.name, _cells(own)) for own in diagnoses]
+    labels = diagnosis_labels(diagnoses)
+    rows = [(own.model.path or "(bytes)", label, _cells(own)) for label, own in zip(labels, diagnoses, strict=True)]
     rows += [(path, "", ("unreadable", *[""] * 5)) for path in unreadable]
     is_of_one_model = len({path for path, _, _ in rows}) == 1
     verdicts = [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(_totals(diagnoses))
     for verdict in verdicts:
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
-    has_delegates = len({own.target.delegate.name for own in diagnoses}) > 1  # otherwise the verdict names the delegate
+    has_targets = len(set(labels)) > 1  # otherwise the verdict names the target
     titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), "bytes", *_LATER)
-    columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_delegates else []))
+    columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_targets else []))
     names = model_names([path for path, _, _ in rows], max(_NARROWEST_MODEL, width // (len(columns) + 1)))
     what = model_name(diagnoses[0]) if is_of_one_model else counted(len(set(names)), "model")
     yield from paragraph(f"{what}, now and with the first cause fixed", width)
     cells: list[tuple[str, ...]] = [(*columns, *titles)]
-    for text, (_, delegate, numbers) in zip(names, rows, strict=True):
-        cells.append((*([] if is_of_one_model else [text]), *([delegate] if has_delegates else []), *numbers))
+    for text, (_, target, numbers) in zip(names, rows, strict=True):
+        cells.append((*([] if is_of_one_model else [text]), *([target] if has_targets else []), *numbers))
     yield from table(cells, [number + len(columns) for number in _NUMBERS], width, keys=len(columns))
     yield from plugin_lines([own.run for own in diagnoses], width)
 
 
 def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
-    """Return the totals of all models by delegate."""
+    """Return the totals of all models by target."""
     totals: dict[str, TargetTotals] = {}
-    for diagnosis in diagnoses:
+    for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True):
         now, measures = diagnosis.now, diagnosis.now.measures
-        totals.setdefault(diagnosis.target.delegate.name, TargetTotals()).add(
+        totals.setdefault(label, TargetTotals()).add(
             measures.outcome, measures.nodes, measures.delegated_nodes, now.total_multiply_adds, now.multiply_adds
         )
     return totals
+
+
+def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return the name of each diagnosis's target. Diagnoses of several models share targets."""
+    targets: list[Target] = []
+    for diagnosis in diagnoses:
+        if diagnosis.target not in targets:
+            targets.append(diagnosis.target)
+    names = target_names(targets)
+    return [names[targets.index(own.target)] for own in diagnoses]
 
 
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
@@ -73,6 +85,7 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 
     A gain is the number of added delegated multiply-adds. Equal gains are ordered by added delegated nodes.
     """
+    labels = {id(diagnosis): label for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True)}
     causes = [
         (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
     ]
@@ -92,7 +105,7 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         share_added, nodes_added = _gain(diagnosis, finding)
         work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
         brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
-        where = f"{model_name(diagnosis)} on {diagnosis.target.delegate.name}"
+        where = f"{model_name(diagnosis)} on {labels[id(diagnosis)]}"
         yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
         yield from advice_lines(diagnosis, finding, width)
     if len(several) < len(best):

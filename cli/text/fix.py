@@ -18,6 +18,8 @@ from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import state_entry, words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
+from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.runtime.target import target_names
 from delegate_sim.version import __version__
 
 from ..console.layout import counted, message, share
@@ -82,13 +84,14 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield from paragraph(text, width, style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
     yield Line("")
-    for before, after in zip(plan.before, plan.after, strict=True):
-        yield from indented(f"{before.target.delegate.name} on {before.target.release}", width, "  ", _HEADING)
+    names = _names(plan)
+    for target_name, before, after in zip(names, plan.before, plan.after, strict=True):
+        yield from indented(f"{target_name} on {before.target.release}", width, "  ", _HEADING)
         yield from indented(f"before: {_numbers(before)}", width, "    ")
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
-    for text in (*(() if is_first else _shape_lines(plan)), *[_conflict_text(conflict) for conflict in plan.conflicts]):
+    for text in (*(() if is_first else _shape_lines(plan)), *[_conflict_text(plan, conflict) for conflict in plan.conflicts]):
         yield Line("")
         yield from paragraph(text, width)
     if plan.steps or plan.shapes:
@@ -98,7 +101,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         for index, shape in plan.shapes.items():
             yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as requested)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
-            yield from step_lines(number, step, width)
+            yield from step_lines(number, step, width, names)
     if splits:
         yield Line("")
         yield from _split_lines(plan, fixed, width)
@@ -110,6 +113,17 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     yield from plugin_lines(plan.after, width)
     yield from proof_lines(plan, fixed, width, verbose)
+
+
+def _names(plan: FixPlan) -> list[str]:
+    """Return the names of the targets."""
+    return target_names([standing.target for standing in plan.before])
+
+
+def _name_of(plan: FixPlan, standing: Standing) -> str:
+    """Return the name of a standing's target."""
+    targets = [before.target for before in plan.before]
+    return target_names(targets)[targets.index(standing.target)]
 
 
 def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
@@ -180,18 +194,18 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
         f"--shape {message(graph.tensors[index].name)}={','.join(map(str, shape))}" for index, shape in other.shapes.items()
     ]
     results = [
-        f"{after.target.delegate.name} {_numbers(after)}"
+        f"{_name_of(plan, after)} {_numbers(after)}"
         for after, now in zip(other.after, plan.after, strict=True)
         if after.score < now.score
     ]
     yield f"With {' '.join(options)}: {'; '.join(results)}"
 
 
-def _conflict_text(conflict: Conflict) -> str:
+def _conflict_text(plan: FixPlan, conflict: Conflict) -> str:
     """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
-    losing = "; ".join([f"{standing.target.delegate.name} would have {_numbers(standing)}" for standing in conflict.losing])
-    text = f"a model only for {alone.target.delegate.name} would have {_numbers(alone)} there"
+    losing = "; ".join([f"{_name_of(plan, standing)} would have {_numbers(standing)}" for standing in conflict.losing])
+    text = f"a model only for {_name_of(plan, alone)} would have {_numbers(alone)} there"
     return f"{text}, but would make other targets worse: {losing}. --per-target writes a file for each target"
 
 
@@ -235,12 +249,12 @@ def _count(number: int) -> str:
     return f"{number / 1e6:,.1f} million" if number >= 100_000 else f"{number:,}"
 
 
-def step_lines(number: int, step: FixStep, width: int) -> Iterator[Line]:
-    """Yield the name of a pass, the effect, and the result on each target."""
+def step_lines(number: int, step: FixStep, width: int, names: Sequence[str] = ()) -> Iterator[Line]:
+    """Yield the name of a pass, the effect, and the result on each target. ``names`` has the names of the targets."""
     yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
-    for standing in step.standings:
-        yield from indented(f"{standing.target.delegate.name}: {_numbers(standing)}", width, "     ")
+    for target_name, standing in zip(names, step.standings, strict=False):
+        yield from indented(f"{target_name}: {_numbers(standing)}", width, "     ")
 
 
 def fixes_entry(
@@ -265,6 +279,7 @@ def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TI
             {
                 "delegate": before.target.delegate.name,
                 "runtime": str(before.target.release),
+                "options": option_values(before.target.options),
                 **state_entry(after.delegate, after.target.options, after.warnings),
                 "before": _standing_entry(before),
                 "after": _standing_entry(after),

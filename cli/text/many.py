@@ -121,14 +121,17 @@ def searched_row(search: Search) -> Sequence[str]:
     ]
 
 
-def released_row(releases: ReleaseTable) -> Sequence[str]:
-    """Return table cells: the first releases that load a model, the releases that delegate all nodes, and the newest result."""
+def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
+    """Return table cells: the first releases that load a model, the releases that delegate all nodes, and the newest result.
+
+    ``label`` is the name of the target.
+    """
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
     delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == TAKEN else outcome_text(newest.outcome)
     work = _work(releases.rows[-1].compute.delegated_multiply_adds, releases.rows[-1].compute.multiply_adds)
-    return [releases.delegate.name, loading, full, delegated, work if newest.outcome == TAKEN else "-"]
+    return [label, loading, full, delegated, work if newest.outcome == TAKEN else "-"]
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:

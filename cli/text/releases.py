@@ -37,13 +37,16 @@ _PLACE = "\0"
 """The placeholder for the name of a release in a note. Notes that differ only in the release become equal."""
 
 
-def releases_lines(releases: ReleaseTable, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield a table with a row for each span of releases with equal results, the changes between spans, and a summary."""
+def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield a table with a row for each span of releases with equal results, the changes between spans, and a summary.
+
+    ``label`` is the name of the target.
+    """
     spans = _spans(releases.rows)
     yield from verdict_lines(releases.newest, width)
     yield Line("")
     nodes = counted(releases.rows[0].measures.nodes, "node")
-    yield Line(f"{releases.delegate.name}: {nodes} by release of the runtime", _HEADING)
+    yield Line(f"{label}: {nodes} by release of the runtime", _HEADING)
     is_in_engine = releases.delegate.name in DELEGATES
     heads = ("releases", *([_LITERT_LM] if is_in_engine else []))
     rows = [(*heads, *_COLUMNS)]

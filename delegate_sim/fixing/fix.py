@@ -121,12 +121,6 @@ def second_path_of(path: str) -> str:
     return f"{stem}.tail{ending}"
 
 
-def per_target_path(path: str, label: str) -> str:
-    """Return the path of the model for one target, for example ``fixed.gpu.tflite`` for ``fixed.tflite``."""
-    stem, ending = os.path.splitext(path)
-    return f"{stem}.{label.replace('#', '-')}{ending}"
-
-
 def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
     """Raise FixError if an output file is the original model, or if it exists and ``replaces`` is false."""
     for path in filter(os.path.exists, paths):

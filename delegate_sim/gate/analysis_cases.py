@@ -16,7 +16,9 @@ from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
 from ..results.report.rule_set import rule_set_version
+from ..results.report.verdict import best_verdict, verdict
 from ..runtime.interpreter import Run, option_values
+from ..runtime.target import target_names
 from .results import FAILED, PASSED, Case
 
 if TYPE_CHECKING:
@@ -31,7 +33,9 @@ def analysis_cases(report: Report, timings: Sequence[Timing] = ()) -> tuple[Case
     without a delegate.
     """
     path = report.model.path or "-"
-    return tuple([_case(path, report.model.sha256, run, timings) for run in report.runs if not run.by_default])
+    runs = [run for run in report.runs if not run.by_default]
+    names = target_names([run.target for run in runs])
+    return tuple([_case(path, report.model.sha256, name, run, timings) for name, run in zip(names, runs, strict=True)])
 
 
 def stack_cases(result: StackResult) -> tuple[Case, ...]:
@@ -48,13 +52,19 @@ def stack_cases(result: StackResult) -> tuple[Case, ...]:
     return tuple([replace(case, target=f"{soc}, {case.target}") for case in cases]) if soc else cases
 
 
-def _case(path: str, sha256: str, run: Run, timings: Sequence[Timing]) -> Case:
+def analysis_verdicts(report: Report) -> tuple[str, ...]:
+    """Return the verdict on a single model: on its run, on the first run of a chain, or on the best of several runs."""
+    runs = [run for run in report.runs if not run.by_default]
+    return (verdict(runs[0]) if report.is_chain or len(runs) == 1 else best_verdict(runs),)
+
+
+def _case(path: str, sha256: str, target: str, run: Run, timings: Sequence[Timing]) -> Case:
     own = [timing for timing in timings if not timing.delegates or run.delegate.name in timing.delegates]
     own.sort(key=lambda timing: not timing.delegates)  # the profile of the delegated run counts
     return Case(
         model=path,
         path=path,
-        target=run.delegate.name,
+        target=target,
         delegate=run.delegate.name,
         runtime=str(run.release),
         options=option_values(run.options),

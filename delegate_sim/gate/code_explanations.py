@@ -46,8 +46,15 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "more-border-bytes": Explanation(
             "more boundary bytes than in the baseline",
-            "More bytes cross the boundaries of the delegate kernels in one inference. Constants do not count.",
+            "More bytes cross the boundaries of the delegate kernels in one inference. Constants do not count. This is only a "
+            "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
+        ),
+        "no-work-delegated": Explanation(
+            "no work delegated, as in the baseline",
+            "The delegate runs no node, or only nodes without multiply-adds, and the baseline expects this. The check cannot "
+            "find that the delegate does less work.",
+            "If the target should run the model, look at the causes with delegate-sim diagnose. Otherwise, leave out the target.",
         ),
         "no-baseline-entry": Explanation(
             "model without an entry in the baseline",

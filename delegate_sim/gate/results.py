@@ -110,6 +110,8 @@ class Results(Shown):
 
     command: str
     cases: tuple[Case, ...]
+    verdicts: tuple[str, ...] = ()
+    """Of an analysis: sentences that say how much of the models the targets run."""
 
     def count(self, status: str) -> int:
         """Return the number of cases with a status."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ..errors import OptionError
@@ -36,6 +36,14 @@ class MicroTarget:
     kernels: Kernels = "reference"
     without_room: frozenset[str] = frozenset()
     """The operators that the application tries to register after the resolver is full. ``registered`` does not contain them."""
+    resolver: str = field(default="", compare=False)
+    """The path of the source that registers the operators, if the user gave one."""
+
+    @property
+    def arguments(self) -> list[str]:
+        """The command-line arguments for this target."""
+        resolver = ["--resolver", self.resolver] if self.resolver else []
+        return ["--micro", *resolver, *([] if self.kernels == KERNELS[0] else ["--kernels", self.kernels])]
 
     @property
     def attempted(self) -> int:

@@ -16,6 +16,7 @@ from ..micro.arena import Arena
 from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport
+from ..micro.target import MicroTarget
 from ..model.model import Model, Subgraph
 from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
 from ..rules.rule import Reason
@@ -77,7 +78,7 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
         "time": None,
         "causes": None
         if view.diagnosis is None
-        else [_cause_entry(cause, view.model.path or "-") for cause in view.diagnosis.causes],
+        else [_cause_entry(cause, view.model.path or "-", view.report.target) for cause in view.diagnosis.causes],
         "fix": None,
         "causes_left_out": "",
         "now": {"total_multiply_adds": total},
@@ -114,11 +115,11 @@ def _subgraph_entry(
     }
 
 
-def _cause_entry(cause: MicroCause, path: str) -> dict[str, Any]:
+def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str, Any]:
     fix = None
     if cause.passes:
         best = cause.passes[0]
-        command = shlex.join(["delegate-sim", "fix", path, "--micro", "--pass", best.name, "-o", output_name(path)])
+        command = shlex.join(["delegate-sim", "fix", path, *target.arguments, "--pass", best.name, "-o", output_name(path)])
         fix = {
             "text": short_text(f"rewrite the file with the pass {best.name} ({best.exactness.words})"),
             "command": short_text(command),

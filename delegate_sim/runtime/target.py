@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..delegates.base import Delegate
-from ..delegates.options import OptionValues
+from ..delegates.options import OptionValues, option_value
+from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
+
+_NOT_IN_FILE_NAMES = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +39,33 @@ class LabeledTarget(NamedTuple):
     target: Target
 
 
+def target_names(targets: Sequence[Target]) -> list[str]:
+    """Return names such as ``gpu``, ``nnapi 11`` and ``nnapi 13``, safe to print.
+
+    A name is the delegate's name. If several targets share the delegate, the differing options and releases follow.
+    """
+    names = []
+    for target in targets:
+        others = [other for other in targets if other.delegate.name == target.delegate.name]
+        differing = [key for key, value in target.options.items() if any(other.options[key] != value for other in others)]
+        values = [option_value(target.options[key]) for key in differing if target.options[key] is not None]
+        releases = [str(target.release)] if any(other.release != target.release for other in others) else []
+        names.append(printable(" ".join([target.delegate.name, *values, *releases])))
+    return names
+
+
 def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
-    """Return the targets with labels. A label is the delegate's name, with a number if several targets share the delegate."""
-    names = [target.delegate.name for target in targets]
+    """Return the targets with labels. A label is the target's name, with a number if several targets share the name."""
+    names = target_names(targets)
     return tuple(
         [
             LabeledTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
             for number, (name, target) in enumerate(zip(names, targets, strict=True))
         ]
     )
+
+
+def per_target_path(path: str, label: str) -> str:
+    """Return the path of the model for one target, such as ``fixed.gpu.tflite`` or ``fixed.nnapi-11.tflite``."""
+    stem, ending = os.path.splitext(path)
+    return f"{stem}.{_NOT_IN_FILE_NAMES.sub('-', label)}{ending}"

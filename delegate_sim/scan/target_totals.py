@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..delegates.registry import PLUGIN_NAMES
 from ..foundation.printable import counted
 from ..results.report.measures import TAKEN
-from ..results.report.verdict import share_text
+from ..results.report.verdict import best_of_text, share_text, unranked_text
 
 _MOST_IN_WORDS = 3
 """The largest number of targets for which every target has its own sentence."""
@@ -67,14 +67,22 @@ class TargetTotals:
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best target is the one that runs the most multiply-adds. A compiler plugin can be the best target only if all targets
-        are plugins, because a plugin only selects nodes and does not run them.
+        The best target is the one that runs the most multiply-adds. Compiler plugins are ignored if other targets run nodes, and
+        are not ranked, because a plugin only selects nodes and does not run them.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
-        targets = {target: totals for target, totals in targets.items() if not _is_plugin(target)} or targets
-        best = max(targets, key=lambda target: targets[target]._quality())
-        return [f"Best of {counted(len(targets), 'target')}: {targets[best].verdict(best)}"]
+        models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")
+        if not any(totals.delegated_nodes for totals in targets.values()):
+            return [f"None of {counted(len(targets), 'target')} runs a node of {models}"]
+        plugins = {target: totals for target, totals in targets.items() if _is_plugin(target)}
+        others = {target: totals for target, totals in targets.items() if target not in plugins}
+        if plugins and not any(totals.delegated_nodes for totals in others.values()):
+            (first, totals), *more = plugins.items()
+            selected = [(own.delegated_nodes, own.nodes) for own in plugins.values()]
+            return [unranked_text(selected, "" if more else totals.verdict(first), are_all=not others, what=f" of {models}")]
+        best = max(others, key=lambda target: others[target]._quality())
+        return [f"{best_of_text(len(others), are_all=not plugins)}: {others[best].verdict(best)}"]
 
 
 def _is_plugin(target: str) -> bool:

@@ -148,9 +148,24 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
 
 
 def test_what_is_better_in_one_respect_and_worse_in_another_fails():
-    case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2))
-    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
+    case = judged(classifier(), entry_of(classifier(), partitions=0, delegate_kernels=2))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-partitions"])
     assert not any("better" in note for note in case.notes)
+
+
+def test_more_boundary_bytes_alone_do_not_fail_a_better_result():
+    better = entry_of(classifier(), border_bytes=0, delegate_kernels=2)
+    case = judged(classifier(), better)
+    assert (case.status, codes(case, ERROR), codes(case, NOTE)) == (BETTER, [], ["more-border-bytes"])
+    assert case.notes == (
+        "better than the baseline: delegate kernels 2 -> 1",
+        "to keep this improvement: delegate-sim check --update sub/m.tflite",
+        "more boundary bytes alone do not fail a better result; to limit them, set border-bytes in budgets.tolerance",
+    )
+    limited = judged(classifier(), better, budgets=Budgets(tolerance=Tolerance(border_bytes=Allowance())))
+    assert (limited.status, codes(limited, ERROR)) == (FAILED, ["more-border-bytes"])
+    also_worse = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2, partitions=0))
+    assert codes(also_worse, ERROR) == ["more-partitions", "more-border-bytes"]
 
 
 def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_than_passed():
@@ -284,9 +299,25 @@ def test_a_refused_graph_runs_on_the_cpu_and_fails_only_against_a_baseline():
     assert judged(reshaper(is_dynamic=True), None).status == PASSED
 
 
-def test_a_refused_graph_that_the_baseline_has_too_passes_without_a_word():
+def test_a_refused_graph_that_the_baseline_has_too_passes_with_a_note():
     case = judged(reshaper(is_dynamic=True), entry_of(reshaper(is_dynamic=True)))
-    assert (case.status, case.findings, case.notes) == (PASSED, (), ())
+    assert (case.status, codes(case, ERROR), case.notes) == (PASSED, [], ())
+    assert statements(case, "no-work-delegated") == [
+        "NNAPI on Android 13 is not applied; everything runs on the CPU (the baseline expects that)"
+    ]
+
+
+def test_a_delegate_without_work_is_named_only_if_the_baseline_expects_it():
+    """The delegate may take no node, or only nodes without multiply-adds."""
+    none, part, whole = chain_model(["ROUND", "ROUND"]), classifier(9), classifier()
+    assert statements(judged(none, entry_of(none)), "no-work-delegated") == [
+        "NNAPI on Android 13 runs no node; everything runs on the CPU (the baseline expects that)"
+    ]
+    (said,) = statements(judged(part, entry_of(part)), "no-work-delegated")
+    assert said == "NNAPI on Android 13 runs 75 % of nodes but 0 % of multiply-adds (the baseline expects that)"
+    assert not statements(judged(whole, entry_of(whole)), "no-work-delegated")
+    assert not statements(judged(part, entry_of(whole)), "no-work-delegated")
+    assert not statements(judged(part, None), "no-work-delegated")
 
 
 def test_an_application_may_have_kernels_that_the_runtime_lacks():

@@ -24,6 +24,13 @@ def test_causes_name_the_pass_that_fixes_them():
     assert "--micro --pass float16-widened" in view["causes"][0]["fix"]["command"]
 
 
+def test_commands_repeat_the_options_of_the_target():
+    given = micro_view(str(MODELS / "float16_weights.tflite"))
+    target = replace(given.report.target, kernels="cmsis-nn", resolver="src/main app.cc")
+    (view,) = page_content([replace(given, report=replace(given.report, target=target))])["views"]
+    assert "--micro --resolver 'src/main app.cc' --kernels cmsis-nn --pass " in view["causes"][0]["fix"]["command"]
+
+
 def test_causes_are_left_out_if_they_are_not_wanted():
     given = replace(micro_view(hybrid().bytes()), diagnosis=None)
     assert page_content([given])["views"][0]["causes"] is None

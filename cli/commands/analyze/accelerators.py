@@ -121,9 +121,13 @@ def _write_cases(
     from delegate_sim.gate.results import Results
 
     from ...formats import render
+    from ...text.analysis.stack import stack_verdict
 
-    cases = [case for results in models.each(results_of) for result in results for case in stack_cases(_advised(result))]
-    results = Results("analyze", (*cases, *[case for model in models.unreadable for case in _unreadable(model, stacks)]))
+    stacked = list(models.each(results_of))
+    cases = [case for results in stacked for result in results for case in stack_cases(_advised(result))]
+    cases += [case for model in models.unreadable for case in _unreadable(model, stacks)]
+    verdicts = map(stack_verdict, stacked[0]) if len(stacked) == 1 else ()
+    results = Results("analyze", tuple(cases), tuple(verdicts))
     if form == GITHUB:
         summarize(results)
     write_to(render(form, results), form, output)

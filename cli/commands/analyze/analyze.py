@@ -17,7 +17,7 @@ from ...console.output_file import allow_replacing, output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
-from ...options.delegate_flags import ALL_DELEGATES, ComparingCommand
+from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
 from ...options.live import LiveArguments, live_options
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
@@ -53,7 +53,7 @@ def _spans(releases: Iterable[str]) -> str:
     return " or ".join([f"{family[0]} to {family[-1]}" for family in families.values()])
 
 
-@click.command("analyze", cls=ComparingCommand, epilog=_EPILOG, no_args_is_help=True)
+@click.command("analyze", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @delegates_option("an overview of all")
 @click.option(

@@ -94,6 +94,10 @@ class _Documents:
             kind = form if form in ("text", "json") else _kind(form)
             if kind not in parts:
                 parts[kind] = self._part(report, kind, cache, timings)
+            if kind in (_WITH_NOTES, _WITHOUT_NOTES):
+                from delegate_sim.gate.analysis_cases import analysis_verdicts
+
+                parts[_VERDICTS] = analysis_verdicts(report)
         self._parts.append(parts)
 
     def whole(self, form: str) -> str | Sequence[str]:
@@ -118,7 +122,9 @@ class _Documents:
 
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
         kind = _kind(form)
-        return Results("analyze", (*[case for parts in self._parts for case in parts[kind]], *unreadable))
+        cases = [case for parts in self._parts for case in parts[kind]]
+        verdicts = self._parts[0][_VERDICTS] if len(self._parts) == 1 else _verdicts(cases)
+        return Results("analyze", (*cases, *unreadable), verdicts)
 
     def _part(self, report: Report, kind: str, cache: AnalysisCache, timings: Sequence[Timing]) -> Any:
         if kind == "text":
@@ -177,7 +183,19 @@ class _Documents:
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
-_WITH_NOTES, _WITHOUT_NOTES = "cases with notes", "cases"
+_WITH_NOTES, _WITHOUT_NOTES, _VERDICTS = "cases with notes", "cases", "verdicts"
+
+
+def _verdicts(cases: Sequence[Case]) -> tuple[str, ...]:
+    """Return the verdicts on several models."""
+    from delegate_sim.scan.target_totals import TargetTotals
+
+    totals: dict[str, TargetTotals] = {}
+    for case in cases:
+        if case.measures is not None and case.compute is not None:
+            own = totals.setdefault(case.target, TargetTotals())
+            own.add(case.measures.outcome, case.measures.nodes, case.measures.delegated_nodes, *case.compute)
+    return tuple(TargetTotals.verdicts(totals)) if totals else ()
 
 
 def _kind(form: str) -> str:

@@ -14,11 +14,11 @@ from ..elements.paragraphs import paragraph
 from .view import View
 
 
-def api_lines(report: Report, run: Run, view: View, *, is_named: bool = False, effort: Effort | None = None) -> Iterator[Line]:
+def api_lines(report: Report, run: Run, view: View, *, label: str = "", effort: Effort | None = None) -> Iterator[Line]:
     """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
 
-    ``is_named`` adds the delegate's name. ``effort`` limits the simulations of all runs of a report together.
+    ``label`` is the name of the target among several targets. ``effort`` limits the simulations of all runs of a report together.
     """
     text = api_defaults_text(report.model, run, view.cache, len(report.runs), effort) if view.names_commands else ""
     if text:
-        yield from paragraph(f"{run.delegate.name}: {text}" if is_named else text, view.width, "", "  ")
+        yield from paragraph(f"{label}: {text}" if label else text, view.width, "", "  ")

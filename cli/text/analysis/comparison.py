@@ -9,11 +9,11 @@ from delegate_sim.results.compare.delegate_differences import Disagreement, disa
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Run
+from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list
 from ...console.terminal import Line
 from ..elements.tables import table
-from ..elements.target import target_names
 
 _HEADING = "bold"
 _OPERATORS_SHOWN = 30

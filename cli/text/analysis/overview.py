@@ -14,6 +14,7 @@ from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_tex
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
@@ -21,7 +22,7 @@ from ...console.terminal import Line
 from ..elements.paragraphs import paragraph
 from ..elements.plugins import plugin_lines
 from ..elements.tables import table
-from ..elements.target import DEFAULTS_TEXT, target_names
+from ..elements.target import DEFAULTS_TEXT
 from ..many import many_hint, model_names, unanswered_lines
 from .api_defaults import api_lines
 from .view import View
@@ -73,8 +74,8 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
         yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
     yield from plugin_lines(runs, width)
     effort = Effort(report.model)
-    for run in runs:
-        yield from api_lines(report, run, view, is_named=True, effort=effort)
+    for label, run in zip(names, runs, strict=True):
+        yield from api_lines(report, run, view, label=label, effort=effort)
 
 
 def _release_lines(release: Release, width: int) -> Iterator[Line]:
@@ -86,36 +87,39 @@ def _release_lines(release: Release, width: int) -> Iterator[Line]:
 
 @dataclass(frozen=True, slots=True)
 class ModelRow:
-    """The row of one model and one delegate in the table of many models.
+    """The row of one model and one target in the table of many models.
 
     ``message`` is the error if the model cannot be read.
     """
 
     path: str
-    delegate: str = ""
+    target: str = ""
     summary: BlockerSummary | None = None
     message: str = ""
 
 
 def model_rows(report: Report) -> list[ModelRow]:
-    """Return a row for each requested delegate."""
+    """Return a row for each requested target."""
+    runs = [run for run in report.runs if not run.by_default]
+    names = target_names([run.target for run in runs])
     path = report.model.path or "-"
-    return [ModelRow(path, run.delegate.name, summary_of(report.model, run)) for run in report.runs if not run.by_default]
+    return [ModelRow(path, name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]
 
 
 def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
-    """Return a table with a row for each model and delegate, and the errors of models that cannot be read."""
+    """Return a table with a row for each model and target, and the errors of models that cannot be read."""
     models = len({row.path for row in rows})
     for verdict in TargetTotals.verdicts(_totals(rows)):
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
     yield Line(f"{counted(models, 'model')}, on {release}")
     yield from _release_lines(parse_release(release), width)
-    delegates = {row.delegate for row in rows if row.summary is not None}
-    keys = 1 if len(delegates) < 2 else 2  # the verdict names a single delegate
+    targets = {row.target for row in rows if row.summary is not None}
+    keys = 1 if len(targets) < 2 else 2  # the verdict names a single target
     room = max(_NARROWEST_MODEL, width // (keys + 1))
     names = model_names([row.path for row in rows], room)
-    cells = [((name, row.delegate)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
-    titles = ("delegated", "multiply-adds", kernels_title(delegates), "boundary bytes", "main blocker")
+    cells = [((name, row.target)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
+    kernels = kernels_title([target.partition(" ")[0] for target in targets])
+    titles = ("delegated", "multiply-adds", kernels, "boundary bytes", "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: four columns
     yield from table(lines, range(keys, keys + 4), width, keys=keys)
@@ -124,12 +128,12 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def _totals(rows: Sequence[ModelRow]) -> dict[str, TargetTotals]:
-    """Return the totals of all models by delegate, without models that cannot be read."""
+    """Return the totals of all models by target, without models that cannot be read."""
     totals: dict[str, TargetTotals] = {}
     for row in rows:
         if row.summary is not None:
             measures, summary = row.summary.measures, row.summary
-            totals.setdefault(row.delegate, TargetTotals()).add(
+            totals.setdefault(row.target, TargetTotals()).add(
                 measures.outcome,
                 measures.nodes,
                 measures.delegated_nodes,

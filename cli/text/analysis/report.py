@@ -18,6 +18,7 @@ from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
 from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
+from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
@@ -25,7 +26,7 @@ from ..elements.measures import kernels_text
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
-from ..elements.target import target_lines, target_names
+from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .api_defaults import api_lines
 from .placement import placement_lines

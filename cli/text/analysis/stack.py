@@ -37,7 +37,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     is_single = len(results) == 1 and not left_out
     if not is_single:
         for result in results:
-            yield from _short_verdict(result, view.width)
+            yield from paragraph(stack_verdict(result), view.width, "", "  ", style=HEADING if result.is_created else _BAD)
         for soc in left_out:
             yield from paragraph(f"{message(soc)}: {_NOT_SIMULATED}", view.width, "", "  ", style=_BAD)
         yield Line("")
@@ -65,10 +65,11 @@ def _target(result: StackResult) -> str:
     return result.stack.soc or ", ".join(result.stack.accelerators)
 
 
-def _short_verdict(result: StackResult, width: int) -> Iterator[Line]:
+def stack_verdict(result: StackResult) -> str:
+    """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
     names, runs = ", ".join(result.stack.accelerators), result.report.runs
     text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created{_because(result)}"
-    yield from paragraph(f"{message(_target(result))}: {text}", width, "", "  ", style=HEADING if result.is_created else _BAD)
+    return f"{message(_target(result))}: {text}"
 
 
 def _because(result: StackResult) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.runtime.target import Target
 
-from ...console.layout import message, option_value, options_text
+from ...console.layout import message, options_text
 from ...console.terminal import Line
 from .paragraphs import paragraph
 
@@ -24,17 +24,6 @@ def target_lines(target: Target, width: int, verbose: bool) -> Iterator[Line]:
     settings = " ".join(filter(None, words))
     text = f"Target: {target.delegate.name} on {target.release}{' with ' if settings else ''}{settings}"
     yield from paragraph(message(text.rstrip()), width, "", "  ")
-
-
-def target_names(targets: Sequence[Target]) -> list[str]:
-    """Return the delegate of each target, with the values of the options that distinguish targets of the same delegate."""
-    names = []
-    for target in targets:
-        others = [other for other in targets if other.delegate.name == target.delegate.name]
-        differing = [key for key, value in target.options.items() if any(other.options[key] != value for other in others)]
-        values = [option_value(target.options[key]) for key in differing if target.options[key] is not None]
-        names.append(message(" ".join([target.delegate.name, *values])))
-    return names
 
 
 def shown_options(delegate: Delegate, given: Mapping[str, Any], defaults: str, verbose: bool = False) -> str:

@@ -101,6 +101,8 @@ class Comparison(Shown):
     only_in_b: tuple[ComparedNode, ...]
     reasons_changed: tuple[ComparedNode, ...]
     """Nodes that are on the CPU in A and B, but for other reasons in B than in A."""
+    same_reasons: tuple[ComparedNode, ...]
+    """Nodes that are on the CPU in A and B for the same reasons."""
     input_changes: tuple[NodeChange, ...]
     """Subgraph inputs that differ between A and B."""
     times: Times | None = None
@@ -125,6 +127,7 @@ class Comparison(Shown):
             "only_in_a": list(map(_node_entry, self.only_in_a)),
             "only_in_b": list(map(_node_entry, self.only_in_b)),
             "reasons_changed": list(map(_node_entry, self.reasons_changed)),
+            "same_reasons": list(map(_node_entry, self.same_reasons)),
             "input_changes": [
                 {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
                 for change in self.input_changes
@@ -177,6 +180,7 @@ def compare(a: Side, b: Side) -> Comparison:
         only_in_a=tuple([node for node in nodes if node.b is None]),
         only_in_b=tuple([node for node in nodes if node.a is None]),
         reasons_changed=tuple([node for node, old, new in both if old.place == new.place and old.demands != new.demands]),
+        same_reasons=tuple([node for node, old, new in both if old.place == new.place == CPU and old.demands == new.demands]),
         input_changes=tuple([change for change in matching.changes if change.node is None and change.old_node is None]),
     )
 

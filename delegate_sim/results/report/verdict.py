@@ -90,23 +90,38 @@ def best_verdict(runs: Sequence[Run]) -> str:
     compared = [run for run in runs if run.delegate.is_plugin == taking[0].delegate.is_plugin]
     are_all = len(compared) == len(runs)
     if taking[0].delegate.is_plugin:
-        return _plugins_verdict(compared, "" if are_all else " (no other target runs a node)")
+        return _plugins_verdict(compared, are_all=are_all)
     best = max(taking, key=quality)
-    number = counted(len(compared), "target") + ("" if are_all else f" ({_ASIDE})")
     measures = measure(best)
-    return f"{_compiled_elsewhere(best, measures)}Best of {number}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
+    best_of = best_of_text(len(compared), are_all=are_all)
+    return f"{_compiled_elsewhere(best, measures)}{best_of}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
 
-def _plugins_verdict(runs: Sequence[Run], aside: str) -> str:
+def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     """Return the verdict on runs of compiler plugins, without a ranking."""
-    number = counted(len(runs), "NPU plugin") + aside
     measures = [measure(run) for run in runs]
     elsewhere = _compiled_elsewhere(runs[0], measures[0])
-    if len(runs) == 1:
-        return f"{elsewhere}{number}: {_verdict(runs[0], measures[0]).replace('The ', 'the ', 1)}; {_NO_PROMISE}"
-    measures.sort(key=lambda own: own.delegated_share)
-    shares = dict.fromkeys([share(own.delegated_nodes, own.nodes) for own in (measures[0], measures[-1])])
-    return f"{elsewhere}{number}, without a ranking: they take {' to '.join(shares)} of nodes; {_NO_PROMISE}"
+    alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
+    return elsewhere + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
+
+
+def best_of_text(targets: int, *, are_all: bool) -> str:
+    """Return the beginning of a verdict on the best target. ``are_all`` is false if compiler plugins are left out."""
+    return f"Best of {counted(targets, 'target')}{'' if are_all else f' ({_ASIDE})'}"
+
+
+def unranked_text(selected: Sequence[tuple[int, int]], alone: str = "", *, are_all: bool, what: str = "") -> str:
+    """Return a verdict on compiler plugins, without a ranking.
+
+    ``selected`` has the number of selected nodes and of all nodes for each plugin. ``alone`` is the verdict on a single plugin.
+    ``are_all`` is false if there are other targets, which run no node. ``what`` names the models.
+    """
+    number = counted(len(selected), "NPU plugin") + ("" if are_all else " (no other target runs a node)")
+    if alone:
+        return f"{number}: {alone}; {_NO_PROMISE}"
+    ranked = sorted(selected, key=lambda pair: pair[0] / (pair[1] or 1))
+    shares = dict.fromkeys([share(*pair) for pair in (ranked[0], ranked[-1])])
+    return f"{number}, without a ranking: they take {' to '.join(shares)} of nodes{what}; {_NO_PROMISE}"
 
 
 def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multiply_adds: int) -> str:

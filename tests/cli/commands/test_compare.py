@@ -82,6 +82,9 @@ Side by side
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 
+On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the reasons)
+  ROUND 1, ADD 1
+
 No node moves: every node runs in the same place on both sides.
 """
 
@@ -140,6 +143,9 @@ Only in B: 2 nodes
     ROUND: 1 node [4], t4
   on the delegate
     ADD: 1 node [5], t5
+
+On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the reasons)
+  ROUND 1, ADD 1
 """
 
 
@@ -375,3 +381,10 @@ def test_three_delegates_are_too_many(run, more):
     result = run("compare", "mixed.tflite", "--delegate", "gpu", "--delegate", "hexagon", *more)
     assert result.exit_code == 2
     assert "give at most two" in result.stderr
+
+
+def test_verbose_shows_the_reasons_of_nodes_on_the_cpu_on_both_sides(run):
+    shown = run("compare", "mixed.tflite", "--with", "runtime=tf-2.10", "--verbose").stdout
+    same = shown[shown.index("On the CPU on both sides, for the same reasons: 2 nodes\n") :]
+    assert "  nnapi-operator: needs an operator that NNAPI has\n" in same
+    assert "    ROUND: 1 node [" in same

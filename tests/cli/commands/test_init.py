@@ -34,3 +34,14 @@ def test_init_with_many_folders_names_those_at_the_top(tmp_path, run, monkeypatc
     run("init")
     assert 'models = ["models/**/*.tflite"]' in (tmp_path / CONFIGURATION).read_text(encoding="utf-8")
     assert run("check", "--update").exit_code == 0
+
+
+def test_init_for_several_android_releases(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    upsampler().write(tmp_path / "m.tflite")
+    assert run("init", "--delegate", "nnapi", "--delegate", "gpu", "--android", "11", "--android", "13").exit_code == 0
+    assert run("check", "--update").stdout.startswith("1 model on 3 targets: 3 passed\n")
+    assert run("check", "--target", "nnapi@android-11").stdout == "1 model on 1 target: 1 passed\n"
+    unknown = run("init", "--force", "--android", "99")
+    assert (unknown.exit_code, "there is no Android release '99'; the releases are " in unknown.stderr) == (2, True)
+    assert "--android applies only to nnapi" in run("init", "--force", "--delegate", "gpu", "--android", "11").stderr

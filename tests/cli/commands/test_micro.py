@@ -139,3 +139,19 @@ def test_fix(run, write, tmp_path):
     entry = json.loads(run("fix", write(chain("GELU")), "--micro", "--plan", "--format", "json").stdout)
     validate("micro-fix", entry)
     assert entry["after"]["runs"]
+
+
+@pytest.mark.parametrize("command", [("diagnose",), ("fix", "--plan"), ("report", "-o", "page.html")])
+def test_other_commands_take_the_resolver_and_the_kernels_of_the_application(run, write, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    source = tmp_path / "main.cc"
+    source.write_text("tflite::MicroMutableOpResolver<1> resolver;\nresolver.AddRelu();\n", encoding="utf-8")
+    model = write(chain("RELU", "LOGISTIC"))
+    name, *options = command
+    lacking = run(name, model, "--micro", "--resolver", source, "--kernels", "cmsis-nn", *options)
+    assert "LOGISTIC" in lacking.stdout
+    (tmp_path / "page.html").unlink(missing_ok=True)
+    assert run(name, model, "--micro", *options).stdout != lacking.stdout
+    (tmp_path / "page.html").unlink(missing_ok=True)
+    alone = run(name, model, "--kernels", "cmsis-nn", *options)
+    assert (alone.exit_code, "--kernels needs --micro" in alone.stderr) == (2, True)

@@ -14,8 +14,11 @@ def model(tmp_path):
     return path
 
 
-def test_two_values_of_a_flag_are_refused_with_the_command_that_compares_them(run, model):
-    result = run("diagnose", model, "--delegate", "nnapi", "--android", "11", "--android", "13")
+BOTH = ("--delegate", "nnapi", "--android", "11", "--android", "13")
+
+
+def test_a_command_for_one_target_refuses_two_values_and_names_the_command_that_compares_them(run, model):
+    result = run("whatif", model, *BOTH)
     assert result.exit_code == 2
     assert (
         "--android has two values, 11 and 13; delegate-sim compare MODEL --android 11 --android 13 compares them" in result.stderr
@@ -24,14 +27,45 @@ def test_two_values_of_a_flag_are_refused_with_the_command_that_compares_them(ru
 
 
 def test_several_values_of_a_flag_are_compared(run, model):
-    both = ("--delegate", "nnapi", "--android", "11", "--android", "13")
-    assert run("compare", model, *both).stdout == run("compare", model, *both[:4], "--with", "android=13").stdout
-    rows = [line.split()[:3] for line in run("analyze", model, *both).stdout.splitlines()]
+    assert run("compare", model, *BOTH).stdout == run("compare", model, *BOTH[:4], "--with", "android=13").stdout
+    rows = [line.split()[:3] for line in run("analyze", model, *BOTH).stdout.splitlines()]
     assert ["nnapi", "11", "delegated"] in rows
     assert ["nnapi", "13", "delegated"] in rows
-    assert "give --android at most twice" in run("compare", model, *both, "--android", "12").stderr
+    assert "give --android at most twice" in run("compare", model, *BOTH, "--android", "12").stderr
     levels = ("--feature-level", "27", "--feature-level", "30")
-    assert "only one option may have several values" in run("analyze", model, *both, *levels).stderr
+    assert "only one option may have several values" in run("analyze", model, *BOTH, *levels).stderr
+
+
+@pytest.mark.parametrize("command", ["diagnose", "releases", "analyze", "fix --plan", "diagnose --verbose"])
+def test_each_command_for_several_delegates_has_a_target_for_each_value(run, model, command):
+    """Each target has the name that ``analyze`` gives it."""
+    name, *options = command.split()
+    result = run(name, model, *options, *BOTH)
+    assert "nnapi 11" in result.stdout
+    assert "nnapi 13" in result.stdout
+
+
+def test_files_for_each_value(run, model, tmp_path):
+    scanned = run("scan", model, *BOTH, "-o", tmp_path / "scan.csv")
+    assert "2 rows" in scanned.stdout
+    reported = run("report", model, *BOTH, "-o", tmp_path / "page.html")
+    assert "2 views" in reported.stdout
+    assert "NNAPI on Android 11 " in reported.stdout
+    assert "NNAPI on Android 13 " in reported.stdout
+    run("export", "model-explorer", model, *BOTH, "--output", tmp_path / "overlay.json")
+    assert sorted(path.name for path in tmp_path.glob("overlay*")) == ["overlay.nnapi-11.json", "overlay.nnapi-13.json"]
+
+
+def test_many_models_keep_the_targets_of_each_value_apart(run, model, tmp_path):
+    models = [model, *[tmp_path / f"{number}.tflite" for number in range(4)]]
+    for path in models[1:]:
+        path.write_bytes(model.read_bytes())
+    for command in ("analyze", "diagnose", "releases"):
+        rows = run(command, *models, *BOTH, "--format", "csv").stdout.splitlines()[1:]
+        assert [row.split(",")[1] for row in rows] == ["nnapi 11", "nnapi 13"] * 5, command
+        lines = run(command, *models, *BOTH).stdout.splitlines()
+        assert sum(" nnapi 11 " in line for line in lines) >= 5, command
+        assert sum(" nnapi 13 " in line for line in lines) >= 5, command
 
 
 @pytest.mark.parametrize(

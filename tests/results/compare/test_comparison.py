@@ -89,7 +89,9 @@ def test_two_delegates():
 
 def test_a_reason_that_finds_something_else_is_the_same():
     a, b = chain_model(("ADD", "ADD 4")), chain_model(("ADD", "ADD 5"))
-    assert compare(side(a), side(b)).reasons_changed == ()
+    found = compare(side(a), side(b))
+    assert found.reasons_changed == ()
+    assert indices(found.same_reasons) == [(1, 1)]
 
 
 def test_a_graph_that_is_refused_as_a_whole():

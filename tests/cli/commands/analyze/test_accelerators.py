@@ -93,7 +93,7 @@ def test_every_format(run, path, tmp_path):
 
 def test_a_compiled_model_that_is_not_created_fails_in_every_format(run, path):
     result = run("analyze", path, "--accelerators", "npu", "--soc", "mt6991", "--format", "markdown")
-    assert "**analyzed: 1 case (1 failed)**" in result.stdout
+    assert "**mediatek:mt6991: CompiledModel (npu) is not created**\n\nanalyzed: 1 case (1 failed)\n" in result.stdout
     assert "- CompiledModel (npu) is not created\n" in result.stdout
 
 

@@ -77,3 +77,18 @@ def test_github_summary(run, model, tmp_path):
 def test_json_names_the_rule_set(run, model):
     report = json.loads(run("analyze", model, *NNAPI, "--format", "json").stdout)
     assert len({run["rule_set"] for run in report["runs"]}) == len(report["runs"])
+
+
+def test_markdown_begins_with_the_verdict(run, model, tmp_path):
+    """Text output has the same verdict."""
+
+    def lines(*arguments):
+        return [line for line in run("analyze", *arguments, "--format", "markdown").stdout.splitlines() if line][1:3]
+
+    other = tmp_path / "other.tflite"
+    other.write_bytes(model.read_bytes())
+    assert lines(model, "--delegate", "nnapi")[0].startswith("**NNAPI on Android 13 runs ")
+    assert lines(model, "--delegate", "nnapi")[1] == "analyzed: 1 case"
+    assert lines(model)[0].startswith("**Best of 11 targets (without NPU plugins: they only select nodes): ")
+    assert lines(model, other, "--delegate", "nnapi")[0].startswith("**nnapi runs ")
+    assert lines(model, "--soc", "pixel10")[0].startswith("**google:")

@@ -1,0 +1,89 @@
+"""The options that describe an application with TensorFlow Lite Micro: its resolver and its kernels."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from delegate_sim.errors import OptionError
+from delegate_sim.foundation.files import open_input
+from delegate_sim.foundation.printable import printable
+from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
+
+from ..gathering import Command
+from .targets import Decorator
+
+if TYPE_CHECKING:
+    from delegate_sim.micro.resolver import ResolverSource
+
+_MOST_BYTES = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class MicroArguments:
+    """A target for TensorFlow Lite Micro. ``source`` and ``path`` are of the resolver, if there is one."""
+
+    target: MicroTarget
+    source: ResolverSource | None
+    path: str
+
+
+def micro_target_options(command: Command) -> Command:
+    """Add ``--resolver`` and ``--kernels`` to a command. The command receives ``MicroArguments`` as ``arguments``."""
+
+    @functools.wraps(command)
+    def call(**given: Any) -> Any:
+        return command(arguments=_arguments(given.pop("resolver"), given.pop("kernels")), **given)
+
+    return _with_options(call, "", {"default": KERNELS[0], "show_default": True})
+
+
+def micro_option(description: str) -> Decorator:
+    """Return ``--micro`` with ``--resolver`` and ``--kernels``.
+
+    The command receives the target as ``micro``, or None without ``--micro``.
+    """
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def call(**given: Any) -> Any:
+            is_micro, resolver, kernels = given.pop("micro"), given.pop("resolver"), given.pop("kernels")
+            if not is_micro and (resolver is not None or kernels is not None):
+                raise click.UsageError(f"{'--kernels' if resolver is None else '--resolver'} needs --micro")
+            return command(micro=_arguments(resolver, kernels or KERNELS[0]).target if is_micro else None, **given)
+
+        return click.option("--micro", is_flag=True, help=description)(_with_options(call, ", with --micro", {}))
+
+    return decorate
+
+
+def _with_options(command: Command, condition: str, default: dict[str, Any]) -> Command:
+    kernels = f"The kernels that the application links{condition}."
+    source = f"The C++ source that registers the application's operators{condition}."
+    command = click.option("--kernels", type=click.Choice(KERNELS), help=kernels, **default)(command)
+    return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(command)
+
+
+def _arguments(resolver: str | None, kernels: str) -> MicroArguments:
+    parsed = parse_kernels(kernels)
+    if resolver is None:
+        return MicroArguments(MicroTarget(kernels=parsed), None, "")
+    source = _read_resolver(resolver)
+    return MicroArguments(replace(source.target(parsed), resolver=resolver), source, resolver)
+
+
+def _read_resolver(path: str) -> ResolverSource:
+    from delegate_sim.micro.resolver import parse_resolver
+
+    try:
+        with open_input(path) as file:
+            content = file.read(_MOST_BYTES)
+    except OSError as error:
+        raise click.ClickException(f"{printable(path)}: {error.strerror or error}") from error
+    try:
+        return parse_resolver(content.decode("utf-8", "replace"))
+    except OptionError as error:
+        raise OptionError(f"{printable(path)} {error}") from error

@@ -1,0 +1,45 @@
+"""Verdicts on many models."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.scan.target_totals import TargetTotals
+
+
+def totals(delegated: int) -> TargetTotals:
+    own = TargetTotals()
+    for _ in range(2):
+        own.add(TAKEN if delegated else "none", 10, delegated, 100, delegated * 10)
+    return own
+
+
+@pytest.mark.parametrize(
+    ("taken", "verdict"),
+    [
+        (
+            {"gpu": 5, "vx": 6, "nnapi 11": 4, "nnapi 13": 7},
+            "Best of 4 targets: nnapi 13 runs 70 % of nodes and 70 % of multiply-adds of 2 models",
+        ),
+        (
+            {"gpu": 5, "vx": 6, "nnapi 11": 4, "npu-google": 10},
+            "Best of 3 targets (without NPU plugins: they only select nodes): vx runs 60 % of nodes and 60 % of multiply-adds of "
+            "2 models",
+        ),
+        (
+            {"gpu": 0, "vx": 0, "npu-intel": 5, "npu-google": 10},
+            "2 NPU plugins (no other target runs a node), without a ranking: they take 50 % to 100 % of nodes of 2 models; this "
+            "is no promise, because selected nodes are not yet compiled",
+        ),
+        (
+            {"gpu": 0, "vx": 0, "nnapi 11": 0, "npu-google": 10},
+            "1 NPU plugin (no other target runs a node): npu-google takes 100 % of nodes and 100 % of multiply-adds of 2 models; "
+            "this is no promise, because selected nodes are not yet compiled",
+        ),
+        ({"gpu": 0, "vx": 0, "nnapi 11": 0, "npu-google": 0}, "None of 4 targets runs a node of 2 models"),
+    ],
+)
+def test_many_targets_have_the_verdict_of_a_single_model(taken, verdict):
+    """Compiler plugins are named, but never ranked with delegates."""
+    assert TargetTotals.verdicts({target: totals(nodes) for target, nodes in taken.items()}) == [verdict]
