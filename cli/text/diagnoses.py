@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from delegate_sim.diagnosis.advice.commands import fix_command
+from delegate_sim.diagnosis.advice.fix_passes import cost_of
+from delegate_sim.diagnosis.advice.joint_fix import JointFix, joint_fix
+from delegate_sim.diagnosis.advice.plain_fix import PlainFix
+from delegate_sim.diagnosis.causes.alternative import result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.diagnosis.ranking import gain
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
@@ -80,68 +86,142 @@ def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
     return [names[targets.index(own.target)] for own in diagnoses]
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A single change for one target, and its result: a fixed cause, or fixed sizes of inputs.
+
+    ``finding`` is None if no cause says that the sizes matter. ``shaped`` is the result of ``fix`` with fixed sizes of inputs,
+    if such a fix is a part of the change.
+    """
+
+    diagnosis: Diagnosis
+    finding: RankedCause | None
+    then: Cost
+    shaped: PlainFix | None = None
+
+    @property
+    def gain(self) -> tuple[float, int]:
+        """The share of multiply-adds and the number of nodes that the change adds. Both are 0 if no node is then delegated."""
+        now, then = self.diagnosis.now, self.then
+        if then.measures.outcome != TAKEN:
+            return 0.0, 0
+        before = now.multiply_adds / now.total_multiply_adds if now.total_multiply_adds else 0.0
+        after = then.multiply_adds / then.total_multiply_adds if then.total_multiply_adds else 0.0
+        return after - before, then.measures.delegated_nodes - now.measures.delegated_nodes
+
+    @property
+    def helps(self) -> bool:
+        """Whether the change delegates more, or as much in fewer kernels, partitions or bytes."""
+        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > (0, 0, 0, 0, 0)
+
+    @property
+    def title(self) -> str:
+        return "fixed sizes of inputs" if self.finding is None else self.finding.cause.title
+
+    @property
+    def brings(self) -> str:
+        """The gain in words. If no nodes are added, the words name kernels, partitions or bytes."""
+        share_added, nodes_added = self.gain
+        work = f"{share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
+        nodes = f"{nodes_added:+,} {'node' if nodes_added == 1 else 'nodes'}" if nodes_added > 0 else ""
+        if nodes or work:
+            return " and ".join(filter(None, [nodes, work]))
+        now, then = self.diagnosis.now.measures, self.then.measures
+        kernels = kernels_title([self.diagnosis.target.delegate.name])
+        pairs = (
+            (kernels, now.delegate_kernels, then.delegate_kernels),
+            ("partitions", now.partitions, then.partitions),
+            ("boundary bytes", now.border_bytes, then.border_bytes),
+        )
+        return next((f"{what} {before:,} -> {after:,}" for what, before, after in pairs if after < before), "")
+
+
 def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the causes with the largest gain if no other cause is fixed.
+    """Yield the changes with the largest gain if nothing else is changed, and the result of ``fix`` for all targets together.
 
     A gain is the number of added delegated multiply-adds. Equal gains are ordered by added delegated nodes.
     """
     labels = {id(diagnosis): label for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True)}
-    causes = [
-        (diagnosis, finding) for diagnosis in diagnoses for finding in diagnosis.findings if _gain(diagnosis, finding) > (0, 0)
-    ]
-    best = sorted(causes, key=lambda pair: _gain(*pair), reverse=True)[:_BEST]
+    best = sorted(_changes(diagnoses), key=lambda change: change.gain, reverse=True)[:_BEST]
+    fix = joint_fix(diagnoses)
     left_out = dict.fromkeys([reason for diagnosis in diagnoses for reason in diagnosis.not_simulated])
     for reason in left_out:
         yield from paragraph(message(f"Not simulated: {reason}"), width)
-    if not best:
-        if not left_out:
-            is_delegated = not any(diagnosis.findings for diagnosis in diagnoses)
-            yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
-        return
-    yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
-    several = list(dict.fromkeys([id(diagnosis) for diagnosis, _ in best]))
-    best.sort(key=lambda pair: several.index(id(pair[0])))  # changes for one target stay together
-    for number, (diagnosis, finding) in enumerate(best, 1):
-        share_added, nodes_added = _gain(diagnosis, finding)
-        work = f" and {share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
-        brings = f"{nodes_added:+,} {'node' if abs(nodes_added) == 1 else 'nodes'}{work}"
-        where = f"{model_name(diagnosis)} on {labels[id(diagnosis)]}"
-        yield from indented(f"{number}. {where}: {message(finding.cause.title)}: {brings}", width, "")
-        yield from advice_lines(diagnosis, finding, width)
+    if not best and not left_out and fix is None:
+        is_delegated = not any(diagnosis.findings for diagnosis in diagnoses)
+        yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
+    if best:
+        yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
+    several = list(dict.fromkeys([id(change.diagnosis) for change in best]))
+    best.sort(key=lambda change: several.index(id(change.diagnosis)))  # changes for one target stay together
+    for number, change in enumerate(best, 1):
+        where = f"{model_name(change.diagnosis)} on {labels[id(change.diagnosis)]}"
+        yield from indented(f"{number}. {where}: {message(change.title)}: {change.brings}", width, "")
+        yield from advice_lines(change.diagnosis, change.finding, width, change.shaped)
     if len(several) < len(best):
         yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
+    if fix is not None:
+        yield from [Line("")] if best or left_out else []
+        yield from joint_fix_lines(fix, width)
 
 
-def advice_lines(diagnosis: Diagnosis, finding: RankedCause, width: int) -> Iterator[Line]:
+def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
+    """Yield all single changes that help."""
+    for diagnosis in diagnoses:
+        is_of_sizes = False
+        for finding in diagnosis.findings:
+            change = None if finding.alone is None else _Change(diagnosis, finding, finding.alone)
+            if change is not None and change.helps:
+                is_of_sizes |= finding.cause.remedy.fixed_inputs
+                yield replace(change, shaped=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)
+        shaped = None if is_of_sizes else diagnosis.shaped_fix
+        if shaped is not None and shaped.cost is not None:
+            yield _Change(diagnosis, None, shaped.cost, shaped)
+
+
+def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
+    """Yield the result of ``fix`` for several targets, and the targets for which a separate file has a better result."""
+    plan = fix.plan
+    yield Line("With fix, which rewrites the file for all targets without a new conversion", _HEADING)
+    if plan is None:
+        yield from indented(f"not simulated: {fix.unknown}", width, "  ")
+        yield Line(f"  {printable(fix.command)}", _HINT)
+        return
+    if plan.is_changed:
+        for after in plan.after:
+            yield from indented(f"{after.delegate.name}: {result_words(cost_of(after))}", width, "  ")
+        names = ", ".join([step.name for step in plan.steps])
+        yield from indented(f"{plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
+        yield Line(f"  {printable(fix.command)}", _HINT)
+    if plan.conflicts:
+        from .fix import conflict_text
+
+        for conflict in plan.conflicts:
+            yield from indented(conflict_text(plan, conflict), width, "  ")
+        yield Line(f"  {printable(fix.per_target_command)}", _HINT)
+
+
+def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, shaped: PlainFix | None = None) -> Iterator[Line]:
     """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
 
     Changes with a simulated result come before instructions with an unknown result. Commands are not wrapped, so that they can
-    be copied.
+    be copied. If ``shaped`` is given, the result of ``fix`` with fixed sizes of inputs follows.
     """
-    cause, fix = finding.cause, diagnosis.found_pass(finding)
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
-    changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if SPLIT_TAIL in cause.change else "")]
-    if fix is not None:
-        is_simulated = any(alternative.helps for alternative in cause.alternatives)
-        place = len(changes) if is_simulated or not cause.remedy.accepts else 0
-        changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
+    changes: list[tuple[str, str]] = []
+    if finding is not None:
+        cause, fix = finding.cause, diagnosis.found_pass(finding)
+        changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if SPLIT_TAIL in cause.change else "")]
+        if fix is not None:
+            is_simulated = any(alternative.helps for alternative in cause.alternatives)
+            place = len(changes) if is_simulated or not cause.remedy.accepts else 0
+            changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
+    if shaped is not None:
+        changes.append((f"fix with fixed sizes rewrites the file ({shaped.result}):", command(*shaped.arguments)))
     for number, (text, line) in enumerate(changes):
         yield from indented(message(f"or {text}" if number else text), width, "   ", _HINT)
         if line:
             yield Line(f"     {printable(line)}", _HINT)
-
-
-def _gain(diagnosis: Diagnosis, finding: RankedCause) -> tuple[float, int]:
-    """Return the share of multiply-adds and the number of nodes that fixing a cause adds.
-
-    Both numbers are 0 if the model fails or no node is delegated after the fix.
-    """
-    now, then = diagnosis.now, finding.alone
-    if then is None or then.measures.outcome != TAKEN:
-        return 0.0, 0
-    before = now.multiply_adds / now.total_multiply_adds if now.total_multiply_adds else 0.0
-    after = then.multiply_adds / then.total_multiply_adds if then.total_multiply_adds else 0.0
-    return after - before, then.measures.delegated_nodes - now.measures.delegated_nodes
 
 
 def model_name(diagnosis: Diagnosis) -> str:

@@ -91,7 +91,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
-    for text in (*(() if is_first else _shape_lines(plan)), *[_conflict_text(plan, conflict) for conflict in plan.conflicts]):
+    for text in (*(() if is_first else _shape_lines(plan)), *[conflict_text(plan, conflict) for conflict in plan.conflicts]):
         yield Line("")
         yield from paragraph(text, width)
     if plan.steps or plan.shapes:
@@ -201,7 +201,7 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
     yield f"With {' '.join(options)}: {'; '.join(results)}"
 
 
-def _conflict_text(plan: FixPlan, conflict: Conflict) -> str:
+def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
     """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
     losing = "; ".join([f"{_name_of(plan, standing)} would have {_numbers(standing)}" for standing in conflict.losing])

@@ -10,6 +10,7 @@ from typing import Any
 from ..fixing.passes.base import Pass
 from ..foundation.printable import counted
 from ..graph.effort import Effort
+from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
@@ -19,7 +20,7 @@ from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
 from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
-from .advice.plain_fix import PlainFix, plain_fix
+from .advice.plain_fix import FixSearch, PlainFix, plain_fix, search_fix
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
@@ -109,12 +110,30 @@ class Diagnosis(Shown):
         """The result of ``fix`` with all its passes. None if the result of a single pass is the same or better."""
         if not self.findings:
             return None
-        plain = plain_fix(self.model, self.target, self.effort)
+        plain = plain_fix(self.fix_search)
         if plain is None or plain.cost is None:
             return plain
         listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
         is_better = all(gain(cost, plain.cost) > gain(cost, cost) for cost in listed)
         return plain if is_better else None
+
+    @functools.cached_property
+    def fix_search(self) -> FixSearch:
+        """The search for the passes of ``fix``."""
+        return search_fix(self.model, [self.target], self.effort)
+
+    @property
+    def known_fix_search(self) -> FixSearch | None:
+        """The search for the passes of ``fix``, if it was already made."""
+        return vars(self).get("fix_search")
+
+    @functools.cached_property
+    def shaped_fix(self) -> PlainFix | None:
+        """The result of ``fix`` if it fixes unknown sizes of inputs. None if fixed sizes bring no better result."""
+        if not (self.findings and open_inputs(self.model)):
+            return None
+        plain = plain_fix(self.fix_search)
+        return plain if plain is not None and plain.arguments else None
 
     @functools.cached_property
     def _finder(self) -> PassFinder:

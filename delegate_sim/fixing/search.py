@@ -59,6 +59,8 @@ class FixPlan:
     """The targets that would each have a better result as the only target."""
     with_shapes: FixPlan | None = None
     """A better plan that also fixes the unknown sizes of inputs. None if no such plan was found."""
+    descent: Descent | None = field(default=None, repr=False)
+    """The search that ended with this plan, for a later search for several targets."""
 
     @property
     def is_changed(self) -> bool:
@@ -96,6 +98,7 @@ def search(
     report: Callable[[str], None] = lambda _: None,
     shared: SharedEffort | None = None,
     effort: Effort | None = None,
+    known: Sequence[FixPlan] = (),
 ) -> FixPlan:
     """Search for passes that improve a model on at least one target and do not worsen the result on any other target.
 
@@ -107,8 +110,8 @@ def search(
     targets, but the final result must not.
 
     ``shapes`` fixes the shapes of inputs, by tensor index. ``report`` is called with a message for each try. ``shared`` limits
-    the simulations of all searches for several models. ``effort`` limits the simulations of one search. Raise FixError if the
-    model cannot be rewritten.
+    the simulations of all searches for several models. ``effort`` limits the simulations of one search. ``known`` has plans for
+    single targets, which are not searched again. Raise FixError if the model cannot be rewritten.
     """
     check_writable(model)
     Effort(model).require(REWRITING)
@@ -125,7 +128,9 @@ def search(
     result, descents = joint, [joint]
     conflicts: tuple[Conflict, ...] = ()
     if len(targets) > 1:
-        detours = _Detours(allowed_passes, targets, start, shaped, joint, Effort(start.model, parts, shared), report)
+        lone = [plan for plan in known if plan.shapes == shapes]
+        of_detours = Effort(start.model, parts, effort or shared)
+        detours = _Detours(allowed_passes, targets, start, shaped, joint, of_detours, report, lone)
         result, conflicts = detours.run()
         descents += detours.descents
     names = {step.name for step in result.steps}
@@ -145,6 +150,7 @@ def search(
         sum([descent.simulations for descent in descents]),
         tuple([f"further passes: {reason}" for reason in reasons]),
         conflicts=conflicts,
+        descent=result,
     )
 
 
@@ -162,7 +168,8 @@ def _why_not_prepared(model: Model, target: Target) -> str:
 class _Detours:
     """Several searches, each for all targets. Each search begins with the passes that help one target.
 
-    ``standing`` has the results without any pass. In the search ``joint``, no step worsens the result on any target.
+    ``standing`` has the results without any pass. In the search ``joint``, no step worsens the result on any target. ``lone`` has
+    the plans of finished searches for single targets.
     """
 
     def __init__(
@@ -174,10 +181,12 @@ class _Detours:
         joint: Descent,
         effort: Effort,
         report: Callable[[str], None],
+        lone: Sequence[FixPlan],
     ) -> None:
         self._passes, self._targets, self._start, self._standing, self._joint = passes, targets, start, standing, joint
         self._report = report
         self._effort = effort
+        self._lone = lone
         self.descents: list[Descent] = []
 
     def run(self) -> tuple[Descent, tuple[Conflict, ...]]:
@@ -185,8 +194,7 @@ class _Detours:
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
         for place, target in self._effort.limit(enumerate(self._targets)):
-            lone = self._descent([target], ())
-            lone.run()
+            lone = self._lone_descent(target)
             if lone.standing[0].score >= self._joint.standing[place].score:
                 continue
             for number, applied in enumerate(self._beginnings(lone)):
@@ -199,6 +207,14 @@ class _Detours:
                     best = min(best, descent, key=lambda one: summed(one.standing))
                     break
         return best, tuple([conflict for place, standings in alone for conflict in _conflict(place, standings, best.standing)])
+
+    def _lone_descent(self, target: Target) -> Descent:
+        for plan in self._lone:
+            if plan.targets == (target,) and plan.descent is not None:
+                return plan.descent
+        lone = self._descent([target], ())
+        lone.run()
+        return lone
 
     def _descent(self, targets: Sequence[Target], applied: Sequence[AppliedPass]) -> Descent:
         descent = Descent(self._passes, targets, self._start, self._effort, applied, self._report)
@@ -232,11 +248,13 @@ def try_shapes(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
     effort: Effort | None = None,
+    known: Sequence[FixPlan] = (),
 ) -> FixPlan:
     """Return the plan, and set ``with_shapes`` if fixed sizes give a better result than unknown sizes.
 
     The fixed sizes are the sizes in the model file. A plan with fixed shapes is returned unchanged. A plan for several targets
-    is also returned unchanged if its search has reached a limit, because a second search would take as long.
+    is also returned unchanged if its search has reached a limit, because a second search would take as long. ``known`` has plans
+    with fixed shapes for single targets.
     """
     if plan.not_simulated and len(plan.targets) > 1:
         return plan
@@ -244,7 +262,7 @@ def try_shapes(
     if plan.shapes or not shapes or any(min(shape, default=1) < 1 for shape in shapes.values()):
         return plan
     try:
-        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report, effort=effort)
+        fixed = search(plan.model, plan.targets, plan.allowed, shapes, passes, report, effort=effort, known=known)
     except FixError:
         return plan
     return replace(plan, with_shapes=fixed) if is_better(fixed.after, plan.after) else plan

@@ -2,12 +2,14 @@
 
 The simulation predicts everything that does not depend on data: types, versions, the positions of QUANTIZE and DEQUANTIZE, and
 the number of scales of each tensor. Scales depend on data, so their values are not predicted. All results get one common scale,
-unless the operator requires another.
+unless the operator requires another. Products with large constants, such as the values of attention masks, get the scale that
+follows from the constant.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -33,6 +35,7 @@ _MOST_ELEMENTS = 1 << 31
 _HUGE_SCALE = 1e20
 _LEVELS = 255
 """The number of steps in the range of an INT8 tensor."""
+_INFINITE = float("inf")
 _RESULT_SCALE = float32(0.05)
 _WEIGHT_SCALE = float32(0.01)
 _FIXED_RESULTS: Mapping[str, tuple[float, int]] = MappingProxyType(
@@ -283,6 +286,10 @@ class _Quantizer:
         """The quantized copies of tensors that also stay float, keyed by index of the float tensor."""
         self.floating: dict[int, int] = {}
         """The float copies of quantized tensors, keyed by index of the quantized tensor."""
+        self.reads = Counter([index for _, node in editor.nodes for index in node.inputs])
+        self.writers = {index: node.op for _, node in editor.nodes for index in node.outputs}
+        self.kept = frozenset([*editor.subgraph.inputs, *editor.outputs])
+        """The inputs and outputs of the subgraph. No kernel writes over them."""
         self.parameters: dict[tuple[float, int], Quantization] = {}
         """Quantization parameters, keyed by scale and zero point. They are shared, because most results have equal parameters."""
 
@@ -307,7 +314,7 @@ class _Quantizer:
         for position, index in enumerate(node.inputs):
             if self._tensor(index).type == "FLOAT32":
                 inputs[position] = self._operand(node, inputs, position)
-        scale, zero_point = self._result_scale(node, inputs)
+        scale, zero_point = self._scale_from_constants(node, inputs) or self._result_scale(node, inputs)
         if node.op in _RESCALING:
             inputs = [self._rescaled(index, scale, zero_point) for index in inputs]
         self.editor.nodes.append((origin, node._replace(inputs=tuple(inputs))))
@@ -356,6 +363,54 @@ class _Quantizer:
             if own:
                 return own[0].scale, own[0].zero_point
         return _RESULT_SCALE, 0
+
+    def _scale_from_constants(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
+        return self._scale_of_large_product(node, inputs) or self._scale_of_large_sum(node, inputs)
+
+    def _scale_of_large_product(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
+        """Return the scale of a product with a large constant, such as the value of an attention mask; otherwise None.
+
+        The range of the constant is known, and gives the scale of the constant. The CPU kernel writes the product over the other
+        factor if nothing else reads this factor. The calibration then reads the range of the product for both tensors, so both
+        get the same scale.
+        """
+        if node.op != "MUL" or len(node.inputs) != 2 or len(node.outputs) != 1:
+            return None
+        originals = [self.editor.graph.tensor(index) for index in node.inputs]
+        place = next((number for number, tensor in enumerate(originals) if self._largest(tensor) >= _LEVELS), None)
+        if place is None or originals[1 - place].is_constant:
+            return None
+        largest, factor = self._largest(originals[place]), originals[1 - place]
+        product = float32(self._tensor(inputs[1 - place]).scale * largest)
+        if not 0 < product < _INFINITE:
+            return None
+        constant, other = self._tensor(inputs[place]), self._tensor(inputs[1 - place])
+        self.editor.tensors[constant.index] = _rescaled(constant, largest / _LEVELS)
+        self._overwrite(factor, other.index, node, product)
+        return product, 0
+
+    def _scale_of_large_sum(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
+        """Return the scale of a sum with a much larger scale of an operand than usual; otherwise None."""
+        scales = [self._tensor(index).scale for index in inputs]
+        if node.op not in ("ADD", "SUB") or len(inputs) != 2 or len(node.outputs) != 1 or max(scales) <= _RESULT_SCALE:
+            return None
+        for original, index in zip(node.inputs, inputs, strict=True):
+            self._overwrite(self.editor.graph.tensor(original), index, node, max(scales))
+        return max(scales), 0
+
+    def _overwrite(self, original: Tensor, index: int, node: Node, scale: float) -> None:
+        """Give an operand the scale of the result if the CPU kernel writes the result over this operand."""
+        is_overwritten = self.reads[original.index] == 1 and original.index not in self.kept and not original.is_constant
+        is_free = self.writers.get(original.index, "") not in _SAME_SCALE.union(_FIXED_RESULTS, _OF_ANY_TYPE)
+        if is_overwritten and is_free and original.shape == self.editor.graph.tensor(node.outputs[0]).shape:
+            self.editor.tensors[index] = self._quantized(self._tensor(index), scale, 0)
+
+    def _largest(self, tensor: Tensor) -> float:
+        """Return the largest absolute value of a small float constant, or 0 for other tensors."""
+        if not tensor.is_constant or tensor.type != "FLOAT32" or not 0 < tensor.element_count <= _VALUES_KEPT:
+            return 0.0
+        stored = self.editor.graph.model.constant(tensor)
+        return 0.0 if stored is None else max(map(abs, stored), default=0.0)
 
     def _rescaled(self, index: int, scale: float, zero_point: int) -> int:
         tensor = self._tensor(index)

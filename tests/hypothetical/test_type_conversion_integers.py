@@ -15,6 +15,7 @@ from delegate_sim.runtime.target import Target
 from delegate_sim.runtime.unloadable_tensors import invalid_tensors
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
+from tests.support.diagnoses import target
 from tests.support.type_conversions import convolutions
 
 
@@ -335,3 +336,42 @@ def test_what_became_a_constant_is_widened_before_the_first_node_reads_it():
     (subgraph,) = changed(load(builder.bytes()), HypotheticalChanges(batch=3)).model.subgraphs
     assert [node.op for node in subgraph.nodes] == ["DEQUANTIZE", "MUL", "DEQUANTIZE", "ADD"]
     assert subgraph.nodes[0].outputs[0] in subgraph.nodes[1].inputs
+
+
+def masked(value):
+    """A sum of scores and a mask: 1 less the input, times a large number."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    one, factor = graph.tensor("one", "FLOAT32", [1], data=[1.0]), graph.tensor("value", "FLOAT32", [1], data=[value])
+    mask, scores = graph.input("mask", "FLOAT32", [1, 4]), graph.input("scores", "FLOAT32", [1, 4])
+    kept, product, result = [graph.tensor(name, "FLOAT32", [1, 4]) for name in ("kept", "product", "result")]
+    graph.node("SUB", [one, mask], [kept])
+    graph.node("MUL", [kept, factor], [product])
+    graph.node("ADD", [scores, product], [result])
+    graph.outputs(result)
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (-3.4e38, "nnapi-runtime-operation-mul-output-scale-signed"),
+        (-1e4, "nnapi-runtime-operation-mul-output-scale-signed"),
+        (-100.0, None),
+    ],
+)
+def test_the_mask_of_an_attention_has_the_scale_of_its_constant(value, code):
+    """Measured with TensorFlow: the converter gives the kept positions the scale of the mask, because both share memory."""
+    refusal = simulate_if(masked(value), target("nnapi"), HypotheticalChanges(conversion="int8")).refusal
+    assert (None if refusal is None else refusal.code) == code
+
+
+def test_a_large_factor_of_an_input_does_not_change_the_scale_of_the_input():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, factor = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("factor", "FLOAT32", [1], data=[1000.0])
+    result = graph.tensor("result", "FLOAT32", [1, 4])
+    graph.node("MUL", [x, factor], [result])
+    graph.outputs(result)
+    run = simulate_if(load(builder.bytes()), target("nnapi"), HypotheticalChanges(conversion="int8"))
+    assert run.refusal is None

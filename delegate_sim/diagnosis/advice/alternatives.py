@@ -122,7 +122,13 @@ _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-
 """Hypothetical conversions that put another value into the attention mask, each with the value."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "let the application run the subgraphs as separate models"
-_FEWER_PARTITIONS = "remove the nodes that split the graph"
+_INSTEAD_OF_OPTIONS: Mapping[Problem, str] = MappingProxyType(
+    {
+        Problem.LIMIT: "remove the nodes that split the graph",
+        Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
+    }
+)
+"""Instructions for a cause if changed options of the delegate do not help."""
 _ON_CPU = "leave the integer arithmetic on the CPU"
 _OF_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
 
@@ -147,8 +153,8 @@ def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate:
 
 
 def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
-    if cause.identity.problem is Problem.LIMIT and cause.remedy.options:
-        return _with_result_of_limit(cause, judge)
+    if cause.identity.problem in _INSTEAD_OF_OPTIONS and cause.remedy.options:
+        return _with_result_of_options(cause, judge)
     offers = list(_offers(cause, model, delegate))
     if not offers:
         return _with_result_of_rewrite(_with_note_of_folding(_without_result(cause, model)), judge)
@@ -208,18 +214,21 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     return replace(cause, change=f"{cause.change}; {note}")
 
 
-def _with_result_of_limit(cause: Cause, judge: _AlternativeJudge) -> Cause:
-    """Add the result of a raised limit on partitions to the advice.
+def _with_result_of_options(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """Add the result of changed options of the delegate to the advice.
 
-    If the delegate fails with a raised limit, advise to remove nodes that split the graph.
+    If the change does not help, advise what to do instead. A raised limit on partitions counts as a change that does not help
+    only if the delegate then fails, because users may want more kernels.
     """
-    option, _, explanation = cause.change.partition(": ")
-    raised = judge.judged(cause, _Offer(option, option, cause.remedy))
-    if raised.cost is None:
-        return replace(cause, change=f"{option} ({_NOT_SIMULATED}: {raised.result}): {explanation}")
-    if not raised.helps and not raised.cost.measures.is_delegated:
-        return replace(cause, change=f"{_FEWER_PARTITIONS}; {_HELPS_NOT}: {raised.text}")
-    return replace(cause, change=f"{raised.text}: {explanation}")
+    options, _, explanation = cause.change.partition(": ")
+    changed = judge.judged(cause, _Offer(options, options, cause.remedy))
+    if changed.cost is None:
+        text = f"{options} ({_NOT_SIMULATED}: {changed.result}): {explanation}"
+    elif changed.helps or (cause.identity.problem is Problem.LIMIT and changed.cost.measures.is_delegated):
+        text = f"{changed.text}: {explanation}"
+    else:
+        text = f"{_INSTEAD_OF_OPTIONS[cause.identity.problem]}; {_HELPS_NOT}: {changed.text}"
+    return replace(cause, change=text, alternatives=(changed,))
 
 
 def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:

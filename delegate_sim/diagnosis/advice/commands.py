@@ -5,8 +5,9 @@ from __future__ import annotations
 import os.path
 import re
 import shlex
+from collections.abc import Sequence
 
-from ...delegates.options import as_typed, option_value
+from ...delegates.options import as_typed, option_as_typed, option_value
 from ...model.model import Model
 from ...releases.catalogue import NEWEST
 from ...runtime.target import Target
@@ -17,6 +18,30 @@ _OUTPUT = re.compile(r"fixed(\d{0,3})\.tflite")
 def fix_command(model: Model, target: Target, *arguments: str) -> str:
     """Return the command line that rewrites a model for a target. Names in the text may contain unprintable characters."""
     return _command("fix", model, target, *arguments, "-o", output_name(model.path))
+
+
+def joint_fix_command(model: Model, targets: Sequence[Target], *arguments: str) -> str:
+    """Return the command line that rewrites a model for several targets.
+
+    Return "" if no command line describes exactly these targets, for example if two targets have the same delegate.
+    """
+    delegates = [target.delegate.name for target in targets]
+    common = {(target.release, target.defaults, target.assume_ops_registered) for target in targets}
+    if len(set(delegates)) < len(delegates) or len(common) > 1:
+        return ""
+    options: dict[str, list[str]] = {}
+    for target in targets:
+        options |= _option_arguments(target)
+    for target in targets:
+        own = _option_arguments(target)
+        declared = {option_as_typed(target.delegate.options, option.name) for option in target.delegate.options}
+        # An option on the command line applies to every delegate that has it.
+        if any(own.get(name) != arguments for name, arguments in options.items() if name in declared):
+            return ""
+    named = [argument for name in delegates for argument in ("--delegate", name)]
+    settings = [*_common_arguments(targets[0]), *[argument for typed in options.values() for argument in typed]]
+    words = ["delegate-sim", "fix", model.path or "-", *named, *settings, *arguments, "-o", output_name(model.path)]
+    return shlex.join(words)
 
 
 def output_name(path: str | None) -> str:
@@ -41,14 +66,24 @@ def _command(name: str, model: Model, target: Target, *arguments: str) -> str:
 
 def target_arguments(target: Target) -> list[str]:
     """Return the command-line arguments for a target: the delegate, and all values that differ from the defaults."""
-    arguments = ["--delegate", target.delegate.name]
-    arguments += [] if target.release == NEWEST else ["--runtime", str(target.release)]
+    options = [argument for typed in _option_arguments(target).values() for argument in typed]
+    return ["--delegate", target.delegate.name, *_common_arguments(target), *options]
+
+
+def _common_arguments(target: Target) -> list[str]:
+    arguments = [] if target.release == NEWEST else ["--runtime", str(target.release)]
     arguments += [] if target.defaults == "benchmark" else ["--defaults", target.defaults]
-    arguments += ["--assume-ops-registered"] if target.assume_ops_registered else []
+    return [*arguments, *(["--assume-ops-registered"] if target.assume_ops_registered else [])]
+
+
+def _option_arguments(target: Target) -> dict[str, list[str]]:
+    """Return the arguments for each option of the delegate whose value differs from the default, by name as typed."""
+    arguments: dict[str, list[str]] = {}
     for option in target.delegate.options:
         value = target.options.get(option.name)
         if value != option.default_in(target.defaults) and value not in (None, (), []):
             # The value of an option that names a file is the content of the file.
             typed = as_typed(target.delegate.options, option.name, getattr(value, "path", None) or option_value(value))
-            arguments += typed.split(" ", 1) if typed.startswith("--option ") else [typed]
+            name = option_as_typed(target.delegate.options, option.name)
+            arguments[name] = typed.split(" ", 1) if typed.startswith("--option ") else [typed]
     return arguments

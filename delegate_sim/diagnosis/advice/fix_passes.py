@@ -99,4 +99,9 @@ class PassFinder:
             if (not pass_.ops or node.op in pass_.ops) and NodeKey(graph.index, node.index) not in nodes
         ]
         then = (self._with_pass(pass_, None) if rest else None) or of_cause
-        return FoundPass(pass_, Cost(then.measures, then.multiply_adds, then.total_multiply_adds, self._target.delegate.name))
+        return FoundPass(pass_, cost_of(then))
+
+
+def cost_of(standing: Standing) -> Cost:
+    """Return the measures of a rewritten model."""
+    return Cost(standing.measures, standing.multiply_adds, standing.total_multiply_adds, standing.delegate.name)

@@ -1,7 +1,8 @@
-"""The simulated result of ``delegate-sim fix`` for a model and a target."""
+"""The simulated result of ``delegate-sim fix`` for a model and a target, or for several targets together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +14,17 @@ from ...model.model import Model
 from ...runtime.target import Target
 from ..causes.alternative import result_words
 from ..examiner import Cost
+from .fix_passes import cost_of
 
 _PARTS = 16
 """A command's limit on simulations is divided by this number. The quotient is the limit of the search for passes."""
+_PARTS_FOR_SEVERAL = 3
+"""The same number for a search for several targets, which needs more simulations."""
 _SIMULATIONS_AT_LEAST = 40
-"""The smallest number of simulations for the search. With a smaller number, no search is made."""
+"""The smallest number of simulations for the search for one target. With a smaller number, no search is made.
+
+The search for several targets first searches for each target, so it needs twice this number for each target.
+"""
 _MANY = "the search for passes takes many simulations"
 
 
@@ -54,25 +61,47 @@ class PlainFix:
         }
 
 
-def plain_fix(model: Model, target: Target, effort: Effort) -> PlainFix | None:
-    """Search for the passes that ``delegate-sim fix`` applies to a model for a target.
+@dataclass(frozen=True, slots=True)
+class FixSearch:
+    """A search for the passes that ``delegate-sim fix`` applies if the user does not choose passes.
 
-    Return None if the passes do not improve the result. For large models, no search is made.
+    ``plan`` is None if the model cannot be rewritten or if no search was made. In the second case, ``unknown`` is the reason.
     """
-    part = Effort(model, _PARTS, effort)
-    if part.left < _SIMULATIONS_AT_LEAST:
-        return PlainFix(None, None, unknown=_MANY)
+
+    plan: FixPlan | None
+    unknown: str = ""
+
+    @property
+    def best(self) -> FixPlan | None:
+        """The plan, with fixed sizes of inputs if these are better. None if no plan improves the result."""
+        best = None if self.plan is None else self.plan.with_shapes or self.plan
+        return best if best is not None and best.is_changed and is_better(best.after, best.before) else None
+
+
+def search_fix(model: Model, targets: Sequence[Target], effort: Effort, known: Sequence[FixPlan] = ()) -> FixSearch:
+    """Search for the passes that ``delegate-sim fix`` applies to a model for targets. For large models, no search is made.
+
+    ``known`` has the plans of earlier searches for single targets. These searches are not repeated.
+    """
+    part = Effort(model, _PARTS if len(targets) == 1 else _PARTS_FOR_SEVERAL, effort)
+    if part.left < _SIMULATIONS_AT_LEAST * (1 if len(targets) == 1 else 2 * len(targets)):
+        return FixSearch(None, _MANY)
     try:
-        plan = try_shapes(search(model, [target], effort=part), effort=part)
+        plan = try_shapes(search(model, targets, effort=part, known=known), effort=part, known=known)
     except (FixError, LimitError):
-        return None
-    if part.is_over:
-        return PlainFix(None, None, unknown=_MANY)
-    plan = plan.with_shapes or plan
-    if not (plan.is_changed and is_better(plan.after, plan.before)):
-        return None
-    (after,) = plan.after
-    inputs = model.subgraphs[0].tensors
-    shapes = [f"{inputs[index].name}={','.join(map(str, shape))}" for index, shape in plan.shapes.items()]
-    arguments = tuple([argument for shape in shapes for argument in ("--shape", shape)])
-    return PlainFix(plan, Cost(after.measures, after.multiply_adds, after.total_multiply_adds, target.delegate.name), arguments)
+        return FixSearch(None)
+    return FixSearch(None, _MANY) if part.is_over else FixSearch(plan)
+
+
+def plain_fix(searched: FixSearch) -> PlainFix | None:
+    """Return the result of a search for one target, or None if no plan improves the result."""
+    if searched.unknown:
+        return PlainFix(None, None, unknown=searched.unknown)
+    plan = searched.best
+    return None if plan is None else PlainFix(plan, cost_of(plan.after[0]), shape_arguments(plan))
+
+
+def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
+    """Return the arguments of ``fix`` that fix the sizes of inputs as in a plan."""
+    shapes = [f"{entry['input']}={','.join(map(str, entry['shape']))}" for entry in plan.shape_entries]
+    return tuple([argument for shape in shapes for argument in ("--shape", shape)])

@@ -17,6 +17,7 @@ from fixtures.suggestion_cases import EXAMPLES
 from tests.support.cli.own_schemas import validate
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import chain_model
+from tests.support.type_conversions import open_batch
 
 MODELS = Path(__file__).parents[3] / "fixtures" / "models"
 
@@ -334,3 +335,15 @@ def test_comma_separated_values_have_a_row_for_each_model_and_delegate(run, chai
     assert rows[0]["without_all_delegated_nodes"] == str(diagnosis.without_all.measures.delegated_nodes)
     assert rows[2]["error"].startswith(str(broken))
     assert not any(row["error"] for row in rows[:2])
+
+
+def test_several_targets_get_fixed_sizes_and_the_fix_for_all(run, tmp_path):
+    path = tmp_path / "m.tflite"
+    open_batch().write(path)
+    text = run("diagnose", path, "--delegate", "nnapi", "--delegate", "gpu").stdout
+    assert "No single change helps" not in text
+    assert "   or fix with fixed sizes rewrites the file (exact; " in text
+    words = f"  delegate-sim fix {path} --delegate nnapi --delegate gpu --shape "
+    _, end = text.split("With fix, which rewrites the file for all targets without a new conversion\n")
+    assert end.startswith("  nnapi: ")
+    assert words in end

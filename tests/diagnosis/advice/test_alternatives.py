@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from delegate_sim import load
+from delegate_sim.diagnosis.advice.alternatives import with_results
 from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
+from delegate_sim.diagnosis.examiner import Examined
+from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
+from delegate_sim.hypothetical.model_editing import unchanged
 from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
 from tests.support.diagnoses import diagnosed, target
+from tests.support.models import chain_model
 
 
 def hybrid_layers():
@@ -199,3 +206,36 @@ def test_a_limit_is_raised_only_as_far_as_the_delegate_does_not_fail(ops, words)
     causes = diagnosed(builder, "gpu").blockers.causes
     (change,) = [cause.change for cause in causes if "partition-limit" in cause.codes]
     assert change.startswith(words)
+
+
+def needing_a_level():
+    """On NNAPI 1.2, ELU needs a higher feature level."""
+    return chain_model(["TANH", "ELU", "TANH"])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "--feature-level=30 (3 of 3 nodes in 1 kernel): choose the feature level at which "),
+        (
+            {"driver_rejects": ("ELU",)},
+            "--feature-level=30 (2 of 3 nodes in 2 kernels; with the other causes fixed, 3 of 3 nodes in 1 kernel): choose ",
+        ),
+    ],
+)
+def test_a_feature_level_is_said_with_the_result_of_its_simulation(options, words):
+    diagnosis = diagnosed(needing_a_level(), feature_level=29, **options)
+    [cause] = [cause for cause in diagnosis.blockers.causes if cause.suggestion == "raise-target-level"]
+    assert cause.change.startswith(words)
+    assert [(each.helps, each.name) for each in cause.alternatives] == [(True, "--feature-level=30")]
+
+
+def test_of_a_feature_level_that_does_not_help_it_is_said():
+    diagnosis = diagnosed(needing_a_level(), feature_level=29)
+    same = Examined(diagnosis.run, unchanged(diagnosis.model))
+    [cause] = diagnosis.blockers.causes
+    blockers = replace(diagnosis.blockers, causes=(replace(cause, change="--feature-level=30: choose another"),))
+    [cause] = with_results(blockers, diagnosis.model, diagnosis.target.delegate, lambda *_: same, Effort(diagnosis.model)).causes
+    words = "use another delegate, or leave the nodes on the CPU; does not help: --feature-level=30 (2 of 3 nodes in 2 kernels)"
+    assert cause.change == words
+    assert cause.has_no_known_change

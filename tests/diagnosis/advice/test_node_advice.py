@@ -45,7 +45,9 @@ def test_a_version_that_is_too_low_is_not_advised_to_be_lowered():
 
 def test_of_a_plugin_that_fails_the_option_is_named_that_it_fails_for():
     found = advice(open_batch(), "npu-google", soc="Tensor_X")
-    assert found.refusal == "--option soc=Tensor_G5: choose a SoC that the plugin knows"
+    assert found.refusal == (
+        "--option soc=Tensor_G5 (4 of 5 nodes in 2 partitions to compile): choose a SoC that the plugin knows"
+    )
 
 
 def test_other_options_stay_as_they_are_where_one_is_tried():

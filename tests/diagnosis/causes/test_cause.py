@@ -115,7 +115,8 @@ def test_a_level_that_is_lowered_is_not_called_newer():
     graph.node("RESHAPE", [source], [result], options={"new_shape": [4]})
     graph.outputs(result)
     [cause] = [each for each in causes(diagnosed(builder, "coreml")) if each.suggestion == "raise-target-level"]
-    assert cause.change.startswith("--coreml-version=2: choose the feature level at which the delegate supports the operator")
+    assert cause.change.startswith("--coreml-version=2 (")
+    assert "): choose the feature level at which the delegate supports the operator" in cause.change
 
 
 def quantized_dense():
