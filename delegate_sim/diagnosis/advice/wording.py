@@ -36,8 +36,8 @@ _NODES_TOLD = 10
 _INPUTS_TOLD = 3
 
 _HOW_FIXED = (
-    "in TensorFlow, from a concrete function whose tf.TensorSpec has no None; in PyTorch, by an export without dynamic "
-    "shapes. The converter then computes everything that depends on the shapes"
+    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
+    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
 )
 
 _FORMS: Mapping[str, str] = MappingProxyType(
