@@ -318,7 +318,7 @@ class Wording:
             case ("flex",):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("lists",) if open_inputs(self.model):
-                return "unroll-control-flow", self._fixed_inputs()
+                return "unroll-control-flow", f"{self._fixed_inputs()}. At the same time, {_UNROLLED}"
             case ("lists",):
                 return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():
