@@ -225,14 +225,15 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
 
 def _hint(plan: FixPlan) -> str:
     """Return advice for a model that no pass improves."""
-    names = [message(tensor.name) for tensor in open_inputs(plan.model)]
-    if names and not plan.shapes and plan.with_shapes is None:
-        return f"fix the unknown sizes of {', '.join(names)} with --shape {names[0]}=..."
     left = dict.fromkeys([words_of(standing.delegate.name).left for standing in plan.before])
-    where = f"delegate-sim diagnose shows what keeps nodes {' or '.join(left)}"
+    hints = [f"delegate-sim diagnose shows what keeps nodes {' or '.join(left)}"]
     if plan.allowed < Exactness.APPROXIMATE:
-        return f"--allow approximate tries more passes; {where}"
-    return where
+        hints.insert(0, "--allow approximate tries more passes")
+    inputs = [] if plan.shapes or plan.with_shapes is not None else open_inputs(plan.model)
+    if inputs:
+        options = [f"--shape {message(tensor.name)}={','.join(map(str, tensor.shape))}" for tensor in inputs]
+        hints.insert(0, f"other changes may need {' '.join(options)}, or other fixed sizes")
+    return "; ".join(hints)
 
 
 def _numbers(standing: Standing) -> str:

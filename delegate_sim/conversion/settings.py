@@ -94,12 +94,14 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
         "fixed": ConverterOption(_ALL),
         # One FULLY_CONNECTED for each matrix of a BATCH_MATMUL of known sizes.
         "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
+        # A recurrent Keras layer becomes the nodes of all its steps, instead of a loop.
+        "unrolled": ConverterOption(("tensorflow",)),
         # Inputs of 4 dimensions have channels last.
         "channels-last": ConverterOption(("litert-torch",)),
     }
 )
 """The options, in the order in which ``Settings.name`` lists them."""
-_FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "channels-last")
+_FLOAT_MODEL_OPTIONS = ("fixed", "unfolded", "unrolled", "channels-last")
 """Options for the creation of the float model. If a route has a quantizer, all other options belong to the quantizer."""
 _EXCLUSIVE = ({"dense-per-tensor", "per-tensor"},)
 
@@ -195,8 +197,9 @@ def parse_settings(text: str) -> Settings:
 def settings_for(route: Route) -> tuple[Settings, ...]:
     """Return the settings to try with a route, simple settings first. Each of these settings has at most one option.
 
-    If the route has a quantizer, float settings are left out. The options ``fixed``, ``unfolded`` and ``channels-last`` work
-    with every quantization, but the result has them only with float. Use ``with_option`` for more combinations.
+    If the route has a quantizer, float settings are left out. The options ``fixed``, ``unfolded``, ``unrolled`` and
+    ``channels-last`` work with every quantization, but the result has them only with float. Use ``with_option`` for more
+    combinations.
     """
     plain = [Settings(name) for name in QUANTIZATIONS if name != "float"]
     result = [FLOAT, *[FLOAT.with_option(name) for name in _FLOAT_MODEL_OPTIONS]] if route.quantizer is None else []

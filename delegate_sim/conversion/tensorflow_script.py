@@ -15,6 +15,11 @@ from {module} import {function}
 model = {function}()
 """
 _KERAS_INPUTS = "inputs = [({name}, {shape}, tf.as_dtype(each.dtype).as_numpy_dtype) for each in model.inputs]\n"
+_KERAS_UNROLLED = """\
+for layer in model._flatten_layers():
+    if hasattr(layer, "unroll"):
+        layer.unroll = True
+"""
 _KERAS_OPEN = "converter = tf.lite.TFLiteConverter.from_keras_model(model)\n"
 _KERAS_FIXED = """\
 fixed = [tf.keras.Input(batch_shape=shape, dtype=dtype, name=name) for name, shape, dtype in inputs]
@@ -137,6 +142,7 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
             lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
         else:
             lines = [_LOADED.format(path=source.path)]
+        lines += [_KERAS_UNROLLED] if "unrolled" in settings.options else []
         inputs = _KERAS_INPUTS.format(name="each.name", shape=_shape(settings, "each.name"))
         converter = _KERAS_FIXED if is_fixed else _KERAS_OPEN
     if is_fixed or settings.calibrates:

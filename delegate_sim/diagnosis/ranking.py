@@ -76,11 +76,14 @@ def rank(
     needs: dict[Identity, tuple[Identity, ...] | None] = {}
     enough: dict[Identity, list[Identity]] = {}
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
-    useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN]
-    for cause in effort.limit(useless[:_NEEDS_SOUGHT]):
-        needed = _needed(cause, by_weight, now, cost_without, tries)
-        needs[cause.identity] = None if needed is None else tuple([other.identity for other in needed[0]])
+    useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]
+    never_needed = _never_needed(useless, by_weight, cost_without, effort)
+    needs |= dict.fromkeys([cause.identity for cause in never_needed])
+    candidates = [cause for cause in by_weight if cause not in never_needed]
+    for cause in effort.limit([cause for cause in useless if cause not in never_needed]):
+        needed = _needed(cause, candidates, now, cost_without, tries)
         if needed is not None:
+            needs[cause.identity] = tuple([other.identity for other in needed[0]])
             bundle[cause.identity] = needed[1]
             helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
             singles = _each_enough(cause, needed[0], helping, cost_without, tries)
@@ -115,6 +118,24 @@ def rank(
         for number, cause in effort.limit(enumerate(order[: min(_TOGETHER, tried)]))
     }
     return Ranking(order, alone, together, needs, instead)
+
+
+def _never_needed(
+    useless: Sequence[Cause], causes: Sequence[Cause], cost_without: CostWithout, effort: Effort
+) -> tuple[Cause, ...]:
+    """Return the causes whose fix brings nothing even if all other causes are fixed.
+
+    A conversion that fixes another cause may fix them too. If several causes are fixed by each other's fixes, the cause with
+    the most multiply-adds is not returned. ``useless`` has the causes in this order.
+    """
+    left = list(causes)
+    found = []
+    for cause in effort.limit(reversed(useless)):
+        others = [other for other in left if other is not cause]
+        if not others or gain(cost_without(others), cost_without(left)) <= _WITHOUT_GAIN:
+            left = others
+            found.append(cause)
+    return tuple(found)
 
 
 def _each_enough(
@@ -183,9 +204,9 @@ def _needed(
 ) -> tuple[tuple[Cause, ...], Gain] | None:
     """Return the other causes that must be fixed before a fix of this cause helps, and the gain of all these fixes.
 
-    Return None if fixing this cause never helps. The search starts with all other causes fixed. It undoes fixes in groups:
-    first large groups, then small groups. It keeps the fixes that this cause needs. If the tries run out, the set may be larger
-    than necessary.
+    Return None if fixing this cause does not help although all other ``causes`` are fixed. The search starts with all other
+    causes fixed. It undoes fixes in groups: first large groups, then small groups. It keeps the fixes that this cause needs. If
+    the tries run out, the set may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:

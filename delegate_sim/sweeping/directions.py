@@ -23,12 +23,13 @@ OPTIONS: Mapping[ConverterSetting, str] = MappingProxyType(
         ConverterSetting.OLD_QUANTIZER: "old-quantizer",
         ConverterSetting.FIXED_SHAPES: "fixed",
         ConverterSetting.UNFOLD_BATCH_MATMUL: "unfolded",
+        ConverterSetting.UNROLL: "unrolled",
     }
 )
 """Converter settings that are options, with their names in ``Settings``."""
 
 FIXED = OPTIONS[ConverterSetting.FIXED_SHAPES]
-EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL])
+EVERYWHERE = (FIXED, OPTIONS[ConverterSetting.UNFOLD_BATCH_MATMUL], OPTIONS[ConverterSetting.UNROLL])
 """Options that work with every quantization."""
 
 

@@ -65,7 +65,8 @@ def search(
 
     The diagnoses of the finished rows suggest further settings, and each new suggestion becomes a row. The diagnoses of a
     suggested row are used only if ``changes_something`` is true for the row. ``shapes`` are fixed input shapes, which are tried
-    from the start. A converter that is not installed is tried once.
+    from the start. A converter that is not installed is tried once. If a converter has an error with float, the other settings
+    are tried with fixed sizes of inputs, because some layers cannot be converted with unknown sizes.
     """
     fixed = with_options(FLOAT, FIXED, shapes=shapes) if shapes else None
     waiting = deque(_beginning(routes, [*([fixed] if fixed else []), *requested], everything))
@@ -84,6 +85,9 @@ def search(
         failure = row.conversion.failure
         if failure is not None and failure.kind is FailureKind.MISSING:
             missing.add(trial.route)
+        if failure is not None and failure.kind is FailureKind.ERROR and trial.settings == FLOAT:
+            waiting = deque(_with_fixed_sizes(trial, row, waiting, shapes))
+            known.update([(each.route, each.settings) for each in waiting])
         if not row.is_model or row.same_as is not None:
             continue
         is_changed = trial.parent is None or changes_something(row, trial.parent)
@@ -94,6 +98,19 @@ def search(
             if (next_trial.route, next_trial.settings) not in known:
                 known.add((next_trial.route, next_trial.settings))
                 waiting.append(next_trial)
+
+
+def _with_fixed_sizes(failed: SweepTrial, row: SweepRow, waiting: Iterable[SweepTrial], shapes: Shapes) -> Iterator[SweepTrial]:
+    """Yield the waiting trials with fixed sizes of inputs, after a failed float conversion. Requested settings stay unchanged."""
+    origin = Origin(f"row {row.number} has no model", row.number)
+    tried = set()
+    for trial in (replace(failed, origin=origin), *waiting):
+        settings = trial.settings
+        if trial.route.converter == failed.route.converter and trial.origin != ASKED:
+            settings = with_options(settings, FIXED, shapes=shapes) or settings
+        if knows(trial.route, settings) and (trial.route, settings) not in tried:
+            tried.add((trial.route, settings))
+            yield replace(trial, settings=settings)
 
 
 def changes_something(row: SweepRow, parent: SweepRow) -> bool:

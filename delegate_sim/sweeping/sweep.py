@@ -117,8 +117,9 @@ class _Judge:
                 return replace(row, unreadable=problem_text(error, "this conversion")[0])
             left = tuple([tuple(undelegated_operators(diagnosis.run).items()) for diagnosis in self._latest])
             row = replace(row, costs=tuple([diagnosis.now for diagnosis in self._latest]), left=left)
-        if conversion.settings == FLOAT and conversion.route.quantizer is None:
-            self._references.setdefault(conversion.route.converter, conversion)
+        is_float = conversion.settings.quantization == FLOAT.quantization and conversion.route.quantizer is None
+        if is_float and conversion.route.converter not in self._references:
+            self._references[conversion.route.converter] = conversion
             row = replace(row, is_float_model=True)
         return self._compared(row)
 

@@ -150,3 +150,18 @@ def test_a_single_cause_takes_the_place_of_a_set_of_several():
 
     found = ranked(names, cost_of)
     assert found.needs[names[4].identity] == (names[3].identity,)
+
+
+def test_a_cause_that_another_fix_also_fixes_is_not_needed():
+    """A fix of "conversion" also fixes "also fixed". No other fix helps before a fix of "shapes"."""
+    also_fixed, shapes, conversion = (cause(name) for name in ("also fixed", "shapes", "conversion"))
+
+    def cost_of(gone):
+        share = 50 if "conversion" in gone else 20 if "also fixed" in gone else 0
+        return cost(multiply_adds=share if "shapes" in gone else 0)
+
+    found = ranked([also_fixed, shapes, conversion], cost_of)
+    assert found.order == (conversion, shapes, also_fixed)
+    assert found.needs[also_fixed.identity] is None
+    assert found.needs[shapes.identity] == (conversion.identity,)
+    assert found.needs[conversion.identity] == (shapes.identity,)

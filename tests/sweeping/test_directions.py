@@ -25,7 +25,7 @@ def test_every_setting_has_a_name_that_settings_know():
         assert known
 
 
-FREE = ("fixed", "unfolded")
+FREE = ("fixed", "unfolded", "unrolled")
 """Options that go with float."""
 
 

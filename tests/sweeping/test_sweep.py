@@ -124,6 +124,16 @@ def test_a_failure_is_a_row_and_the_others_go_on(swept):
     assert named(found)["int8+per-tensor+fixed"].is_model
 
 
+def test_after_an_error_with_unknown_sizes_fixed_sizes_are_tried(swept):
+    lists = Failure(FailureKind.ERROR, "the lists of a loop have unknown sizes")
+    found, asked = swept(PHONE, failures={"float": lists}, usual=True)
+    assert asked[:4] == ["float", "float+fixed", "float16+fixed", "dynamic-range+fixed"]
+    assert found.rows[1].origin.words == "row 1 has no model"
+    assert found.rows[1].is_float_model
+    _, asked = swept(PHONE, failures={"float": lists}, settings=(parse_settings("int8"),))
+    assert asked[:3] == ["float", "float+fixed", "int8"]
+
+
 def test_a_missing_converter_is_a_row_that_says_what_to_install(swept):
     found, _ = swept(PHONE, routes=(MISSING,))
     (row,) = found.rows

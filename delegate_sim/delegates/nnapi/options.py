@@ -85,7 +85,7 @@ def _without_runtime(values: OptionValues) -> str:
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"
 
 
-_LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15"}
+_LATER_API_LEVELS = {32: "12", 33: "13", 34: "14", 35: "15", 36: "16"}
 """The Android release of each API level that is not a feature level of NNAPI."""
 
 PREFERENCES = ("low_power", "fast_single_answer", "sustained_speed")
@@ -106,8 +106,8 @@ OPTIONS = (
         "nnapi_runtime",
         runtime_name,
         NEWEST_RUNTIME,
-        "the Android release (8.1 to 15), or none; sets NNAPI's feature level and the simulated NNAPI runtime. For releases "
-        "before Android 10, and for none, only the delegate is simulated. The runtimes of Android 14 and 15 are assumed to "
+        "the Android release (8.1 to 16), or none; sets NNAPI's feature level and the simulated NNAPI runtime. For releases "
+        "before Android 10, and for none, only the delegate is simulated. The runtimes of Android 14 to 16 are assumed to "
         "equal the runtime of Android 13",
         flag="android",
         other_flags=("nnapi-runtime",),

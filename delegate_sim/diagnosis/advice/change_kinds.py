@@ -22,9 +22,9 @@ _SUGGESTIONS = (
     Suggestion(
         "fix-shapes",
         "give every tensor a known size",
-        "convert with fixed input shapes (in TensorFlow, use a concrete function whose TensorSpec has no None; in PyTorch, "
-        "export without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and similar operators from constants, "
-        "not from the SHAPE of a tensor",
+        "convert with fixed input shapes (in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a "
+        "concrete function whose tf.TensorSpec has no None; in PyTorch, export without dynamic shapes). Compute the shapes for "
+        "RESHAPE, FILL, SLICE and similar operators from constants, not from the SHAPE of a tensor",
     ),
     Suggestion(
         "change-converter-setting",

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ...delegates.base import Delegate
 from ...graph.graph import NodeView, file_graphs
+from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...rules.kinds import Problem
 from ..causes.cause import Cause
@@ -34,6 +35,8 @@ class ConverterSetting(Enum):
     """Fixed sizes of inputs."""
     UNFOLD_BATCH_MATMUL = "unfold-batch-matmul"
     """One FULLY_CONNECTED for each matrix of a BATCH_MATMUL."""
+    UNROLL = "unroll"
+    """The nodes of all steps of a recurrent layer, instead of a loop."""
 
 
 SettingsTogether = frozenset[ConverterSetting]
@@ -86,6 +89,8 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 )
 """Alternative sets of settings that avoid refused tensor types, keyed by the result of ``conversion_causes.form``."""
 
+_LOOPS = (("control-flow", "WHILE"), ("lists",))
+"""Subjects of causes that are loops."""
 _OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
 """Kinds of problem that disappear if the layer is built from other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
@@ -105,6 +110,9 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
     if cause.identity.problem is Problem.OPERATOR_VERSION:
         for code in cause.identity.subject:
             yield from OF_FEATURES.get(code, ())
+    if cause.identity.subject in _LOOPS:
+        yield _together(ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else []))
+        return  # the nodes of the cause include nodes that only read the results of the loop
     problem = cause.identity.problem
     graphs = file_graphs(model)
     views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]

@@ -63,8 +63,9 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
         "GATHER_ND": _any_type("RESHAPE to one dimension and GATHER, with indices into this dimension", "RESHAPE", "GATHER"),
         "GELU": (
             Rewrite(
-                "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because "
-                "the converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which is only an approximation",
+                "0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))), which differs by at most 0.0005, with x * x * x in "
+                "place of pow(x, 3), because the converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x), which is "
+                "only an approximation",
                 ("MUL", "ADD", "TANH"),
             ),
             Rewrite("x * sigmoid(1.702 * x), which is only an approximation", ("MUL", "LOGISTIC")),

@@ -36,8 +36,8 @@ _NODES_TOLD = 10
 _INPUTS_TOLD = 3
 
 _HOW_FIXED = (
-    "in TensorFlow, from a concrete function whose tf.TensorSpec has no None; in PyTorch, by an export without dynamic "
-    "shapes. The converter then computes everything that depends on the shapes"
+    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
+    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
 )
 
 _FORMS: Mapping[str, str] = MappingProxyType(
@@ -318,7 +318,7 @@ class Wording:
             case ("flex",):
                 return "avoid-flex", SUGGESTIONS["avoid-flex"].change
             case ("lists",) if open_inputs(self.model):
-                return "unroll-control-flow", self._fixed_inputs()
+                return "unroll-control-flow", f"{self._fixed_inputs()}. At the same time, {_UNROLLED}"
             case ("lists",):
                 return "unroll-control-flow", _UNROLLED
             case ("text",) if self._is_all_text():

@@ -58,11 +58,11 @@ Now
      23 of 24 nodes in 2 kernels):
      delegate-sim fix {path} --delegate nnapi --pass gelu-by-exponential -o fixed.tflite
    or replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x
-     + 0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because
-     the converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x),
-     which is only an approximation; if the delegate takes the new nodes
-     (counted as one node): 4 of 5 nodes in 2 kernels; other delegates that take
-     GELU: gpu, mldrift, vx, vx-nxp, xnnpack
+     + 0.044715 * x * x * x))), which differs by at most 0.0005, with x * x * x
+     in place of pow(x, 3), because the converter turns pow(x, 3) into GELU
+     again; or x * sigmoid(1.702 * x), which is only an approximation; if the
+     delegate takes the new nodes (counted as one node): 4 of 5 nodes in 2
+     kernels; other delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
 
 With all causes fixed
   5 of 5 nodes delegated (100 %), 1 partition, 1 delegate kernel, 32 boundary
@@ -216,11 +216,11 @@ enough (4 simulations)
       converter as old as the delegate
   - GELU is not mapped (operator:GELU)
     replace-operator: GELU can be written as 0.5 * x * (1 + tanh(0.79788 * (x +
-      0.044715 * x * x * x))), with x * x * x in place of pow(x, 3), because the
-      converter turns pow(x, 3) into GELU again; or x * sigmoid(1.702 * x),
-      which is only an approximation; if the delegate takes the new nodes
-      (counted as one node): 4 of 5 nodes in 2 kernels; other delegates that
-      take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
+      0.044715 * x * x * x))), which differs by at most 0.0005, with x * x * x
+      in place of pow(x, 3), because the converter turns pow(x, 3) into GELU
+      again; or x * sigmoid(1.702 * x), which is only an approximation; if the
+      delegate takes the new nodes (counted as one node): 4 of 5 nodes in 2
+      kernels; other delegates that take GELU: gpu, mldrift, vx, vx-nxp, xnnpack
 """
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting, settings_for
 from delegate_sim.diagnosis.causes.cause import Identity
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.rules.kinds import Problem
@@ -95,10 +96,13 @@ def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
         x = layers.input("FLOAT32", 1, 8, **({"signature": (-1, 8)} if has_open_batch else {}))
         layers.node("RELU", (layers.node("CUSTOM", (layers.node("RELU", (x,)),), custom="FlexTensorListReserve"),))
 
-    causes = {finding.cause.name: finding.cause for finding in diagnosed(_built(build)).findings}
+    diagnosis = diagnosed(_built(build))
+    causes = {finding.cause.name: finding.cause for finding in diagnosis.findings}
     found = causes["operator:lists"]
     assert found.suggestion == "unroll-control-flow"
     assert ("fixed batch" in found.change) == has_open_batch
+    settings = {ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if has_open_batch else [])}
+    assert settings_for(diagnosis.model, diagnosis.target.delegate, found) == (settings,)
 
 
 def test_the_last_step_of_a_detector_is_left_to_the_application():

@@ -17,7 +17,7 @@ SIMULATED_RUNTIMES = tuple([str(int(release)) for release in AndroidRelease])
 NEWEST_RUNTIME = SIMULATED_RUNTIMES[-1]
 _DELEGATE_ALONE = {"8.1": 1, "9": 2}
 """The feature level of each Android release that has no simulated runtime."""
-_ASSUMED = ("14", "15")
+_ASSUMED = ("14", "15", "16")
 """Later Android releases. Their runtimes are assumed to have the rules of ``NEWEST_RUNTIME``."""
 OTHER_RUNTIMES = (*_DELEGATE_ALONE, *_ASSUMED)
 ANDROID_RELEASES = (*_DELEGATE_ALONE, *SIMULATED_RUNTIMES, *_ASSUMED)

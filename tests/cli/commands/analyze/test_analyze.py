@@ -62,10 +62,11 @@ Why
   dynamic-tensors: tensor 2 (y) of subgraph 0 is dynamic-sized because input
     tensor 1 (shape) of node 0 (RESHAPE) is not constant
     hint: make tensor 1 a constant: fix the shapes of the model before
-          converting it; convert with fixed input shapes (in TensorFlow, use a
-          concrete function whose TensorSpec has no None; in PyTorch, export
-          without dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE
-          and similar operators from constants, not from the SHAPE of a tensor
+          converting it; convert with fixed input shapes (in Keras, call the
+          model on a keras.Input with batch_shape; in TensorFlow, use a concrete
+          function whose tf.TensorSpec has no None; in PyTorch, export without
+          dynamic shapes). Compute the shapes for RESHAPE, FILL, SLICE and
+          similar operators from constants, not from the SHAPE of a tensor
 
 Coverage
   nodes             1 total, 0 delegated: not offered to the delegate

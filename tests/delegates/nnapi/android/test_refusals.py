@@ -51,7 +51,7 @@ def test_a_runtime_is_named_by_the_release_of_android(value, name):
     assert run(deep("ABS"), nnapi_runtime=value)["options"]["nnapi_runtime"] == name
 
 
-@pytest.mark.parametrize("value", ["8", 16, True, "android13", ""])
+@pytest.mark.parametrize("value", ["8", 17, True, "android13", ""])
 def test_other_runtimes_are_refused(value):
     with pytest.raises(delegate_sim.OptionError, match=r"takes one of none, 8\.1, 9, 10, 11, 12, 13, 14, 15"):
         run(deep("ABS"), nnapi_runtime=value)
@@ -71,10 +71,10 @@ def test_a_release_says_what_is_known_only_from_its_sources():
 
 
 def test_a_release_without_known_rules_says_so():
-    texts = {name: " ".join(run(deep("RELU"), android=name)["warnings"]) for name in ("8.1", "9", "14", "15")}
+    texts = {name: " ".join(run(deep("RELU"), android=name)["warnings"]) for name in ("8.1", "9", "14", "15", "16")}
     assert "Android 8.1's NNAPI runtime is not simulated; only the delegate is simulated" in texts["8.1"]
     assert "Android 9's" in texts["9"]
-    assert all("assumed to have the rules of Android 13's NNAPI runtime" in texts[name] for name in ("14", "15"))
+    assert all("assumed to have the rules of Android 13's NNAPI runtime" in texts[name] for name in ("14", "15", "16"))
 
 
 @pytest.mark.parametrize(("android", "level"), [("8.1", 27), ("9", 28), ("10", 29), ("11", 30), ("12", 31)])
