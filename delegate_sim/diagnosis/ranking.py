@@ -129,13 +129,13 @@ def _never_needed(
     the most multiply-adds is not returned. ``useless`` has the causes in this order.
     """
     left = list(causes)
-    found = []
+    unneeded = []
     for cause in effort.limit(reversed(useless)):
         others = [other for other in left if other is not cause]
         if not others or gain(cost_without(others), cost_without(left)) <= _WITHOUT_GAIN:
             left = others
-            found.append(cause)
-    return tuple(found)
+            unneeded.append(cause)
+    return tuple(unneeded)
 
 
 def _each_enough(

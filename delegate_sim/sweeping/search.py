@@ -87,7 +87,7 @@ def search(
             missing.add(trial.route)
         if failure is not None and failure.kind is FailureKind.ERROR and trial.settings == FLOAT:
             waiting = deque(_with_fixed_sizes(trial, row, waiting, shapes))
-            known.update([(each.route, each.settings) for each in waiting])
+            known.update([(other.route, other.settings) for other in waiting])
         if not row.is_model or row.same_as is not None:
             continue
         is_changed = trial.parent is None or changes_something(row, trial.parent)
