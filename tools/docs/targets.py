@@ -22,6 +22,7 @@ _CHECKS = {
     "13": "simulated: all checks were measured by running the NNAPI runtime",
     "14": "assumed to be the same as in Android 13",
     "15": "assumed to be the same as in Android 13",
+    "16": "assumed to be the same as in Android 13",
 }
 """The notes of a report on the runtime of each release (``runtime.notes``), in a few words."""
 
