@@ -33,9 +33,7 @@ _RIGHT_OF_TARGET = (0, 2, 3, 4, 5)
 _LONGEST_LEFT = 60
 
 
-def sweep_lines(
-    sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True, written: str = ""
-) -> Iterator[Line]:
+def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True, written: str = "") -> Iterator[Line]:
     """Yield the text of a sweep, with the Python code that makes the best rows and the rows in ``shown``.
 
     ``written`` is a sentence about the file that the sweep wrote, without the full stop. Empty if it wrote no file.

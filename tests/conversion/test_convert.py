@@ -260,7 +260,8 @@ def wait_until(condition, seconds=60):
             "a.b.ConverterError: <unknown>: no",
         ),
         (
-            'Traceback (most recent call last):\n  File x\na.ConverterError: <unknown>:0: error: loc(callsite("A:" at "B")): \'X\' '
+            "Traceback (most recent call last):\n  File x\n"
+            'a.ConverterError: <unknown>:0: error: loc(callsite("A:" at "B")): \'X\' '
             "needs (a): b\n<unknown>:0: note: loc(x): called from\n<unknown>:0: error: lowering failed\n",
             "a.ConverterError: 'X' needs (a): b; lowering failed",
         ),

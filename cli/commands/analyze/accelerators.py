@@ -12,7 +12,7 @@ from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, rec
 from delegate_sim.delegates.registry import ACCELERATORS
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
+from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stacks
 
 from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import print_warning, width, write_to
@@ -74,7 +74,7 @@ def analyze_accelerators(
 
     def results_of(path: str) -> list[StackResult]:
         model = read_model(path)
-        return [_with_adviser(simulate_stack(model, stack)) for stack in stacks]
+        return list(map(_with_adviser, simulate_stacks(model, stacks)))
 
     def answer(path: str) -> Answer:
         results = results_of(path)

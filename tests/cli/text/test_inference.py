@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim_cli.text.inference import latency_text
 from delegate_sim.inference.difference import Latency
+from delegate_sim_cli.text.inference import latency_text
 
 
 @pytest.mark.parametrize(

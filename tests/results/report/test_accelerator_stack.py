@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
+from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack, simulate_stacks
 from delegate_sim.results.report.placement import placements
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
@@ -66,6 +66,27 @@ def test_nothing_selected():
     found = result(chain(["CEIL"]))
     assert found.is_created
     assert any("selects no node" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("ops", "accelerators", "options", "words"),
+    [
+        (["TANH"], ALL, {}, "and the GPU then takes 100 % of nodes"),
+        (["SOFTMAX"], ALL, {"hint_fully_delegated": True}, "and CompiledModel is not created, because "),
+        (["TANH"], ("npu", "cpu"), {}, "and CompiledModel continues with the CPU"),
+        (["TANH"], ("npu",), {}, "and CompiledModel is not created, because it has no other accelerator"),
+        (["SOFTMAX"], ("npu", "gpu"), {}, "and then some nodes need the CPU (1), but the CPU is not among the accelerators"),
+    ],
+)
+def test_what_happens_without_the_npu(ops, accelerators, options, words):
+    model = delegate_sim.load(chain(ops).bytes())
+    stacks = [Stack(accelerators, soc, options) for soc in ("google:Tensor_G5", "mediatek:mt6991")]
+    first, second = [
+        [note for note in found.notes if note.startswith("selected nodes are not yet compiled")]
+        for found in simulate_stacks(model, stacks)
+    ]
+    assert f"nothing runs on the NPU, {words}" in first[0]
+    assert first == second
 
 
 def test_a_plugin_that_fails_leaves_everything_to_the_others():
