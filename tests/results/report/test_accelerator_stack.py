@@ -9,6 +9,7 @@ from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerat
 from delegate_sim.results.report.placement import placements
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
+from tests.support.gate_models import reshaper
 
 ALL = ("npu", "gpu", "cpu")
 
@@ -69,21 +70,24 @@ def test_nothing_selected():
 
 
 @pytest.mark.parametrize(
-    ("ops", "accelerators", "options", "words"),
+    ("builder", "accelerators", "words"),
     [
-        (["TANH"], ALL, {}, "and the GPU then takes 100 % of nodes"),
-        (["SOFTMAX"], ALL, {"hint_fully_delegated": True}, "and CompiledModel is not created, because "),
-        (["TANH"], ("npu", "cpu"), {}, "and CompiledModel continues with the CPU"),
-        (["TANH"], ("npu",), {}, "and CompiledModel is not created, because it has no other accelerator"),
-        (["SOFTMAX"], ("npu", "gpu"), {}, "and then some nodes need the CPU (1), but the CPU is not among the accelerators"),
+        (chain(["TANH"]), ALL, "and the GPU then takes 100 % of nodes"),
+        (chain(["TANH"]), ("npu", "cpu"), "and CompiledModel continues with the CPU"),
+        (chain(["TANH"]), ("npu",), "and CompiledModel is not created, because it has no other accelerator"),
+        (chain(["SOFTMAX"]), ("npu", "gpu"), "and then some nodes need the CPU (1), but the CPU is not among the accelerators"),
+        (
+            reshaper(is_dynamic=True),
+            ALL,
+            "and CompiledModel is not created, because tensor 3 (flat) of subgraph 0 is dynamic-sized",
+        ),
     ],
 )
-def test_what_happens_without_the_npu(ops, accelerators, options, words):
-    model = delegate_sim.load(chain(ops).bytes())
-    stacks = [Stack(accelerators, soc, options) for soc in ("google:Tensor_G5", "mediatek:mt6991")]
+def test_what_happens_without_the_npu(builder, accelerators, words):
+    model = delegate_sim.load(builder.bytes())
     first, second = [
         [note for note in found.notes if note.startswith("selected nodes are not yet compiled")]
-        for found in simulate_stacks(model, stacks)
+        for found in simulate_stacks(model, [Stack(accelerators, soc) for soc in ("google:Tensor_G5", "mediatek:mt6991")])
     ]
     assert f"nothing runs on the NPU, {words}" in first[0]
     assert first == second
