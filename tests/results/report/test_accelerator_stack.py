@@ -79,7 +79,7 @@ def test_nothing_selected():
         (
             reshaper(is_dynamic=True),
             ALL,
-            "and CompiledModel is not created, because tensor 3 (flat) of subgraph 0 is dynamic-sized",
+            "and CompiledModel is not created, because tensor 3 (flat) of subgraph 0 is dynamic",
         ),
     ],
 )
