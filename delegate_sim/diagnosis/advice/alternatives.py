@@ -15,7 +15,7 @@ from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
-from ..causes.alternative import IF_TAKEN, Alternative
+from ..causes.alternative import IF_TAKEN, WITH_OTHERS, WITH_SIZES, Alternative
 from ..causes.cause import Blockers, Cause, Remedy
 from ..causes.conversion_causes import OF_TYPES, Simulate, form
 from ..examiner import Cost, Examined
@@ -34,6 +34,9 @@ SUPPORTED_BY = "other delegates that take"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"
+_HELPS_ONLY_WITH = f"helps only with {WITH_OTHERS}"
+_ORDER = ("", WITH_SIZES, WITH_OTHERS)
+"""The values of ``Alternative.assumed``. Alternatives that assume less come first."""
 
 FULLY_QUANTIZED = (
     f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
@@ -163,7 +166,12 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
     # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
-    helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
+    helping.sort(key=lambda pair: (_ORDER.index(pair[1].assumed), pair[0].remedy != cause.remedy))
+    assuming_all = [pair for pair in helping if pair[1].assumed == WITH_OTHERS]
+    if len(assuming_all) < len(helping):
+        helping = helping[: len(helping) - len(assuming_all)]
+    else:
+        assuming_all = []
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
@@ -173,11 +181,13 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     text = "; or ".join(texts)
     useless = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is not None]
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
+    if assuming_all:
+        text += f"; {_HELPS_ONLY_WITH}: {', '.join([f'{offer.name} ({other.last_result})' for offer, other in assuming_all])}"
     text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
     text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
     # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
-    ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
+    ordered = tuple([alternative for _, alternative in (*helping, *assuming_all, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
     if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
@@ -330,7 +340,11 @@ def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
 
 
 class _AlternativeJudge:
-    """Simulates each offer alone. If an offer alone does not help, it is simulated again with all other causes fixed."""
+    """Simulates each offer alone. If an offer alone does not help, it is simulated again with other causes fixed.
+
+    Unknown input sizes may keep the whole graph off the delegate, so that no other change helps alone. They are fixed first, and
+    then all other causes.
+    """
 
     def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
         self._blockers = blockers
@@ -343,7 +357,10 @@ class _AlternativeJudge:
         others = [other for other in self._blockers.causes if other is not cause]
         unknown = Alternative(offer.change, offer.name, None, helps=False, conversion=offer.remedy.conversion)
         first: Cost | None = None
-        for fixed in ([], others) if others else ([],):
+        of_sizes = [other for other in others if other.remedy.fixed_inputs]
+        for assumed, fixed in (("", []), (WITH_SIZES, of_sizes), (WITH_OTHERS, others)):
+            if assumed and not fixed:
+                continue
             if not self._tries.take():
                 break
             try:
@@ -351,7 +368,9 @@ class _AlternativeJudge:
             except LimitError as error:
                 return replace(unknown, unknown=error.reason)
             if _takes_some(cause, then) and gain(now.cost(), then.cost()) > _WITHOUT_GAIN:
-                return replace(unknown, cost=first or then.cost(), helps=True, with_others=then.cost() if fixed else None)
+                return replace(
+                    unknown, cost=first or then.cost(), helps=True, with_others=then.cost() if fixed else None, assumed=assumed
+                )
             first = first or then.cost()
         return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 

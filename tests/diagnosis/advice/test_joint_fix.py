@@ -62,6 +62,11 @@ def test_beyond_the_effort_the_result_is_not_known():
         ([("nnapi", {"feature_level": 28}), ("gpu", {})], "--delegate nnapi --delegate gpu --feature-level=28"),
         ([("gpu", {"max_delegated_partitions": 3}), ("coreml", {})], None),
         (
+            [("nnapi", {"nnapi_runtime": "11", "feature_level": 30}), ("nnapi", {"nnapi_runtime": "13", "feature_level": 30})],
+            "--delegate nnapi --android=11 --android=13 --feature-level=30",
+        ),
+        ([("nnapi", {"nnapi_runtime": "11"}), ("nnapi", {"feature_level": 30})], None),
+        (
             [("gpu", {"max_delegated_partitions": 3}), ("coreml", {"max_delegated_partitions": 3})],
             "--delegate gpu --delegate coreml --max-delegated-partitions=3",
         ),
