@@ -40,10 +40,10 @@ def test_the_result_is_that_of_fix_for_the_same_targets(is_known):
     ("targets", "ops"),
     [
         ([target("nnapi")], OPS),
-        ([target("nnapi"), target("nnapi", {"feature_level": 28})], OPS),
+        ([target("nnapi"), target("nnapi", {"feature_level": 28, "nnapi_runtime": "9"})], OPS),
         ([target("nnapi"), target("gpu")], ["ADD"]),
     ],
-    ids=["one target", "one delegate twice", "nothing to fix"],
+    ids=["one target", "two options differ", "nothing to fix"],
 )
 def test_without_a_common_file_there_is_none(targets, ops):
     assert joint_fix(diagnoses(targets, ops)) is None
