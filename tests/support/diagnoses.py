@@ -26,4 +26,4 @@ def diagnosed(model, delegate="nnapi", runtime=DEFAULT_RELEASE, assume_ops_regis
 
 def cost_without(diagnosis, causes):
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
-    return examiner.simulate(*diagnosis.blockers.without(causes)).cost()
+    return examiner.simulate(*diagnosis.blockers.without(causes)).cost
