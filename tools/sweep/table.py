@@ -98,7 +98,7 @@ def foretold(swept: Swept) -> dict[str, Any]:
         answers[label] = {
             "now": _cost(diagnosis.now),
             "settings": sorted({setting.value for _, settings in asked for together in settings[:1] for setting in together}),
-            "then": _cost(without.cost()),
+            "then": _cost(without.cost),
             "others": [cause.name for cause, settings in asked if not settings],
         }
     return answers

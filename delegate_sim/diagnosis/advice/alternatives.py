@@ -367,11 +367,11 @@ class _AlternativeJudge:
                 now, then = self._without(fixed), self._without([replace(cause, remedy=offer.remedy), *fixed])
             except LimitError as error:
                 return replace(unknown, unknown=error.reason)
-            if _takes_some(cause, then) and gain(now.cost(), then.cost()) > _WITHOUT_GAIN:
+            if _takes_some(cause, then) and gain(now.cost, then.cost) > _WITHOUT_GAIN:
                 return replace(
-                    unknown, cost=first or then.cost(), helps=True, with_others=then.cost() if fixed else None, assumed=assumed
+                    unknown, cost=first or then.cost, helps=True, with_others=then.cost if fixed else None, assumed=assumed
                 )
-            first = first or then.cost()
+            first = first or then.cost
         return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:

@@ -381,7 +381,7 @@ class _Finder:
         return {option: most} if most > now else lifted
 
     def _is_delegated(self, options: Mapping[str, Any]) -> bool:
-        return self.simulate(HypotheticalChanges(), options).cost().measures.is_delegated
+        return self.simulate(HypotheticalChanges(), options).cost.measures.is_delegated
 
     def _note_rest(self) -> None:
         """Add causes for the refusals of CPU nodes that still have no cause."""
