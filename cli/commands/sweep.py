@@ -17,6 +17,7 @@ from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
+from delegate_sim.errors import FixError
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.shapes import parse_shapes
@@ -177,12 +178,13 @@ def command(
         refuse_existing(click.get_current_context(), page)
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
-        _write_table(swept, table)
+        _check_shown(swept, table.shown)
+        written, error = _write_best(swept, best)
+        _write_table(swept, table, written)
         if swept.is_interrupted:
             return INTERRUPTED
-        if best.best_for is not None and best.written is not None:
-            size = write_best(swept, best.best_for, best.written, replaces=best.force)
-            _tell(table.form, f"{best.written}: the best model for {best.best_for}, {size:,} bytes")
+        if error is not None:
+            raise error
         if page is not None and swept.models:
             _tell(table.form, f"{page}: {counted(_write_page(swept, page), 'view')}")
     return DONE if swept.models else USAGE
@@ -192,21 +194,37 @@ def _show(done: int, left: int, name: str) -> None:
     show_progress(f"{done:,} of at least {done + left:,}: {name}", done / (done + left))
 
 
-def _write_table(swept: Swept, table: _Table) -> None:
-    form, shown, with_code = table.form, table.shown, not table.no_code
+def _check_shown(swept: Swept, shown: Sequence[int]) -> None:
     for number in shown:
         if number > len(swept.rows):
             raise click.UsageError(f"--show-code: there is no row {number}; there are {len(swept.rows)}")
+
+
+def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
+    """Write the file of ``--best-for``. Return a sentence about the file, and the error if the file was not written."""
+    if best.best_for is None or best.written is None or swept.is_interrupted:
+        return "", None
+    try:
+        size = write_best(swept, best.best_for, best.written, replaces=best.force)
+    except FixError as error:
+        return "", error
+    return f"{best.written}: the best model for {best.best_for}, {size:,} bytes", None
+
+
+def _write_table(swept: Swept, table: _Table, written: str) -> None:
+    form, shown, with_code = table.form, table.shown, not table.no_code
     if form == "json":
         import json
 
         write(json.dumps(swept.to_dict(), indent=2) + "\n", form)
     elif form == "text":
-        write_lines(sweep_lines(swept, width(), shown, with_code))
+        write_lines(sweep_lines(swept, width(), shown, with_code, written))
     else:
         from ..formats.conversions import conversions_markdown, conversions_sheet
 
         write(conversions_sheet(swept) if form == "csv" else conversions_markdown(swept, shown, with_code))
+    if written and form != "text":
+        _tell(form, written)
 
 
 def _tell(form: str, text: str) -> None:

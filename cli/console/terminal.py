@@ -37,14 +37,23 @@ class Line:
 
 
 def print_error(message: str) -> None:
-    """Print one line on standard error."""
+    """Print an error in one line on standard error."""
+    _print_problem("error", message)
+
+
+def print_warning(message: str) -> None:
+    """Print a warning in one line on standard error. A warning does not change the exit code."""
+    _print_problem("warning", message)
+
+
+def _print_problem(kind: str, message: str) -> None:
     from delegate_sim.foundation.printable import printable
 
     from .runner import neutral
 
     hide_progress()
     with suppress(OSError):  # standard error is closed
-        print(neutral(f"error: {printable(message)}", "text"), file=sys.stderr, flush=True)
+        print(neutral(f"{kind}: {printable(message)}", "text"), file=sys.stderr, flush=True)
 
 
 def columns() -> int:

@@ -55,7 +55,12 @@ def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
     if case.findings or verbose:
         yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
     yield from _finding_lines(case.findings, width, verbose)
-    yield from _change_lines(case.changes, width, verbose)
+    if case.status == PASSED and not verbose:
+        if case.changes:
+            changed = counted(len(case.changes), "change")
+            yield Line(f"  changed in the model since the baseline: {changed} (--verbose lists all)")
+    else:
+        yield from _change_lines(case.changes, width, verbose)
     for note in case.notes:
         yield from indented(f"note: {message(note)}", width, "  ")
     yield Line("")

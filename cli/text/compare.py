@@ -20,6 +20,7 @@ from delegate_sim.runtime.interpreter import Run
 from ..console.layout import counted, item_list, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
+from .elements.measures import growth_lines, loop_lines
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
@@ -126,6 +127,9 @@ class _Text:
         yield Line("")
         yield Line("Side by side", _HEADING)
         yield from table(rows, range(1, 4), self.width)
+        a, b = self.comparison.a, self.comparison.b
+        yield from loop_lines([a.run, b.run], self.width)
+        yield from growth_lines(a.measures.nodes, b.measures.nodes, "B has {times} the nodes of A", self.width)
 
     def _inputs(self) -> Iterator[Line]:
         changes = self.comparison.input_changes

@@ -18,7 +18,7 @@ from delegate_sim.results.report.placement import on_cpu
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
-from .elements.measures import measures_text
+from .elements.measures import loop_lines, measures_text
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.target import target_lines
@@ -94,6 +94,7 @@ def diagnosis_lines(
         ranked = "Causes are ranked by the measured time of their nodes; causes without a time by their multiply-adds."
         yield from indented(ranked, width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
+    yield from loop_lines([diagnosis.run], width)
     yield Line("")
     yield from target_lines(target, width, verbose)
 

@@ -25,6 +25,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
+from .elements.measures import loop_lines
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
@@ -62,6 +63,7 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     for text, (_, target, numbers) in zip(names, rows, strict=True):
         cells.append((*([] if is_of_one_model else [text]), *([target] if has_targets else []), *numbers))
     yield from table(cells, [number + len(columns) for number in _NUMBERS], width, keys=len(columns))
+    yield from loop_lines([own.run for own in diagnoses], width)
     yield from plugin_lines([own.run for own in diagnoses], width)
 
 

@@ -24,7 +24,7 @@ from delegate_sim.version import __version__
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
-from .elements.measures import measures_text
+from .elements.measures import growth_lines, measures_text
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .inference import difference_lines
@@ -91,6 +91,9 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
+    if plan.is_changed and plan.split is None:
+        numbers = plan.before[0].measures.nodes, plan.after[0].measures.nodes
+        yield from growth_lines(*numbers, "The rewritten model has {times} the nodes of the original model", width)
     for text in (*(() if is_first else _shape_lines(plan)), *[conflict_text(plan, conflict) for conflict in plan.conflicts]):
         yield Line("")
         yield from paragraph(text, width)

@@ -64,16 +64,20 @@ def _edges_text(edges: EdgeDifference) -> str:
 
 
 def latency_text(latency: Latency) -> str:
-    """Return a sentence about the latency of both models."""
-    first, second = (f"{1000 * seconds:.3g} ms" for seconds in latency.medians)
+    """Return a sentence about the latency of both models.
+
+    Only ratios of alternating runs compare the models. The medians of all runs may differ in the other direction, if the CPU
+    became slower or faster during the runs.
+    """
+    before = f"before ({1000 * latency.medians[0]:.3g} ms)"
     low, middle, high = latency.ratios
     where = f"on this CPU with the runtime's defaults, one thread, {len(latency.first):,} alternating runs of each model"
     if not latency.is_changed:
-        return f"Latency {where}: {first} and {second}; the models differ less than single runs of one model"
+        return f"As fast as {before}, {low:.2f} to {high:.2f} times the latency, {where}"
     what = "slower" if middle > 1 else "faster"
     factor = middle if middle > 1 else 1 / middle
     spread = sorted((low, high) if middle > 1 else (1 / high, 1 / low))
-    return f"{factor:.2f} times {what} ({spread[0]:.2f} to {spread[1]:.2f}) {where}: {first} before, {second} after"
+    return f"{factor:.2f} times {what} than {before}, {spread[0]:.2f} to {spread[1]:.2f} times, {where}"
 
 
 def _between(tensors: Sequence[TensorDifference], width: int, verbose: bool) -> Iterator[Line]:

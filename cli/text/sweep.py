@@ -33,12 +33,15 @@ _RIGHT_OF_TARGET = (0, 2, 3, 4, 5)
 _LONGEST_LEFT = 60
 
 
-def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True) -> Iterator[Line]:
-    """Yield the text of a sweep, with the Python code that makes the best rows and the rows in ``shown``."""
+def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: bool = True, written: str = "") -> Iterator[Line]:
+    """Yield the text of a sweep, with the Python code that makes the best rows and the rows in ``shown``.
+
+    ``written`` is a sentence about the file that the sweep wrote, without the full stop. Empty if it wrote no file.
+    """
     for text in (*answers(sweep), verdict(sweep)):
         yield from paragraph(text, width, style=_HEADING)
     if best_rows(sweep):
-        told = f"{WRITING}{CODE_BELOW if with_code else ''}."
+        told = f"{message(written) or WRITING}{CODE_BELOW if with_code else ''}."
         yield from paragraph(told, width, style=_HINT)
     for text in (converters_text(sweep), calibration_text(sweep), difference_data_text(sweep)):
         yield from paragraph(text, width)

@@ -14,7 +14,7 @@ import re
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from enum import Enum
 from types import MappingProxyType
@@ -276,6 +276,8 @@ def _bytes(count: int) -> str:
 
 _COLORS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:.*)?$")
+_LOCATED_ERROR = re.compile(r"(?:.*?: )?(?:\S+:\d+(?::\d+)?: )?error: (?:loc\(.*?\): )?(.+)")
+"""A message that a compiler such as MLIR reports at a location. The only group is the message without the location."""
 _TRACEBACK = "Traceback (most recent call last):"
 _MOST_LINE = 300
 _MOST_LINES = 400
@@ -290,19 +292,28 @@ def _lines(printed: str) -> list[str]:
 def error_line(printed: str) -> str:
     """Return the exception of the last traceback. If there is no traceback, return the last line about an error.
 
-    If there is also no line about an error, return the last line.
+    If the exception lists a compiler's errors, return all of these errors without their locations. If there is also no line
+    about an error, return the last line.
     """
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
     if starts:
         for place in range(starts[-1] + 1, len(lines)):
             if lines[place] and not lines[place].startswith(" ") and _EXCEPTION.match(lines[place]):
-                more = next((line.strip() for line in lines[place + 1 :] if line.strip()), "")
-                is_empty = lines[place].endswith(":")
-                return f"{lines[place]} {more}" if is_empty and more else lines[place]
+                return _exception_line([line.strip() for line in lines[place:] if line.strip()])
     printed_lines = [line.strip() for line in lines if line.strip()]
     errors = [line for line in printed_lines if re.match(r"(error|fatal)\b", line, re.IGNORECASE)]
     return (errors or printed_lines or [""])[-1]
+
+
+def _exception_line(lines: Sequence[str]) -> str:
+    """Return an exception's name and message in one line. ``lines`` starts with the exception."""
+    first = lines[0]
+    matches = [_LOCATED_ERROR.match(line) for line in lines]
+    errors = list(dict.fromkeys([match[1] for match in matches if match is not None]))
+    if errors and (matches[0] is not None or first.endswith(":")):
+        return f"{first.partition(':')[0]}: {'; '.join(errors)}"
+    return f"{first} {lines[1]}" if first.endswith(":") and len(lines) > 1 else first
 
 
 def _shortened(line: str) -> str:

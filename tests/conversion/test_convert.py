@@ -259,6 +259,14 @@ def wait_until(condition, seconds=60):
             "Traceback (most recent call last):\n  File x\na.b.ConverterError: \n<unknown>: no\n",
             "a.b.ConverterError: <unknown>: no",
         ),
+        (
+            "Traceback (most recent call last):\n  File x\n"
+            'a.ConverterError: <unknown>:0: error: loc(callsite("A:" at "B")): \'X\' '
+            "needs (a): b\n<unknown>:0: note: loc(x): called from\n<unknown>:0: error: lowering failed\n",
+            "a.ConverterError: 'X' needs (a): b; lowering failed",
+        ),
+        ("Traceback (most recent call last):\n  File x\nValueError: an error: bad\n", "ValueError: an error: bad"),
+        ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\nx.cc:1: error: late", "KeyError: 'a'"),
         ("\x1b[31mERROR: bad\x1b[0m\nRead this.", "ERROR: bad"),
         ("10%\r20%\rdone", "done"),
     ],

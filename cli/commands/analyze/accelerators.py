@@ -12,11 +12,10 @@ from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, rec
 from delegate_sim.delegates.registry import ACCELERATORS
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stack
+from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stacks
 
 from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import print_error, width, write_to
-from ...exits import DONE, USAGE
+from ...console.terminal import print_warning, width, write_to
 from ...models import Models, Unreadable, read_model
 from ...options.targets import TargetArguments
 from ...outputs import GITHUB, summarize
@@ -60,7 +59,8 @@ def analyze_accelerators(
 ) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
-    If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons.
+    If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons. The
+    exit code is about the other SoCs.
     """
     form, _, output = outputs
     has_npu = "npu" in _named(accelerators.accelerators)
@@ -74,7 +74,7 @@ def analyze_accelerators(
 
     def results_of(path: str) -> list[StackResult]:
         model = read_model(path)
-        return [_with_adviser(simulate_stack(model, stack)) for stack in stacks]
+        return list(map(_with_adviser, simulate_stacks(model, stacks)))
 
     def answer(path: str) -> Answer:
         results = results_of(path)
@@ -86,12 +86,10 @@ def analyze_accelerators(
         )
 
     for error in errors.values():
-        print_error(str(error))
+        print_warning(str(error))
     if form in ("text", "json"):
-        code = write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
-    else:
-        code = _write_cases(Models(models), form, output, stacks, results_of)
-    return USAGE if errors and code == DONE else code
+        return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
+    return _write_cases(Models(models), form, output, stacks, results_of)
 
 
 def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:

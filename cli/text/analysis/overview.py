@@ -19,6 +19,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
+from ..elements.measures import loop_lines
 from ..elements.paragraphs import paragraph
 from ..elements.plugins import plugin_lines
 from ..elements.tables import table
@@ -68,6 +69,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     names = target_names([run.target for run in runs])
     rows = [titles, *[_cells(name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]]
     yield from table(rows, _NUMBERS, width)
+    yield from loop_lines(runs[:1], width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     if len(legends) > 1:
         yield Line("")

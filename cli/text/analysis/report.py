@@ -22,7 +22,7 @@ from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
-from ..elements.measures import kernels_text
+from ..elements.measures import kernels_text, loop_lines
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import paragraph
 from ..elements.strip import strip_lines
@@ -194,6 +194,7 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
     yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
+    yield from loop_lines([run], view.width)
     yield Line("")
 
 

@@ -10,7 +10,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu
-from delegate_sim.results.report.verdict import refusal_text, verdict
+from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
@@ -68,16 +68,9 @@ def _target(result: StackResult) -> str:
 def stack_verdict(result: StackResult) -> str:
     """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
     names, runs = ", ".join(result.stack.accelerators), result.report.runs
-    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created{_because(result)}"
+    because = f", because {result.refusal}" if result.refusal else ""
+    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created{because}"
     return f"{message(_target(result))}: {text}"
-
-
-def _because(result: StackResult) -> str:
-    """Return a clause with the reason why CompiledModel is not created. The failure of a plugin is not a reason."""
-    for run in result.report.runs:
-        if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
-            return f", because {refusal_text(run)}"
-    return ""
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:

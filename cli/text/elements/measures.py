@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.results.report.measures import FAILS_LATER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
+from delegate_sim.results.report.multiply_adds import counts_loops_once
 from delegate_sim.runtime.interpreter import REFUSED
 
 from ...console.layout import counted, share
+from ...console.terminal import Line
+from .paragraphs import paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.results.report.measures import Measures
     from delegate_sim.results.report.outcome_words import OutcomeWords
+    from delegate_sim.runtime.interpreter import Run
 
 
 def kernels_text(number: int, words: OutcomeWords) -> str:
@@ -51,3 +56,20 @@ def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = 
         nodes=counted(measures.nodes, "node"),
         delegated=f"{measures.delegated_nodes:,}",
     )
+
+
+def loop_lines(runs: Iterable[Run], width: int) -> Iterator[Line]:
+    """Yield a sentence about the counts of multiply-adds, if a model has a loop with multiply-adds."""
+    if any(map(counts_loops_once, runs)):
+        yield from paragraph("The body of a loop counts once in multiply-adds, although it runs several times.", width)
+
+
+_MOST_GROWTH = 2
+"""A larger growth of the number of nodes may cost more time than the delegate saves."""
+
+
+def growth_lines(before: int, after: int, text: str, width: int) -> Iterator[Line]:
+    """Yield a sentence if the number of nodes grows much. ``text`` has the place ``{times}``, such as ``26 times``."""
+    if before and after > _MOST_GROWTH * before:
+        times = f"{after / before:.3g} times"
+        yield from paragraph(f"{text.format(times=times)}; each node costs time, which is not simulated.", width)

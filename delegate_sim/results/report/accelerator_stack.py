@@ -6,8 +6,8 @@ Source: ``LiteRtCompiledModelT::Create`` and ``InitializeModel`` (``litert/runti
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...delegates.base import Delegate
@@ -22,8 +22,11 @@ from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
 from .display import Shown, Table
+from .measures import measure
+from .multiply_adds import compute_of
 from .placement import CPU, placements
 from .report import Report
+from .verdict import refusal_text, share_text
 
 _SOC = "soc"
 """The name of the option for the SoC. All plugins have this option."""
@@ -84,6 +87,14 @@ class StackResult(Shown):
                 by_place.setdefault(node.op, Counter())[place] += 1
         return by_place
 
+    @property
+    def refusal(self) -> str:
+        """The refusal because of which CompiledModel is not created. Empty if there is none. A plugin's failure is no reason."""
+        for run in () if self.is_created else self.report.runs:
+            if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
+                return refusal_text(run)
+        return ""
+
     def _line(self) -> str:
         total = sum(self.places().values(), Counter[str]())
         where = ", ".join([f"{place} {number:,}" for place, number in total.most_common()])
@@ -120,6 +131,30 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
 
     Raises OptionError for an unknown vendor, a missing SoC, or an option that no accelerator has.
     """
+    return next(simulate_stacks(model, [stack]))
+
+
+def simulate_stacks(model: Model, stacks: Iterable[Stack]) -> Iterator[StackResult]:
+    """Simulate several stacks on a model, as ``simulate_stack`` does.
+
+    Stacks that differ only in the SoC share the result without the NPU.
+    """
+    without_npu: list[StackResult] = []
+
+    def after_npu(stack: Stack) -> StackResult:
+        others = _without_npu(stack)
+        result = next((result for result in without_npu if result.stack == others), None)
+        if result is None:
+            result = _simulated(model, others, after_npu)
+            without_npu.append(result)
+        return result
+
+    for stack in stacks:
+        yield _simulated(model, stack, after_npu)
+
+
+def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackResult]) -> StackResult:
+    """Simulate one stack. ``after_npu`` returns the result of a stack whose NPU fails."""
     known = {name for delegate in delegates_of(stack) for name in option_names(delegate.options)}
     for name in stack.options:
         if name not in known:
@@ -132,8 +167,15 @@ def simulate_stack(model: Model, stack: Stack) -> StackResult:
     explicit, by_default = (targets[:-1], lambda: targets[-1]) if is_cpu_last else (targets, None)
     assumptions = Assumptions(registered=_registered(stack))
     runs = simulate_chain(model, explicit, by_default, assumptions) if explicit else ()
-    is_created, notes = _outcome(model, stack, runs)
+    is_created, notes = _outcome(model, stack, runs, after_npu)
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
+
+
+def _without_npu(stack: Stack) -> Stack:
+    """Return the stack without the NPU and without the options that only the NPU has."""
+    others = replace(stack, accelerators=tuple([name for name in stack.accelerators if name != "npu"]), soc="")
+    known = {name for delegate in delegates_of(others) for name in option_names(delegate.options)}
+    return replace(others, options={name: value for name, value in stack.options.items() if name in known})
 
 
 def _registered(stack: Stack) -> frozenset[str]:
@@ -182,7 +224,9 @@ def _targets(stack: Stack) -> Iterator[Target]:
         yield Target(delegate, values, stack.release, assume_ops_registered=stack.assume_ops_registered)
 
 
-def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tuple[str, ...]]:
+def _outcome(
+    model: Model, stack: Stack, runs: Sequence[Run], after_npu: Callable[[Stack], StackResult]
+) -> tuple[bool, tuple[str, ...]]:
     """Return whether CompiledModel is created, and notes on failures."""
     notes: list[str] = []
     if not runs or "npu" in stack.accelerators:
@@ -197,7 +241,7 @@ def _outcome(model: Model, stack: Stack, runs: Sequence[Run]) -> tuple[bool, tup
                 "Interpreter may still load the model"
             )
             return False, tuple(notes)
-        notes += (*_unknown_soc(stack), *_npu_notes(first)) if first.delegate.is_plugin else ()
+        notes += (*_unknown_soc(stack), *_npu_notes(first, lambda: after_npu(stack))) if first.delegate.is_plugin else ()
     is_created = True
     for run in [run for run in runs if not run.delegate.is_plugin]:
         if not (run.is_loaded and run.is_prepared):
@@ -245,7 +289,7 @@ def _known_socs(vendor: str) -> list[str]:
     return [full for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")]
 
 
-def _npu_notes(run: Run) -> Iterator[str]:
+def _npu_notes(run: Run, after_npu: Callable[[], StackResult]) -> Iterator[str]:
     if run.outcome == "restored":
         return
     if run.refusal is not None:
@@ -255,5 +299,20 @@ def _npu_notes(run: Run) -> Iterator[str]:
     else:
         yield (
             "selected nodes are not yet compiled: if the vendor's compiler fails for one partition, nothing runs on the NPU, "
-            "and CompiledModel continues with the other accelerators"
+            f"and {_outcome_without_npu(after_npu())}"
         )
+
+
+def _outcome_without_npu(result: StackResult) -> str:
+    """Return a clause about the outcome of the other accelerators if nothing runs on the NPU."""
+    accelerators = result.stack.accelerators
+    if not accelerators:
+        return "CompiledModel is not created, because it has no other accelerator"
+    if not result.is_created:
+        because = f"CompiledModel is not created, because {result.refusal}"
+        return because if result.refusal else f"then {result.notes[-1]}"
+    first = result.report.runs[0]
+    if accelerators == ("cpu",):
+        return "CompiledModel continues with the CPU"
+    measures, compute = measure(first), compute_of(first).totals
+    return f"the GPU then takes {share_text(measures.delegated_nodes, measures.nodes, *reversed(compute))}"

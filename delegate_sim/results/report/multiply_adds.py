@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
+from ...graph.reachable_subgraphs import called_subgraphs, subgraphs_from
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run
@@ -90,6 +91,22 @@ def compute_of(run: Run) -> Compute:
         tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([frozenset[int]() if fails else subgraph.delegated for subgraph in run.subgraphs]),
     )
+
+
+def counts_loops_once(run: Run) -> bool:
+    """Return whether a loop has multiply-adds. Such a loop runs its body several times, but the body counts once."""
+    graphs = {subgraph.graph.index: subgraph.graph for subgraph in run.subgraphs}
+    model = next(iter(graphs.values())).model if graphs else None
+    if model is None:
+        return False
+    bodies = [
+        index
+        for graph in graphs.values()
+        for node in graph.execution_plan
+        if graph.nodes[node].op == "WHILE"
+        for index in called_subgraphs(model, graph.nodes[node])
+    ]
+    return any(_counts_of(graphs[index]) for index in subgraphs_from(model, bodies) if index in graphs)
 
 
 def _counts_of(graph: Graph) -> Mapping[int, int]:

@@ -123,7 +123,10 @@ def test_markdown_has_the_tables_and_the_code(sweep):
 def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, source):
     result = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert result.exit_code == 0, result.stderr
-    assert "best.tflite: the best model for nnapi" in result.stdout
+    said, _, rest = result.stdout.partition("converters: ")
+    assert "\nbest.tflite: the best model for nnapi, " in said
+    assert "best.tflite" not in rest, "the file is named once"
+    assert "--best-for TARGET" not in result.stdout
     assert [node.op for node in load(tmp_path / "best.tflite").subgraphs[0].nodes] == ["FULLY_CONNECTED"]
     again = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert again.exit_code == 2

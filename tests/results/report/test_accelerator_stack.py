@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
+from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack, simulate_stacks
 from delegate_sim.results.report.placement import placements
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
+from tests.support.gate_models import reshaper
 
 ALL = ("npu", "gpu", "cpu")
 
@@ -66,6 +67,30 @@ def test_nothing_selected():
     found = result(chain(["CEIL"]))
     assert found.is_created
     assert any("selects no node" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("builder", "accelerators", "words"),
+    [
+        (chain(["TANH"]), ALL, "and the GPU then takes 100 % of nodes"),
+        (chain(["TANH"]), ("npu", "cpu"), "and CompiledModel continues with the CPU"),
+        (chain(["TANH"]), ("npu",), "and CompiledModel is not created, because it has no other accelerator"),
+        (chain(["SOFTMAX"]), ("npu", "gpu"), "and then some nodes need the CPU (1), but the CPU is not among the accelerators"),
+        (
+            reshaper(is_dynamic=True),
+            ALL,
+            "and CompiledModel is not created, because tensor 3 (flat) of subgraph 0 is dynamic",
+        ),
+    ],
+)
+def test_what_happens_without_the_npu(builder, accelerators, words):
+    model = delegate_sim.load(builder.bytes())
+    first, second = [
+        [note for note in found.notes if note.startswith("selected nodes are not yet compiled")]
+        for found in simulate_stacks(model, [Stack(accelerators, soc) for soc in ("google:Tensor_G5", "mediatek:mt6991")])
+    ]
+    assert f"nothing runs on the NPU, {words}" in first[0]
+    assert first == second
 
 
 def test_a_plugin_that_fails_leaves_everything_to_the_others():
