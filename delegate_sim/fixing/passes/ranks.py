@@ -1,11 +1,14 @@
-"""Rewrite nodes with tensors of more than four dimensions. Neighboring dimensions are joined."""
+"""Rewrite nodes as nodes with at most four dimensions, or with exactly four.
+
+Of more than four dimensions, neighbors are joined. Vectors and matrices get dimensions of size 1.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
@@ -28,6 +31,7 @@ _SUMS = "MEAN REDUCE_PROD SUM"
 _LIMITS = "REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN"
 
 _Shape = tuple[int, ...]
+_Axis = TypeVar("_Axis")
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
@@ -45,18 +49,21 @@ def lowered(
     operands: Mapping[int, Sequence[int]],
     results: Sequence[Sequence[int]],
     constants: Mapping[int, Any] = MappingProxyType({}),
+    *,
+    keeps_rank: bool = False,
     **options: Any,
 ) -> Sequence[Node] | None:
     """Return a node between RESHAPEs of its operands and results. Return None if that is impossible.
 
     ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
-    positions of index operands to new values. ``options`` are the changed options.
+    positions of index operands to new values. ``options`` are the changed options. If ``keeps_rank`` is false, operands may lack
+    leading dimensions of size 1.
     """
     before: list[Node] = []
     behind: list[Node] = []
     inputs, outputs = list(node.inputs), list(node.outputs)
     for position, shape in operands.items():
-        operand = _with_shape(work, work.input(node, position), tuple(shape), before)
+        operand = _with_shape(work, work.input(node, position), tuple(shape), before, keeps_rank=keeps_rank)
         if operand is None:
             return None
         inputs[position] = operand
@@ -286,18 +293,49 @@ def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
 def _slice(work: Work, node: Node) -> Sequence[Node] | None:
     axes = cuts(work, node) if _is_lowered(work, node) else None
     joined_axes = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
-    if joined_axes is None or work.input(node, 0).rank <= MOST:
-        return None
-    cut = [axis.taken for axis in joined_axes]
+    return None if joined_axes is None or work.input(node, 0).rank <= MOST else _cut(work, node, joined_axes)
+
+
+def _cut(work: Work, node: Node, axes: Sequence[CutAxis]) -> Sequence[Node] | None:
+    """Return a SLICE or STRIDED_SLICE along other dimensions, between RESHAPEs."""
+    cut = [axis.taken for axis in axes]
     if element_count(cut) != work.output(node).element_count:
         return None
-    starts = [axis.start for axis in joined_axes]
-    shapes = {0: [axis.size for axis in joined_axes]}
+    starts = [axis.start for axis in axes]
+    shapes = {0: [axis.size for axis in axes]}
     if node.op == "SLICE":
-        return lowered(work, node, shapes, [cut], {1: starts, 2: cut})
-    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in joined_axes]
+        return lowered(work, node, shapes, [cut], {1: starts, 2: cut}, keeps_rank=True)
+    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in axes]
+    constants = {1: starts, 2: ends, 3: [axis.stride for axis in axes]}
     masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask", "ellipsis_mask", "new_axis_mask"], 0)
-    return lowered(work, node, shapes, [cut], {1: starts, 2: ends, 3: [axis.stride for axis in joined_axes]}, **masks)
+    return lowered(work, node, shapes, [cut], constants, keeps_rank=True, **masks)
+
+
+def _slice_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a slice of a vector or matrix as a slice with four dimensions."""
+    source, target = work.input(node, 0), work.output(node)
+    if source.rank not in (1, 2) or work.is_open(source, target) or min(node.inputs) < 0:
+        return None
+    axes = cuts(work, node)
+    return None if axes is None else _cut(work, node, _as_image(axes, CutAxis(1, 0, 1, 1)))
+
+
+def _select_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a selection of matrix elements as a selection with four dimensions. Scalars keep their rank."""
+    operands = [work.tensor(index) for index in node.inputs]
+    target = work.output(node)
+    if target.rank != 2 or work.is_open(*operands, target) or min(node.inputs) < 0:
+        return None
+    if node.op == "SELECT" and {operand.shape for operand in operands} != {target.shape}:
+        return None
+    padded = {place: (1,) * (2 - operand.rank) + operand.shape for place, operand in enumerate(operands) if operand.rank}
+    shapes = {place: _as_image(shape, 1) for place, shape in padded.items()}
+    return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True)
+
+
+def _as_image(axes: Sequence[_Axis], single: _Axis) -> list[_Axis]:
+    """Return one or two dimensions with dimensions of size 1, ``single``, after the first. GPU delegates arrange them so."""
+    return [axes[0], *[single] * (MOST - len(axes)), *axes[1:]]
 
 
 def _pad(work: Work, node: Node) -> Sequence[Node] | None:
@@ -411,6 +449,15 @@ _ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
 )
 
 
+_RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
+    {
+        "SELECT": _select_of_rank_4,
+        "SELECT_V2": _select_of_rank_4,
+        "SLICE": _slice_of_rank_4,
+        "STRIDED_SLICE": _slice_of_rank_4,
+    }
+)
+
 _BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that merge and restore neighboring dimensions"
 _NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
@@ -431,6 +478,14 @@ PASSES: tuple[Pass, ...] = (
         "at most 4 dimensions and a known shape",
         Exactness.EXACT,
         _same_rank,
+    ),
+    node_pass(
+        "raised-to-rank-4",
+        " ".join(_RAISED),
+        "computes the node with 4 dimensions, between RESHAPEs that add and remove dimensions of size 1",
+        "for slices, rank 1 or 2, constant begin and sizes, and strides above 0; for selections, rank 2; a known shape",
+        Exactness.EXACT,
+        lambda work, node: _RAISED[node.op](work, node),
     ),
     node_pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
     node_pass(
