@@ -1,6 +1,6 @@
 """Rewrite nodes as nodes with at most four dimensions, or with exactly four.
 
-Of more than four dimensions, neighbors are joined. Vectors and matrices get dimensions of size 1.
+Of more than four dimensions, neighbors are joined. If there are fewer, dimensions of size 1 are added.
 """
 
 from __future__ import annotations
@@ -312,29 +312,37 @@ def _cut(work: Work, node: Node, axes: Sequence[CutAxis]) -> Sequence[Node] | No
 
 
 def _slice_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a slice of a vector or matrix as a slice with four dimensions."""
+    """Return a slice of a tensor with fewer than four dimensions as a slice with four dimensions."""
     source, target = work.input(node, 0), work.output(node)
-    if source.rank not in (1, 2) or work.is_open(source, target) or min(node.inputs) < 0:
+    if not 0 < source.rank < MOST or work.is_open(source, target) or min(node.inputs) < 0:
         return None
     axes = cuts(work, node)
     return None if axes is None else _cut(work, node, _as_image(axes, CutAxis(1, 0, 1, 1)))
 
 
 def _select_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a selection of matrix elements as a selection with four dimensions. Scalars keep their rank."""
+    """Return a selection of elements with two or three dimensions as one with four dimensions.
+
+    Scalars keep their rank. A condition of SELECT_V2 with a first dimension of size 1 keeps its rank too: it broadcasts, and the
+    RESHAPE of GPU delegates rejects BOOL.
+    """
     operands = [work.tensor(index) for index in node.inputs]
     target = work.output(node)
-    if target.rank != 2 or work.is_open(*operands, target) or min(node.inputs) < 0:
+    if not 1 < target.rank < MOST or work.is_open(*operands, target) or min(node.inputs) < 0:
         return None
     if node.op == "SELECT" and {operand.shape for operand in operands} != {target.shape}:
         return None
-    padded = {place: (1,) * (2 - operand.rank) + operand.shape for place, operand in enumerate(operands) if operand.rank}
-    shapes = {place: _as_image(shape, 1) for place, shape in padded.items()}
+    shapes = {}
+    for place, operand in enumerate(operands):
+        if operand.rank > target.rank:
+            return None
+        if operand.rank and not (node.op == "SELECT_V2" and place == 0 and operand.rank == target.rank and operand.shape[0] == 1):
+            shapes[place] = _as_image((1,) * (target.rank - operand.rank) + operand.shape, 1)
     return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True)
 
 
 def _as_image(axes: Sequence[_Axis], single: _Axis) -> list[_Axis]:
-    """Return one or two dimensions with dimensions of size 1, ``single``, after the first. GPU delegates arrange them so."""
+    """Return dimensions with dimensions of size 1, ``single``, after the first. GPU delegates arrange dimensions in this way."""
     return [axes[0], *[single] * (MOST - len(axes)), *axes[1:]]
 
 
@@ -483,7 +491,7 @@ PASSES: tuple[Pass, ...] = (
         "raised-to-rank-4",
         " ".join(_RAISED),
         "computes the node with 4 dimensions, between RESHAPEs that add and remove dimensions of size 1",
-        "for slices, rank 1 or 2, constant begin and sizes, and strides above 0; for selections, rank 2; a known shape",
+        "rank 3 or less, for selections at least 2; a known shape; for slices, constant positions and strides above 0",
         Exactness.EXACT,
         lambda work, node: _RAISED[node.op](work, node),
     ),

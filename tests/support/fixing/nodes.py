@@ -262,12 +262,12 @@ def _strided(sketch: Sketch) -> None:
 
 
 def _raised(sketch: Sketch) -> None:
-    """A slice of a vector or matrix, or a selection of a matrix's elements."""
+    """A slice or selection of up to three dimensions."""
     op = sketch.choice(("SELECT", "SELECT_V2", "SLICE", "STRIDED_SLICE", "STRIDED_SLICE"))
     if op.startswith("SELECT"):
         _selection(sketch, op)
         return
-    operand = _any_type(sketch, *sketch.choice(((5,), (1,), (4, 5), (1, 5), (4, 1))))
+    operand = _any_type(sketch, *sketch.choice(((5,), (1,), (4, 5), (1, 5), (4, 1), (2, 3, 4))))
     begin = [sketch.number(0, size - 1) for size in operand.shape]
     stride = sketch.choice((1, 1, 2)) if op == "STRIDED_SLICE" else 1
     taken = [-(-(size - first) // stride) for size, first in zip(operand.shape, begin, strict=True)]
@@ -279,7 +279,7 @@ def _raised(sketch: Sketch) -> None:
 
 
 def _selection(sketch: Sketch, op: str) -> None:
-    shape, kind = (3, 4), sketch.choice(("FLOAT32", "INT32"))
+    shape, kind = sketch.choice(((3, 4), (2, 3, 4))), sketch.choice(("FLOAT32", "INT32"))
     shapes = (shape,) if op == "SELECT" else (shape, (1, 4), (3, 1), (4,), ())
     condition = sketch.input_of("BOOL", sketch.choice(shapes))
     first = sketch.input_of(kind, shape)
