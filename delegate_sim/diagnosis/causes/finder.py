@@ -58,7 +58,7 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     """
     finder = _Finder(model, simulate, effort, names_others)
     finder.look()
-    return with_results(joined(finder.blockers()), model, finder.delegate, simulate, effort)
+    return with_results(joined(finder.blockers()), model, finder.first.run.target, simulate, effort)
 
 
 class _Finder:

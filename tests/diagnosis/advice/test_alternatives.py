@@ -238,7 +238,7 @@ def test_of_a_feature_level_that_does_not_help_it_is_said():
     same = Examined(diagnosis.run, unchanged(diagnosis.model))
     [cause] = diagnosis.blockers.causes
     blockers = replace(diagnosis.blockers, causes=(replace(cause, change="--feature-level=30: choose another"),))
-    [cause] = with_results(blockers, diagnosis.model, diagnosis.target.delegate, lambda *_: same, Effort(diagnosis.model)).causes
+    [cause] = with_results(blockers, diagnosis.model, diagnosis.target, lambda *_: same, Effort(diagnosis.model)).causes
     words = "use another delegate, or leave the nodes on the CPU; does not help: --feature-level=30 (2 of 3 nodes in 2 kernels)"
     assert cause.change == words
     assert cause.has_no_known_change

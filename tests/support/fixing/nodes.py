@@ -119,6 +119,21 @@ def _matrix(sketch: Sketch) -> None:
     sketch.node("BATCH_MATMUL", [operand, weights], "FLOAT32", (*operand.shape[:-1], 5), {"adj_y": swaps})
 
 
+def _matrices(sketch: Sketch) -> None:
+    """A product of several matrices: of computed ones, or of a constant on one side, which may be broadcast."""
+    batches = sketch.choice((((2,), (2,)), ((2, 3), (1, 3)), ((1, 2), (1, 2)), ((1,), (4,)), ((1, 1), (1, 1)), ((3,), (2, 1))))
+    swaps = sketch.chance(2), sketch.chance(2)
+    sizes = [size[::-1] if is_swapped else size for size, is_swapped in zip(((3, 8), (8, 5)), swaps, strict=True)]
+    shapes = [(*batch, *size) for batch, size in zip(batches, sizes, strict=True)]
+    constant = sketch.choice((-1, -1, 0, 1))
+    operands = [
+        sketch.constant("FLOAT32", shape, _values(sketch, shape)) if place == constant else sketch.input_of("FLOAT32", shape)
+        for place, shape in enumerate(shapes)
+    ]
+    result = (*np.broadcast_shapes(*batches), 3, 5)
+    sketch.node("BATCH_MATMUL", operands, "FLOAT32", result, dict(zip(("adj_x", "adj_y"), swaps, strict=True)))
+
+
 def _layer(sketch: Sketch) -> None:
     operand = _floats(sketch, *sketch.choice(((2, 3, 8), (1, 2, 3, 8), (1, 1, 8), (2, 1, 2, 3, 8))))
     kind = sketch.choice(("FLOAT32", "INT8"))
@@ -424,6 +439,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "constants-dequantized": _widened("INT8"),
         "bias-of-zeros": _bias,
         "matrix-product-as-layer": _matrix,
+        "matrix-product-unfolded": _matrices,
         "symmetric-activations": _dynamic_range,
         "weights-widened": _dynamic_range,
         "expand-dims-as-reshape": _expand,
