@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
+from ...graph.unassigned_variables import no_weights
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
@@ -69,6 +70,9 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Instructions for replacing operators that run subgraphs. No simulation shows the result."""
+
+_OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
+"""The operators that a conversion without weights writes in place of constants."""
 
 _FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
 
@@ -194,6 +198,8 @@ class Wording:
         problem, subject = self.identity
         code = SUGGESTION_FOR[problem]
         general = SUGGESTIONS[code].change
+        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (warning := no_weights(self.model)):
+            return "change-converter-setting", f"{warning[0].lower()}{warning[1:]}"
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return code, f"{self._fixed_inputs()}. {_FIXED_IN_FILE}"

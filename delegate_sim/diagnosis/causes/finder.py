@@ -318,7 +318,9 @@ class _Finder:
         if origin is not None and subject is not None:
             # No delegate takes the operator that makes the size unknown, so its cause is the operator.
             identity = Identity(Problem.OPERATOR, subject)
-            self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
+            # The operators of lists may also be unregistered.
+            known = self.remedies.get(identity, Remedy(accepts=True))
+            self.remedies[identity] = replace(known, fixed_shapes=True, repaired_nodes=known.repaired_nodes | {origin})
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
         else:
             identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
