@@ -40,6 +40,10 @@ class FixError(DelegateSimError):
         self.path = path
 
 
+class NotRunningError(FixError):
+    """A model does not run on the CPU."""
+
+
 def fault_text(error: Exception) -> str:
     """Return the message for an internal error."""
     return f"internal error: {type(error).__name__}: {error}"

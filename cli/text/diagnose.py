@@ -72,19 +72,7 @@ def diagnosis_lines(
     if len(shown) < len(diagnosis.findings):
         yield Line("")
         yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
-    simulated = [finding for finding in diagnosis.findings if finding.cause.is_simulated]
-    if not diagnosis.findings:
-        yield Line("")
-        yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
-    elif simulated:
-        rest = "" if len(simulated) == len(diagnosis.findings) else " whose result can be simulated"
-        yield Line("")
-        yield Line(f"With all causes fixed{rest}", _HEADING)
-        yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
-        if times is not None:
-            from .timing.bounds import bounds_lines
-
-            yield from bounds_lines(times.of_all(), target.delegate.name, width, "  ")
+    yield from _without_all_lines(diagnosis, words, width, times)
     yield from _plain_fix_lines(diagnosis, words, width)
     yield from plugin_lines([diagnosis.run], width)
     yield Line("")
@@ -102,6 +90,23 @@ def _notes(diagnosis: Diagnosis, width: int, *, has_times: bool) -> Iterator[Lin
         yield from indented(ranked, width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield from loop_lines([diagnosis.run], width)
+
+
+def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, times: FixTimes | None) -> Iterator[Line]:
+    """Yield the result of fixing all causes that can be simulated, and the time that this can save."""
+    simulated = [finding for finding in diagnosis.findings if finding.cause.is_simulated]
+    if not diagnosis.findings:
+        yield Line("")
+        yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
+    elif simulated:
+        rest = "" if len(simulated) == len(diagnosis.findings) else " whose result can be simulated"
+        yield Line("")
+        yield Line(f"With all causes fixed{rest}", _HEADING)
+        yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
+        if times is not None:
+            from .timing.bounds import bounds_lines
+
+            yield from bounds_lines(times.of_all(), diagnosis.target.delegate.name, width, "  ")
 
 
 def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:

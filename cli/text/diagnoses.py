@@ -190,8 +190,8 @@ def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
         yield Line(f"  {printable(fix.command)}", _HINT)
         return
     if plan.is_changed:
-        for after in plan.after:
-            yield from indented(f"{after.delegate.name}: {result_words(cost_of(after))}", width, "  ")
+        for name, after in zip(target_names(plan.targets), plan.after, strict=True):
+            yield from indented(f"{name}: {result_words(cost_of(after))}", width, "  ")
         names = ", ".join([step.name for step in plan.steps])
         yield from indented(f"{plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
         yield Line(f"  {printable(fix.command)}", _HINT)

@@ -113,6 +113,10 @@ class Delegate:
         """Return the rules that apply with these options."""
         return self.rules
 
+    def supports_operator(self, op: str, options: OptionValues) -> bool:
+        """Return whether the delegate takes some nodes of an operator with these options."""
+        return self.rules_for(options).rule_of(op) is not None
+
     def release_notes(self, release: Release) -> Iterator[str]:
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         history = self.history

@@ -75,9 +75,9 @@ class Float16Remapping:
     def remapped(self, node: Node) -> Node:
         """Return a copy of the node that reads the float16 constants, or the node itself if it reads none of them."""
         constants = self.constants
-        if constants and any(index in constants for index in node.inputs):
-            return node._replace(inputs=tuple(constants.get(index, index) for index in node.inputs))
-        return node
+        if constants.keys().isdisjoint(node.inputs):
+            return node
+        return node._replace(inputs=tuple([constants.get(index, index) for index in node.inputs]))
 
     def apply(self, graph: Graph, nodes: Iterable[int]) -> Graph:
         """Return the graph in which these nodes read the float16 constants."""

@@ -16,6 +16,7 @@ from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
 from ..results.report.outcome_words import state_entry, words_of
 from ..results.report.tables import model_name, report_tables, run_words
+from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import Target
 from ..version import __version__
@@ -86,6 +87,11 @@ class Diagnosis(Shown):
         return roots.is_dynamic(self.run)
 
     @property
+    def lacks_operators(self) -> bool:
+        """True if the model does not run because custom operators are not registered."""
+        return self.run.refusal is not None and self.run.refusal.code == OPERATOR_NOT_REGISTERED.name
+
+    @property
     def not_simulated(self) -> tuple[str, ...]:
         """The hypothetical changes that were not simulated. Each text names the reason: a limit, or a missing package."""
         is_incomplete = self.is_incomplete or self._finder.has_left_out
@@ -107,8 +113,11 @@ class Diagnosis(Shown):
 
     @functools.cached_property
     def plain_fix(self) -> PlainFix | None:
-        """The result of ``fix`` with all its passes. None if the result of a single pass is the same or better."""
-        if not self.findings:
+        """The result of ``fix`` with all its passes. None if the result of a single pass is the same or better.
+
+        None also if custom operators are not registered, because ``fix`` cannot run such a model to compare the outputs.
+        """
+        if not self.findings or self.lacks_operators:
             return None
         plain = plain_fix(self.fix_search)
         if plain is None or plain.cost is None:

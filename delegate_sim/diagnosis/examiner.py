@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -67,7 +68,8 @@ class RefusedNode(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-class Examined(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Examined:
     """A simulated run of a changed model. ``change`` maps nodes of the changed model to nodes of the original model."""
 
     run: Run
@@ -83,8 +85,9 @@ class Examined(NamedTuple):
             if key is not None:
                 yield RefusedNode(key, subgraph.graph.nodes[index].op, reasons)
 
+    @functools.cached_property
     def cost(self) -> Cost:
-        """Return the measures of the run."""
+        """The measures of the run."""
         compute = compute_of(self.run)
         return Cost(measure(self.run), compute.delegated_multiply_adds, compute.multiply_adds, self.run.delegate.name)
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ..graph.effort import Effort, Tries
 from ..results.report.measures import TAKEN
 from ..rules.kinds import Problem
-from .causes.cause import Cause, Identity
+from .causes.cause import LISTS, Cause, Identity
 from .examiner import Cost
 
 _SIMULATED = 12
@@ -78,7 +78,7 @@ def rank(
     bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
     useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]
     never_needed = _never_needed(useless, by_weight, cost_without, effort)
-    needs |= dict.fromkeys([cause.identity for cause in never_needed])
+    needs |= {cause.identity: _needed_loop(cause, causes) for cause in never_needed}
     candidates = [cause for cause in by_weight if cause not in never_needed]
     for cause in effort.limit([cause for cause in useless if cause not in never_needed]):
         needed = _needed(cause, candidates, now, cost_without, tries)
@@ -118,6 +118,16 @@ def rank(
         for number, cause in effort.limit(enumerate(order[: min(_TOGETHER, tried)]))
     }
     return Ranking(order, alone, together, needs, instead)
+
+
+def _needed_loop(cause: Cause, causes: Sequence[Cause]) -> tuple[Identity, ...] | None:
+    """Return the cause of a loop that stores its results in lists, for a cause of unknown sizes. Otherwise, return None.
+
+    The simulation of the loop's fix assumes known sizes. But the converter can unroll the loop only if the sizes are known, so
+    known sizes are useful, and both causes must be fixed.
+    """
+    has_loop = any(other.identity == LISTS for other in causes)
+    return (LISTS,) if has_loop and cause.identity.problem is Problem.DYNAMIC_SHAPE else None
 
 
 def _never_needed(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..errors import FixError, ModelError
+from ..errors import FixError, ModelError, NotRunningError
 from ..foundation.files import write_chunks
 from ..foundation.printable import printable
 from ..graph.reachable_subgraphs import subgraphs_from
@@ -19,7 +19,7 @@ from ..results.report.display import Times
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
 from .score import standing
-from .search import FixPlan
+from .search import FixPlan, unregistered_text
 from .splitting import Split, second_model
 
 SAMPLES = 2
@@ -100,7 +100,14 @@ def fix(
         _check_prediction(plan, first)
         check_file(first)
         if proves:
-            differences[0] = prove(plan, first, data, samples, then)
+            try:
+                differences[0] = prove(plan, first, data, samples, then)
+            except NotRunningError as error:
+                # The models run here without the application, so its operators are not registered.
+                text = unregistered_text(model, replace(plan.targets[0], assume_ops_registered=False))
+                raise FixError(
+                    f"{text}; --no-proof writes the file without running the models" if text else str(error)
+                ) from error
 
     def check_first(first: str) -> None:
         split = plan.split

@@ -12,6 +12,7 @@ from ..graph.effort import REWRITING, Effort, SharedEffort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
+from ..releases.wording import LISTS
 from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, start_with
@@ -159,10 +160,19 @@ def _why_not_prepared(model: Model, target: Target) -> str:
 
     An unregistered custom operator can be the reason, because the runtime may reach the operator only if shapes are fixed.
     """
-    missing = custom_operators(model, target).unregistered
-    if missing:
-        return f"the original model does not run on the CPU: no kernel is registered for {', '.join(sorted(missing))}"
-    return "the runtime cannot prepare the model with these shapes"
+    return unregistered_text(model, target) or "the runtime cannot prepare the model with these shapes"
+
+
+def unregistered_text(model: Model, target: Target) -> str:
+    """Return the operators that keep a model from running on the CPU, and advice. Empty if all operators are registered."""
+    if missing := custom_operators(model, target).unregistered:
+        loop = any(op.startswith(LISTS) for op in missing)
+        change = "with a fixed batch and with unroll=True in Keras' recurrent layers" if loop else "without these operators"
+        return (
+            f"the original model does not run on the CPU, because no kernel is registered for {', '.join(sorted(missing))}; "
+            f"convert again {change} (see delegate-sim diagnose)"
+        )
+    return ""
 
 
 class _Detours:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bundles.ranged import pieces
-from ..errors import FixError, MissingPackageError
+from ..errors import FixError, MissingPackageError, NotRunningError
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
@@ -397,5 +397,5 @@ def _run(folder: Path, job: dict[str, Any], python: str) -> dict[str, Any]:
         raise FixError(f"the runtime crashed when it tried to {action} {_SIDES[side]} on the CPU (status {status})")
     results: dict[str, Any] = json.loads(result.read_text("utf-8"))
     if "error" in results:
-        raise FixError(f"{_SIDES[results['side']]} does not run on the CPU; the runtime reports: {results['error']}")
+        raise NotRunningError(f"{_SIDES[results['side']]} does not run on the CPU; the runtime reports: {results['error']}")
     return results

@@ -233,8 +233,6 @@ class ModelBuilder:
 
     def _check_indices(self, indices: Sequence[int], call: Call) -> None:
         count = len(self._operands)
-        if not indices or (min(indices) >= 0 and max(indices) < count):
-            return
         for index in indices:
             if not 0 <= index < count:
                 refuse(OPERAND_INDEX, call, "operand index", index, f"less than {count}")

@@ -35,6 +35,8 @@ NOT_ALLOCATED_LINE = "Failed to allocate tensors!"
 """The line that benchmark_model prints if the runtime cannot prepare the graph."""
 FLEX = "Flex"
 """The prefix of the names of TensorFlow operators that the Flex delegate runs (``IsFlexOp``, ``util.cc``)."""
+LISTS = (f"{FLEX}TensorList", "TensorList")
+"""Name prefixes of operators that collect a loop's results in a list. One prefix is TensorFlow's, and one is the runtime's."""
 
 _NO_FLEX_LINE = (
     "Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make sure you apply/link "

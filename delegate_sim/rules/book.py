@@ -163,6 +163,10 @@ class RuleBook(Generic[T]):
             return rule
         return self.others
 
+    def has_rule(self, op: str) -> bool:
+        """Return whether an operator, builtin or custom, has its own rule."""
+        return op in self.custom or self._builtin(op) is not None
+
     def changed_in(self, ops: Iterable[tuple[str, bool]]) -> set[Release]:
         """Return the releases in which checks of the operators ``ops`` were added or removed.
 

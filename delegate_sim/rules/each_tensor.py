@@ -50,12 +50,13 @@ def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[obj
 
     def check_of(demand: TensorDemand) -> Check[object]:
         def find(node: NodeView) -> str | None:
+            before: list[Tensor] = []
             for name, tensor in tensors(node):
                 description = demand.finder(tensor)
                 if description is not None:
-                    return f"{name} {description}"
-                if any(other.finder(tensor) is not None for other in demands):
-                    return None
+                    is_first = all(other.finder(earlier) is None for earlier in before for other in demands)
+                    return f"{name} {description}" if is_first else None
+                before.append(tensor)
             return None
 
         return check(demand.kind, demand.needed, find, demand.hint)

@@ -14,6 +14,7 @@ from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
+from ..graph.unassigned_variables import no_weights
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
@@ -48,7 +49,8 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
     refusal = None if selection.failure is None else _refusal(selection.failure)
-    warnings = (*target.delegate.release_notes(target.release), *precompiled(model).words, *selection.warnings)
+    of_model = [*filter(None, [no_weights(model)]), *precompiled(model).words]
+    warnings = (*target.delegate.release_notes(target.release), *of_model, *selection.warnings)
     return Run(target, outcome, refusal, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 

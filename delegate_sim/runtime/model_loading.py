@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
+from ..graph.unassigned_variables import no_weights
 from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
@@ -208,10 +209,12 @@ def _without_kernel(model: Model) -> tuple[str, ...]:
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, runnable: Collection[str] = ()) -> Iterator[str]:
-    """Yield warnings about precompiled parts of the model and about operators that are assumed to load.
+    """Yield warnings about missing weights, precompiled parts of the model, and operators that are assumed to load.
 
     ``runnable`` has the custom operators that the simulated delegates run.
     """
+    if warning := no_weights(model):
+        yield warning
     yield from compiled_for(model, runnable)
     for code in loading.refused if custom.assume_ops_registered else ():
         reason = unresolved(code.op, code.version, loading.release)

@@ -75,7 +75,7 @@ def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]
                 tuple([line for one in wrong for line in one.lines]),
             )
             for tensor in suspects
-            if (wrong := tuple(_wrong(tensor, count, release)))
+            if (wrong := tuple(_wrong(tensor, count, release, may_overflow=tensor.shape in odd)))
         ]
         if invalid:
             return tuple(invalid)
@@ -90,16 +90,15 @@ def _keeps_anything(tensor: Tensor) -> bool:
     return tensor.data is not None or tensor.quantization is not None or tensor.is_variable
 
 
-def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTensor]:
+def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool) -> Iterator[_WrongTensor]:
     """Yield the problems with a tensor, in the runtime's order."""
     if tensor.quantization is not None:
         wrong = _wrong_quantization(tensor) or _wrong_multi_axis(tensor.quantization, tensors, release)
         if wrong is not None:
             yield _WrongTensor(wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters."))
-    knows_external = release.is_at_least(_EXTERNAL_BUFFERS)
-    is_external = knows_external and tensor.external_buffer != 0
+    is_external = tensor.external_buffer != 0 and release.is_at_least(_EXTERNAL_BUFFERS)
     if tensor.data is not None and (tensor.is_variable or is_external):
-        buffer = "buffer or external buffer" if knows_external else "buffer"
+        buffer = "buffer or external buffer" if release.is_at_least(_EXTERNAL_BUFFERS) else "buffer"
         line = f"Tensor {tensor.index} is a variable tensor with {buffer}. It's not supported now."
         yield _WrongTensor(f"it has data and is {'a variable' if tensor.is_variable else 'in an external buffer'}", (line,))
     invalid = f"Tensor {tensor.index} is invalidly specified in schema."
@@ -107,28 +106,23 @@ def _wrong(tensor: Tensor, tensors: int, release: Release) -> Iterator[_WrongTen
         if tensor.is_variable and tensor.data is None:
             yield _WrongTensor(f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid))
     elif not _is_sparse_constant(tensor):
-        size = _wrong_size(tensor, release, has_data_elsewhere=is_external)
-        if size is not None:
-            yield _WrongTensor(size[0], (*size[1:], invalid))
+        overflowing = _overflowing(tensor, release) if may_overflow else ""
+        if overflowing:
+            line = f"tflite/util.cc BytesRequired number of {overflowing} overflowed."
+            yield _WrongTensor(f"its shape is {list(tensor.shape)}", (line, invalid))
+        elif tensor.data is not None and not is_external and tensor.data[1] < (required := tensor.byte_size):
+            # The runtime's line is left out, because it contains a line number of the runtime's source.
+            yield _WrongTensor(f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}", (invalid,))
 
 
-def _wrong_size(tensor: Tensor, release: Release, *, has_data_elsewhere: bool) -> tuple[str, ...] | None:
-    """Return the problem with a tensor's shape: a description, and the line that the runtime logs.
-
-    If a constant has too little data, the runtime's line is left out, because it contains a line number of the runtime's
-    source.
-    """
-    words = f"its shape is {list(tensor.shape)}"
+def _overflowing(tensor: Tensor, release: Release) -> str:
+    """Return which number overflows when the runtime computes a tensor's size, "elements" or "bytes", or "" if none does."""
     is_negative = min(tensor.shape, default=0) < 0
     if (is_negative and release.is_at_least(_SIGNED_SIZES)) or not fits_if_unsigned(tensor.shape):
-        return words, "tflite/util.cc BytesRequired number of elements overflowed."
+        return "elements"
     bits = schema.BITS_PER_ELEMENT.get(tensor.type, 0)
     elements = element_count(tensor.shape)
-    if elements * max(bits, 8) // 8 > _MOST or (is_negative and elements):
-        return words, "tflite/util.cc BytesRequired number of bytes overflowed."
-    if tensor.data is not None and not has_data_elsewhere and tensor.data[1] < (required := tensor.byte_size):
-        return (f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}",)
-    return None
+    return "bytes" if elements * max(bits, 8) // 8 > _MOST or (is_negative and elements) else ""
 
 
 def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release) -> tuple[str, str] | None:

@@ -60,7 +60,7 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
 
 
 def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsTogether, ...]:
-    return settings_for(diagnosis.model, diagnosis.target.delegate, finding.cause)
+    return settings_for(diagnosis.model, diagnosis.target, finding.cause)
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:

@@ -266,6 +266,44 @@ def test_of_several_passes_the_one_that_helps_most_is_named():
     assert diagnosis.pass_for(rank).name == "rows-of-rank-4"
 
 
+def _slice(graph, shape, begin, taken, stride=1):
+    end = [first + stride * size for first, size in zip(begin, taken, strict=True)]
+    values = (begin, end, [stride] * len(begin))
+    rows = [graph.tensor(f"row {place}", "INT32", [len(row)], data=row) for place, row in enumerate(values)]
+    x, y = graph.input("x", "FLOAT32", shape), graph.tensor("y", "FLOAT32", taken)
+    graph.node("STRIDED_SLICE", [x, *rows], [y], 1, {})
+    return y
+
+
+def _select(graph, shape):
+    condition, first, second = (
+        graph.input(name, kind, shape) for name, kind in (("c", "BOOL"), ("x", "FLOAT32"), ("z", "FLOAT32"))
+    )
+    y = graph.tensor("y", "FLOAT32", shape)
+    graph.node("SELECT_V2", [condition, first, second], [y], 1, {})
+    return y
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda graph: _slice(graph, [9], [2], [3]),
+        lambda graph: _slice(graph, [1, 12], [0, 4], [1, 4]),
+        lambda graph: _slice(graph, [3, 12], [0, 4], [2, 4]),
+        lambda graph: _slice(graph, [4, 4, 12], [0, 0, 0], [2, 2, 6], stride=2),
+        lambda graph: _select(graph, [1, 12]),
+    ],
+    ids=["slice of rank 1", "slice of one row", "slice of rank 2", "slice with strides of rank 3", "select of rank 2"],
+)
+def test_slices_and_selections_run_on_the_gpu_with_four_dimensions(add):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.outputs(add(graph))
+    plan = search(load(builder.bytes()), [target("gpu")])
+    assert [step.name for step in plan.steps] == ["raised-to-rank-4"]
+    assert [standing.measures.fallback_nodes for standing in (*plan.before, *plan.after)] == [1, 0]
+
+
 def test_running_all_nodes_is_better_than_fewer_bytes():
     """LiteRT-LM refuses a model on the GPU if one node stays on the CPU."""
     builder = ModelBuilder()

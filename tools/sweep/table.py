@@ -92,13 +92,13 @@ def foretold(swept: Swept) -> dict[str, Any]:
     answers = {}
     for label, target in swept.targets:
         diagnosis = diagnose(model, target)
-        asked = [(finding.cause, settings_for(model, target.delegate, finding.cause)) for finding in diagnosis.findings]
+        asked = [(finding.cause, settings_for(model, target, finding.cause)) for finding in diagnosis.findings]
         causes = [cause for cause, settings in asked if settings]
         without = Examiner(model, target, diagnosis.effort).simulate(*diagnosis.blockers.without(causes))
         answers[label] = {
             "now": _cost(diagnosis.now),
             "settings": sorted({setting.value for _, settings in asked for together in settings[:1] for setting in together}),
-            "then": _cost(without.cost()),
+            "then": _cost(without.cost),
             "others": [cause.name for cause, settings in asked if not settings],
         }
     return answers

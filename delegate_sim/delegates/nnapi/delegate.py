@@ -34,7 +34,7 @@ from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
 from .partitions import Partitions
 from .rules import RULES
-from .supported_nodes import supported_nodes
+from .supported_nodes import supported_nodes, supports_operator
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2
 
 if TYPE_CHECKING:
@@ -160,6 +160,10 @@ class NnapiDelegate(Delegate):
         if partitions.failure(subset, lambda: ()) is None:
             return None
         return partitions.kernel_failure(_delegated(decision.grouped()), subset)
+
+    def supports_operator(self, op: str, options: OptionValues) -> bool:
+        """Return whether the delegate takes some nodes of an operator at the feature level in the options."""
+        return supports_operator(op, options)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that may avoid a refusal.

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from ...graph.graph import Graph
 from ...graph.partition import partition
-from ...releases.catalogue import Release
+from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..decision import Decision, take_supported
 from ..float16_weights import Float16Remapping
 from ..options import OptionValues
 from .options import is_accelerator_specified, validation_level
 from .rules import RULES
+from .rules.checks import accepts_at_level
 from .target import NnapiTarget
 
 
 def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tuple[Decision, bool]:
     """Return the decision about the nodes, and whether nodes read float16 weights without a DEQUANTIZE."""
-    target = NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
+    target = _target(options, release)
     remapping = Float16Remapping()
     widened = [node for node in map(graph.nodes.__getitem__, graph.execution_plan) if node.op == "DEQUANTIZE"]
     if not any(graph.view(node).is_constant_float16_dequantize for node in widened):
@@ -26,6 +27,16 @@ def supported_nodes(graph: Graph, options: OptionValues, release: Release) -> tu
     return Decision(graph, verdicts, supported, partition(graph, supported) if supported else ()), bool(
         supported and remapping.nodes
     )
+
+
+def supports_operator(op: str, options: OptionValues) -> bool:
+    """Return whether the delegate takes some nodes of an operator at the feature level in the options."""
+    rule = RULES.rule_of(op)
+    return rule is not None and accepts_at_level(rule, _target(options, NEWEST))
+
+
+def _target(options: OptionValues, release: Release) -> NnapiTarget:
+    return NnapiTarget(validation_level(options), is_accelerator_specified(options), release)
 
 
 def _supported_with_float16(

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...delegates.base import Delegate
 from ...errors import LimitError
 from ...foundation import converter_attributes as attributes
 from ...graph.effort import Effort, Tries
@@ -15,7 +14,8 @@ from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
-from ..causes.alternative import IF_TAKEN, Alternative
+from ...runtime.target import Target
+from ..causes.alternative import IF_TAKEN, WITH_OTHERS, WITH_SIZES, Alternative
 from ..causes.cause import Blockers, Cause, Remedy
 from ..causes.conversion_causes import OF_TYPES, Simulate, form
 from ..examiner import Cost, Examined
@@ -30,10 +30,15 @@ _WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
 
 WRITTEN_AS = "can be written as"
+TAKE_NODES = " take the nodes: "
+"""A part of advice between the description of other devices and the options that simulate these devices."""
 SUPPORTED_BY = "other delegates that take"
 
 _NOT_SIMULATED = "not simulated"
 _HELPS_NOT = "does not help"
+_HELPS_ONLY_WITH = f"helps only with {WITH_OTHERS}"
+_ORDER = ("", WITH_SIZES, WITH_OTHERS)
+"""The values of ``Alternative.assumed``. Alternatives that assume less come first."""
 
 FULLY_QUANTIZED = (
     f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
@@ -122,7 +127,7 @@ _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-
 """Hypothetical conversions that put another value into the attention mask, each with the value."""
 _IN_FLOAT32 = "store the weights in float32: leave converter.optimizations empty"
 _IN_APPLICATION = "let the application run the subgraphs as separate models"
-_INSTEAD_OF_OPTIONS: Mapping[Problem, str] = MappingProxyType(
+INSTEAD_OF_OPTIONS: Mapping[Problem, str] = MappingProxyType(
     {
         Problem.LIMIT: "remove the nodes that split the graph",
         Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
@@ -142,20 +147,20 @@ class _Offer:
     remedy: Remedy
 
 
-def with_results(blockers: Blockers, model: Model, delegate: Delegate, simulate: Simulate, effort: Effort) -> Blockers:
+def with_results(blockers: Blockers, model: Model, target: Target, simulate: Simulate, effort: Effort) -> Blockers:
     """Return the causes with the simulated results of their alternatives.
 
     An alternative helps if it delegates some of the cause's nodes and improves the result. The diagnosis assumes the first
     alternative of each cause. The advice marks alternatives that do not help.
     """
     judge = _AlternativeJudge(blockers, simulate, effort)
-    return replace(blockers, causes=tuple([_with_results(cause, model, delegate, judge) for cause in blockers.causes]))
+    return replace(blockers, causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
 
 
-def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _AlternativeJudge) -> Cause:
-    if cause.identity.problem in _INSTEAD_OF_OPTIONS and cause.remedy.options:
+def _with_results(cause: Cause, model: Model, target: Target, judge: _AlternativeJudge) -> Cause:
+    if cause.identity.problem in INSTEAD_OF_OPTIONS and cause.remedy.options:
         return _with_result_of_options(cause, judge)
-    offers = list(_offers(cause, model, delegate))
+    offers = list(_offers(cause, model, target))
     if not offers:
         return _with_result_of_rewrite(_with_note_of_folding(_without_result(cause, model)), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
@@ -163,7 +168,12 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
     # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
-    helping.sort(key=lambda pair: (pair[1].with_others is not None, pair[0].remedy != cause.remedy))
+    helping.sort(key=lambda pair: (_ORDER.index(pair[1].assumed), pair[0].remedy != cause.remedy))
+    assuming_all = [pair for pair in helping if pair[1].assumed == WITH_OTHERS]
+    if len(assuming_all) < len(helping):
+        helping = helping[: len(helping) - len(assuming_all)]
+    else:
+        assuming_all = []
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
@@ -173,11 +183,13 @@ def _with_results(cause: Cause, model: Model, delegate: Delegate, judge: _Altern
     text = "; or ".join(texts)
     useless = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is not None]
     unknown = [f"{offer.name} ({alternative.result})" for offer, alternative in left_out if alternative.cost is None]
+    if assuming_all:
+        text += f"; {_HELPS_ONLY_WITH}: {', '.join([f'{offer.name} ({other.last_result})' for offer, other in assuming_all])}"
     text += f"; {_HELPS_NOT}: {', '.join(useless)}" if useless else ""
     text += f"; {_NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
     # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = helping[0][0].remedy if helping and (is_local or not cause.remedy.accepts) else cause.remedy
-    ordered = tuple([alternative for _, alternative in (*helping, *left_out)])
+    ordered = tuple([alternative for _, alternative in (*helping, *assuming_all, *left_out)])
     is_at_an_end = cause.suggestion == "leave-on-cpu"
     suggestion = SUGGESTION_FOR[cause.identity.problem] if helping and is_at_an_end else cause.suggestion
     if helping and cause.identity.problem is Problem.OPERATOR and helping[0][0].remedy.conversion and not is_local:
@@ -220,6 +232,8 @@ def _with_result_of_options(cause: Cause, judge: _AlternativeJudge) -> Cause:
     If the change does not help, advise what to do instead. A raised limit on partitions counts as a change that does not help
     only if the delegate then fails, because users may want more kernels.
     """
+    if TAKE_NODES in cause.change:
+        return _with_result_of_devices(cause, judge)
     options, _, explanation = cause.change.partition(": ")
     changed = judge.judged(cause, _Offer(options, options, cause.remedy))
     if changed.cost is None:
@@ -227,8 +241,30 @@ def _with_result_of_options(cause: Cause, judge: _AlternativeJudge) -> Cause:
     elif changed.helps or (cause.identity.problem is Problem.LIMIT and changed.cost.measures.is_delegated):
         text = f"{changed.text}: {explanation}"
     else:
-        text = f"{_INSTEAD_OF_OPTIONS[cause.identity.problem]}; {_HELPS_NOT}: {changed.text}"
+        text = f"{INSTEAD_OF_OPTIONS[cause.identity.problem]}; {_HELPS_NOT}: {changed.text}"
     return replace(cause, change=text, alternatives=(changed,))
+
+
+def _with_result_of_devices(cause: Cause, judge: _AlternativeJudge) -> Cause:
+    """Add the results to advice that names other devices.
+
+    If all operators of the cause can be replaced, the diagnosis assumes this, because users cannot change their devices.
+    """
+    advice, _, options = cause.change.rpartition(TAKE_NODES)
+    change, _, devices = advice.rpartition("; ")
+    is_rewritten = change.count(WRITTEN_AS) == len(cause.operators)
+    alternatives = []
+    if is_rewritten:
+        alternatives.append(judge.judged(cause, _Offer(change, "", Remedy(accepts=True))))
+        cost, result = alternatives[0].cost, alternatives[0].result
+        change += f"; {_NOT_SIMULATED}: {result}" if cost is None else f"; {IF_TAKEN}: {result}"
+    others = judge.judged(cause, _Offer(options, options, cause.remedy))
+    if others.cost is None:
+        text = f"{change}; {devices}{TAKE_NODES}{options} ({_NOT_SIMULATED}: {others.result})"
+    else:
+        text = f"{change}; {devices}{TAKE_NODES}{others.text}" if others.helps else f"{change}; {_HELPS_NOT}: {others.text}"
+    remedy = Remedy(accepts=True) if is_rewritten else cause.remedy
+    return replace(cause, change=text, remedy=remedy, alternatives=(*alternatives, others))
 
 
 def _with_result_of_rewrite(cause: Cause, judge: _AlternativeJudge) -> Cause:
@@ -258,7 +294,7 @@ def _otherwise(cause: Cause, offer: _Offer) -> str:
     return SUGGESTIONS[SUGGESTION_FOR[Problem.TYPE]].change if cause.identity.problem is Problem.TYPE else cause.change
 
 
-def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
+def _offers(cause: Cause, model: Model, target: Target) -> Iterator[_Offer]:
     problem, subject = cause.identity
     if set(subject) & _INLINED.keys():
         op = next(op for op in subject if op in _INLINED)
@@ -281,7 +317,7 @@ def _offers(cause: Cause, model: Model, delegate: Delegate) -> Iterator[_Offer]:
             _IN_FLOAT, "float32 with tf.cast", Remedy(float_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
         )
         return
-    alternatives = settings_for(model, delegate, cause)
+    alternatives = settings_for(model, target, cause)
     if alternatives and problem is Problem.TYPE:
         alternatives += OF_FORMS[form(model)]
     names = [_OF_SETTINGS[together] for together in alternatives if together in _OF_SETTINGS]
@@ -330,7 +366,11 @@ def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
 
 
 class _AlternativeJudge:
-    """Simulates each offer alone. If an offer alone does not help, it is simulated again with all other causes fixed."""
+    """Simulates each offer alone. If an offer alone does not help, it is simulated again with other causes fixed.
+
+    Unknown input sizes may keep the whole graph off the delegate, so that no other change helps alone. They are fixed first, and
+    then all other causes.
+    """
 
     def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
         self._blockers = blockers
@@ -343,16 +383,21 @@ class _AlternativeJudge:
         others = [other for other in self._blockers.causes if other is not cause]
         unknown = Alternative(offer.change, offer.name, None, helps=False, conversion=offer.remedy.conversion)
         first: Cost | None = None
-        for fixed in ([], others) if others else ([],):
+        of_sizes = [other for other in others if other.remedy.fixed_inputs]
+        for assumed, fixed in (("", []), (WITH_SIZES, of_sizes), (WITH_OTHERS, others)):
+            if assumed and not fixed:
+                continue
             if not self._tries.take():
                 break
             try:
                 now, then = self._without(fixed), self._without([replace(cause, remedy=offer.remedy), *fixed])
             except LimitError as error:
                 return replace(unknown, unknown=error.reason)
-            if _takes_some(cause, then) and gain(now.cost(), then.cost()) > _WITHOUT_GAIN:
-                return replace(unknown, cost=first or then.cost(), helps=True, with_others=then.cost() if fixed else None)
-            first = first or then.cost()
+            if _takes_some(cause, then) and gain(now.cost, then.cost) > _WITHOUT_GAIN:
+                return replace(
+                    unknown, cost=first or then.cost, helps=True, with_others=then.cost if fixed else None, assumed=assumed
+                )
+            first = first or then.cost
         return replace(unknown, unknown=self._effort.reason) if first is None else replace(unknown, cost=first)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:

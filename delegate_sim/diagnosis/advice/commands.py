@@ -23,12 +23,38 @@ def fix_command(model: Model, target: Target, *arguments: str) -> str:
 def joint_fix_command(model: Model, targets: Sequence[Target], *arguments: str) -> str:
     """Return the command line that rewrites a model for several targets.
 
-    Return "" if no command line describes exactly these targets, for example if two targets have the same delegate.
+    Targets with the same delegate may differ in one option, such as ``--android``. Return "" if no command line describes exactly
+    these targets.
     """
-    delegates = [target.delegate.name for target in targets]
     common = {(target.release, target.defaults, target.assume_ops_registered) for target in targets}
-    if len(set(delegates)) < len(delegates) or len(common) > 1:
+    of_targets = _of_one_delegate(targets) if len({target.delegate for target in targets}) == 1 else _of_delegates(targets)
+    if not of_targets or len(common) > 1:
         return ""
+    words = [*of_targets, *_common_arguments(targets[0]), *arguments, "-o", output_name(model.path)]
+    return shlex.join(["delegate-sim", "fix", model.path or "-", *words])
+
+
+def _of_one_delegate(targets: Sequence[Target]) -> list[str]:
+    """Return the arguments for targets with the same delegate, or [] if they do not differ in exactly one option."""
+    first = targets[0]
+    options = first.delegate.options
+    different = [
+        option for option in options if any(other.options[option.name] != first.options[option.name] for other in targets)
+    ]
+    if len(different) != 1:
+        return []
+    name = different[0].name
+    values = [as_typed(options, name, option_value(target.options[name])) for target in targets]
+    shared = _option_arguments(first)
+    shared.pop(option_as_typed(options, name), None)
+    return ["--delegate", first.delegate.name, *values, *[argument for typed in shared.values() for argument in typed]]
+
+
+def _of_delegates(targets: Sequence[Target]) -> list[str]:
+    """Return the arguments for targets with different delegates, or [] if a delegate would get an option of another target."""
+    delegates = [target.delegate.name for target in targets]
+    if len(set(delegates)) < len(delegates):
+        return []
     options: dict[str, list[str]] = {}
     for target in targets:
         options |= _option_arguments(target)
@@ -37,11 +63,9 @@ def joint_fix_command(model: Model, targets: Sequence[Target], *arguments: str) 
         declared = {option_as_typed(target.delegate.options, option.name) for option in target.delegate.options}
         # An option on the command line applies to every delegate that has it.
         if any(own.get(name) != arguments for name, arguments in options.items() if name in declared):
-            return ""
+            return []
     named = [argument for name in delegates for argument in ("--delegate", name)]
-    settings = [*_common_arguments(targets[0]), *[argument for typed in options.values() for argument in typed]]
-    words = ["delegate-sim", "fix", model.path or "-", *named, *settings, *arguments, "-o", output_name(model.path)]
-    return shlex.join(words)
+    return [*named, *[argument for typed in options.values() for argument in typed]]
 
 
 def output_name(path: str | None) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from ...delegates.base import Delegate
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...rules.kinds import Problem
+from ...runtime.target import Target
 from ..causes.cause import Cause
 from ..causes.conversion_causes import form
-from .layer_rewrites import rewriting
+from .layer_rewrites import may_help, rewriting
 
 
 class ConverterSetting(Enum):
@@ -91,18 +91,16 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 
 _LOOPS = (("control-flow", "WHILE"), ("lists",))
 """Subjects of causes that are loops."""
-_OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
-"""Kinds of problem that disappear if the layer is built from other operators."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
 """Kinds of problem that may disappear if each weight tensor has a single scale."""
 
 
-def settings_for(model: Model, delegate: Delegate, cause: Cause) -> tuple[SettingsTogether, ...]:
+def settings_for(model: Model, target: Target, cause: Cause) -> tuple[SettingsTogether, ...]:
     """Return alternative sets of settings that may fix a cause. The result is empty if the source model must change."""
-    return tuple(dict.fromkeys(_settings(model, delegate, cause)))
+    return tuple(dict.fromkeys(_settings(model, target, cause)))
 
 
-def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[SettingsTogether]:
+def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTogether]:
     if cause.remedy.fixed_inputs:
         yield _together(ConverterSetting.FIXED_SHAPES)
     if cause.remedy.conversion in OF_CONVERSIONS:
@@ -123,8 +121,8 @@ def _settings(model: Model, delegate: Delegate, cause: Cause) -> Iterator[Settin
         yield _DENSE_PER_TENSOR if is_dense else _PER_TENSOR
     elif problem is Problem.TYPE and any(_has_numbers(view) for view in views):
         yield from OF_FORMS[form(model)]
-    for view in {view.op: view for view in reversed(views)}.values() if problem in _OF_OPERATORS else ():
-        way = rewriting(view, delegate)
+    for view in {view.op: view for view in reversed(views)}.values() if may_help(problem, target) else ():
+        way = rewriting(view, target)
         if way is not None and way.setting:
             yield _together(ConverterSetting(way.setting))
 

@@ -40,6 +40,7 @@ class PassFinder:
 
     def __init__(self, model: Model, run: Run, effort: Effort) -> None:
         self._model = model
+        self._start = start(model)
         self._target = run.target
         self._before = standing_of(run)
         self._effort = effort
@@ -80,7 +81,7 @@ class PassFinder:
         The result is None if the pass changes nothing, or needs a package that is not installed.
         """
         try:
-            rewritten = apply_pass(start(self._model), pass_, nodes)
+            rewritten = apply_pass(self._start, pass_, nodes)
             return None if rewritten is None else standing(rewritten.model, self._target)
         except MissingPackageError as error:
             self.missing = str(error)

@@ -10,10 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ...delegates.base import Delegate
 from ...foundation.converter_attributes import UNFOLDED
 from ...graph.graph import NodeView
+from ...rules.kinds import Problem
+from ...runtime.target import Target
 
+_OF_OPERATORS = frozenset({Problem.OPERATOR, Problem.DRIVER})
+"""Kinds of problem that disappear if the layer is built from other operators."""
 _FLOATS = frozenset({"FLOAT32", "FLOAT16"})
 
 
@@ -100,18 +103,27 @@ REWRITES: Mapping[str, tuple[Rewrite, ...]] = MappingProxyType(
 """Rewrites, keyed by operator. The advice suggests the first rewrite whose operators are all supported."""
 
 
-def rewrite(view: NodeView, delegate: Delegate) -> str:
-    """Describe a rewrite of a node for a delegate. The text is empty if no known rewrite uses only supported operators."""
-    way = rewriting(view, delegate)
+def may_help(problem: Problem, target: Target) -> bool:
+    """Return whether a kind of problem may disappear if a layer is built from other operators.
+
+    A feature level belongs to a device, so users cannot raise it. Other options that select a target are choices of the user.
+    """
+    is_of_device = problem is Problem.TARGET_LEVEL and target.delegate.behind.level(target.options) is not None
+    return is_of_device or problem in _OF_OPERATORS
+
+
+def rewrite(view: NodeView, target: Target) -> str:
+    """Describe a rewrite of a node for a target. The text is empty if no known rewrite uses only supported operators."""
+    way = rewriting(view, target)
     return "" if way is None else way.words
 
 
-def rewriting(view: NodeView, delegate: Delegate) -> Rewrite | None:
-    """Return the first rewrite of a node whose operators the delegate supports, or None if there is no such rewrite."""
+def rewriting(view: NodeView, target: Target) -> Rewrite | None:
+    """Return the first rewrite of a node whose operators the target supports, or None if there is no such rewrite."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())
     operand = view.input(0)
     for way in known:
         is_of_type = not way.types or operand.type in way.types or operand.scale > 0
-        if is_of_type and all(delegate.rules.rule_of(op) for op in way.operators):
+        if is_of_type and all(target.delegate.supports_operator(op, target.options) for op in way.operators):
             return way
     return None

@@ -32,7 +32,7 @@ class Others:
         if not present:
             return
         for other in self._effort.limit(self._delegates):
-            if all(op in other.rules.rules for op in operators) and present <= self._taken_by(other):
+            if all(map(other.rules.has_rule, operators)) and present <= self._taken_by(other):
                 yield other.name
 
     @functools.cached_property

@@ -17,7 +17,7 @@ class Surroundings:
     """
 
     def __init__(self, examined: Examined) -> None:
-        self._run, self._change = examined
+        self._run, self._change = examined.run, examined.change
 
     def is_at_an_end(self, keys: Iterable[NodeKey]) -> bool:
         """Return whether the given nodes are at the model's start or end.

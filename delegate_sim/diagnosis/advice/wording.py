@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
+from ...graph.unassigned_variables import no_weights
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
@@ -25,9 +26,9 @@ from ..causes.conversion_causes import form
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS, FULLY_QUANTIZED, SUPPORTED_BY, WRITTEN_AS
+from .alternatives import CONVERSION_WORDS, FULLY_QUANTIZED, INSTEAD_OF_OPTIONS, SUPPORTED_BY, TAKE_NODES, WRITTEN_AS
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
-from .layer_rewrites import rewrite
+from .layer_rewrites import may_help, rewrite
 from .other_delegates import Others
 from .surroundings import Surroundings
 
@@ -69,6 +70,9 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Instructions for replacing operators that run subgraphs. No simulation shows the result."""
+
+_OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
+"""The operators that a conversion without weights writes in place of constants."""
 
 _FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
 
@@ -194,6 +198,8 @@ class Wording:
         problem, subject = self.identity
         code = SUGGESTION_FOR[problem]
         general = SUGGESTIONS[code].change
+        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (warning := no_weights(self.model)):
+            return "change-converter-setting", f"{warning[0].lower()}{warning[1:]}"
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return code, f"{self._fixed_inputs()}. {_FIXED_IN_FILE}"
@@ -207,6 +213,10 @@ class Wording:
                 return code, CONVERSION_WORDS[self.remedy.conversion].change
             case Problem.OPERATOR_VERSION:
                 return self._version()
+            case Problem.TARGET_LEVEL if may_help(problem, self.last.run.target) and (options := self._options()):
+                own = self._rewrites()
+                instead = "; ".join(own) or INSTEAD_OF_OPTIONS[problem]
+                return SUGGESTION_FOR[Problem.OPERATOR] if own else code, f"{instead}; {self._devices()}{TAKE_NODES}{options}"
             case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
                 # A plugin that fails as a whole takes no operators at any feature level.
                 fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
@@ -332,13 +342,29 @@ class Wording:
                 return "unroll-control-flow", _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
             case ("application", op):
                 return "leave-to-application", IN_APPLICATION[op]
-        views = {op: self._view(case.key) for case in reversed(self.cases) for op in (case.op,)}
-        rewrites = [(op, rewrite(views[op], self.last.run.delegate)) for op, _ in self.operators if op in views]
-        own = [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
-        if not own and self._is_at_an_end(views.values()):
+        own = self._rewrites()
+        if not own and self._is_at_an_end(self._views().values()):
             return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
         return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
+
+    def _views(self) -> dict[str, NodeView]:
+        """Return the first node of each operator."""
+        return {case.op: self._view(case.key) for case in reversed(self.cases)}
+
+    def _rewrites(self) -> list[str]:
+        """Return other ways to write the operators, if the target takes all operators of these ways."""
+        views = self._views()
+        rewrites = [(op, rewrite(views[op], self.last.run.target)) for op, _ in self.operators if op in views]
+        return [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
+
+    def _devices(self) -> str:
+        """Describe the devices that have the feature level of the remedy."""
+        platform = self.last.run.delegate.behind.platform
+        release = "" if platform is None else self.remedy.options.get(platform.option, "")
+        if platform is None or not release:
+            return "devices with a higher feature level"
+        return f"devices with {platform.key.capitalize()} {release} or later"
 
     def _compilation(self) -> str:
         """Return instructions for nodes that run on the delegate only after they are compiled.

@@ -9,14 +9,17 @@ from typing import Any
 from ...results.report.outcome_words import words_of
 from ..examiner import Cost
 
+WITH_SIZES = "fixed input sizes"
+WITH_OTHERS = "the other causes fixed"
+
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
     """A change that may fix a cause.
 
     ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the
-    reason. If only this change does not help, ``with_others`` may have the result with all other causes fixed. ``helps`` is
-    true if the change improves one of the two results.
+    reason. If only this change does not help, ``with_others`` may have the result with other fixes, which ``assumed`` names.
+    ``helps`` is true if the change improves one of the two results.
     """
 
     change: str
@@ -28,6 +31,8 @@ class Alternative:
     conversion: str = ""
     """The key of a hypothetical conversion in ``CONVERSIONS``. Empty if the change is not a conversion."""
     with_others: Cost | None = None
+    assumed: str = ""
+    """``WITH_SIZES``, ``WITH_OTHERS``, or "" if ``with_others`` is None."""
     unknown: str = ""
 
     @property
@@ -36,7 +41,12 @@ class Alternative:
         if self.cost is None:
             return self.unknown
         words = result_words(self.cost)
-        return words if self.with_others is None else f"{words}; with the other causes fixed, {result_words(self.with_others)}"
+        return words if self.with_others is None else f"{words}; with {self.assumed}, {result_words(self.with_others)}"
+
+    @property
+    def last_result(self) -> str:
+        """The result in words, with the fixes that ``assumed`` names."""
+        return self.result if self.with_others is None else result_words(self.with_others)
 
     @property
     def text(self) -> str:
@@ -71,7 +81,7 @@ def _entry(cost: Cost) -> dict[str, Any]:
 IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
 
 RESULTS: tuple[str, ...] = (
-    f"; (does not help|not simulated|{re.escape(IF_TAKEN)}): .*$",
+    f"; (does not help|helps only with {WITH_OTHERS}|not simulated|{re.escape(IF_TAKEN)}): .*$",
     "; not simulated$",
     r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
     r" \(not simulated: [^()]*\)",

@@ -24,6 +24,10 @@ class Identity(NamedTuple):
         return ":".join([self.problem.value, *self.subject])
 
 
+LISTS = Identity(Problem.OPERATOR, ("lists",))
+"""The cause of a loop that stores its results in lists."""
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """The hypothetical changes that fix a cause in a simulation.

@@ -94,7 +94,7 @@ def other_types(
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")
         ended = _ended(now, then, OF_TYPES)
-        gain = _gain(now.cost(), then.cost())
+        gain = _gain(now.cost, then.cost)
         if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
             continue
         if best is None or gain > best[0]:

@@ -58,7 +58,7 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     """
     finder = _Finder(model, simulate, effort, names_others)
     finder.look()
-    return with_results(joined(finder.blockers()), model, finder.delegate, simulate, effort)
+    return with_results(joined(finder.blockers()), model, finder.first.run.target, simulate, effort)
 
 
 class _Finder:
@@ -318,7 +318,9 @@ class _Finder:
         if origin is not None and subject is not None:
             # No delegate takes the operator that makes the size unknown, so its cause is the operator.
             identity = Identity(Problem.OPERATOR, subject)
-            self.remedies[identity] = Remedy(accepts=True, fixed_shapes=True, repaired_nodes=frozenset({origin}))
+            # The operators of lists may also be unregistered.
+            known = self.remedies.get(identity, Remedy(accepts=True))
+            self.remedies[identity] = replace(known, fixed_shapes=True, repaired_nodes=known.repaired_nodes | {origin})
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
         else:
             identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
@@ -381,7 +383,7 @@ class _Finder:
         return {option: most} if most > now else lifted
 
     def _is_delegated(self, options: Mapping[str, Any]) -> bool:
-        return self.simulate(HypotheticalChanges(), options).cost().measures.is_delegated
+        return self.simulate(HypotheticalChanges(), options).cost.measures.is_delegated
 
     def _note_rest(self) -> None:
         """Add causes for the refusals of CPU nodes that still have no cause."""

@@ -9,10 +9,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...model.precompiled import COMPILED_OPERATORS
-from ...releases.wording import FLEX
-
-_LISTS = ("FlexTensorList", "TensorList")
-"""Name prefixes of operators that collect a loop's results in a list. One prefix is TensorFlow's, and one is the runtime's."""
+from ...releases.wording import FLEX, LISTS
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
 """Operators of lookup tables. The tables map text to numbers, or numbers to text."""
@@ -60,7 +57,7 @@ def special_subject(node: NodeView) -> tuple[str, ...] | None:
     if works_on_text(node):
         return ("text",)
     is_loop = node.op in CONTROL_FLOW and not node.node.is_custom
-    if (node.node.is_custom and node.op.startswith(_LISTS)) or (is_loop and any(tensor.type == "VARIANT" for tensor in tensors)):
+    if (node.node.is_custom and node.op.startswith(LISTS)) or (is_loop and any(tensor.type == "VARIANT" for tensor in tensors)):
         return ("lists",)
     if node.node.is_custom and node.op.startswith(FLEX):
         return ("flex",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from . import elementwise, integers, layers, ranks, scatters, shapes, slices
+from . import elementwise, integers, layers, matrix_products, ranks, scatters, shapes, slices
 from . import whole_graph as whole
 from .base import Exactness, Pass
 
@@ -16,6 +16,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             *whole.PASSES,
             *integers.PASSES,
             *layers.PASSES,
+            *matrix_products.PASSES,
             *shapes.PASSES,
             *slices.PASSES,
             *scatters.PASSES,

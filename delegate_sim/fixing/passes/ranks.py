@@ -1,11 +1,14 @@
-"""Rewrite nodes with tensors of more than four dimensions. Neighboring dimensions are joined."""
+"""Rewrite nodes as nodes with at most four dimensions, or with exactly four.
+
+Of more than four dimensions, neighbors are joined. If there are fewer, dimensions of size 1 are added.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
@@ -28,6 +31,7 @@ _SUMS = "MEAN REDUCE_PROD SUM"
 _LIMITS = "REDUCE_ALL REDUCE_ANY REDUCE_MAX REDUCE_MIN"
 
 _Shape = tuple[int, ...]
+_Axis = TypeVar("_Axis")
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
@@ -45,18 +49,21 @@ def lowered(
     operands: Mapping[int, Sequence[int]],
     results: Sequence[Sequence[int]],
     constants: Mapping[int, Any] = MappingProxyType({}),
+    *,
+    keeps_rank: bool = False,
     **options: Any,
 ) -> Sequence[Node] | None:
     """Return a node between RESHAPEs of its operands and results. Return None if that is impossible.
 
     ``operands`` maps operand positions to new shapes. ``results`` lists the new shapes of results. ``constants`` maps the
-    positions of index operands to new values. ``options`` are the changed options.
+    positions of index operands to new values. ``options`` are the changed options. If ``keeps_rank`` is false, operands may lack
+    leading dimensions of size 1.
     """
     before: list[Node] = []
     behind: list[Node] = []
     inputs, outputs = list(node.inputs), list(node.outputs)
     for position, shape in operands.items():
-        operand = _with_shape(work, work.input(node, position), tuple(shape), before)
+        operand = _with_shape(work, work.input(node, position), tuple(shape), before, keeps_rank=keeps_rank)
         if operand is None:
             return None
         inputs[position] = operand
@@ -286,18 +293,57 @@ def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
 def _slice(work: Work, node: Node) -> Sequence[Node] | None:
     axes = cuts(work, node) if _is_lowered(work, node) else None
     joined_axes = None if axes is None else joined(axes, CutAxis.joined, CutAxis.joined_with_inner)
-    if joined_axes is None or work.input(node, 0).rank <= MOST:
-        return None
-    cut = [axis.taken for axis in joined_axes]
+    return None if joined_axes is None or work.input(node, 0).rank <= MOST else _cut(work, node, joined_axes)
+
+
+def _cut(work: Work, node: Node, axes: Sequence[CutAxis]) -> Sequence[Node] | None:
+    """Return a SLICE or STRIDED_SLICE along other dimensions, between RESHAPEs."""
+    cut = [axis.taken for axis in axes]
     if element_count(cut) != work.output(node).element_count:
         return None
-    starts = [axis.start for axis in joined_axes]
-    shapes = {0: [axis.size for axis in joined_axes]}
+    starts = [axis.start for axis in axes]
+    shapes = {0: [axis.size for axis in axes]}
     if node.op == "SLICE":
-        return lowered(work, node, shapes, [cut], {1: starts, 2: cut})
-    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in joined_axes]
+        return lowered(work, node, shapes, [cut], {1: starts, 2: cut}, keeps_rank=True)
+    ends = [axis.start + (axis.taken - 1) * axis.stride + 1 for axis in axes]
+    constants = {1: starts, 2: ends, 3: [axis.stride for axis in axes]}
     masks = dict.fromkeys(["begin_mask", "end_mask", "shrink_axis_mask", "ellipsis_mask", "new_axis_mask"], 0)
-    return lowered(work, node, shapes, [cut], {1: starts, 2: ends, 3: [axis.stride for axis in joined_axes]}, **masks)
+    return lowered(work, node, shapes, [cut], constants, keeps_rank=True, **masks)
+
+
+def _slice_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a slice of a tensor with fewer than four dimensions as a slice with four dimensions."""
+    source, target = work.input(node, 0), work.output(node)
+    if not 0 < source.rank < MOST or work.is_open(source, target) or min(node.inputs) < 0:
+        return None
+    axes = cuts(work, node)
+    return None if axes is None else _cut(work, node, _as_image(axes, CutAxis(1, 0, 1, 1)))
+
+
+def _select_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a selection of elements with two or three dimensions as one with four dimensions.
+
+    Scalars keep their rank. A condition of SELECT_V2 with a first dimension of size 1 keeps its rank too: it broadcasts, and the
+    RESHAPE of GPU delegates rejects BOOL.
+    """
+    operands = [work.tensor(index) for index in node.inputs]
+    target = work.output(node)
+    if not 1 < target.rank < MOST or work.is_open(*operands, target) or min(node.inputs) < 0:
+        return None
+    if node.op == "SELECT" and {operand.shape for operand in operands} != {target.shape}:
+        return None
+    shapes = {}
+    for place, operand in enumerate(operands):
+        if operand.rank > target.rank:
+            return None
+        if operand.rank and not (node.op == "SELECT_V2" and place == 0 and operand.rank == target.rank and operand.shape[0] == 1):
+            shapes[place] = _as_image((1,) * (target.rank - operand.rank) + operand.shape, 1)
+    return lowered(work, node, shapes, [_as_image(target.shape, 1)], keeps_rank=True)
+
+
+def _as_image(axes: Sequence[_Axis], single: _Axis) -> list[_Axis]:
+    """Return dimensions with dimensions of size 1, ``single``, after the first. GPU delegates arrange dimensions in this way."""
+    return [axes[0], *[single] * (MOST - len(axes)), *axes[1:]]
 
 
 def _pad(work: Work, node: Node) -> Sequence[Node] | None:
@@ -411,6 +457,15 @@ _ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
 )
 
 
+_RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
+    {
+        "SELECT": _select_of_rank_4,
+        "SELECT_V2": _select_of_rank_4,
+        "SLICE": _slice_of_rank_4,
+        "STRIDED_SLICE": _slice_of_rank_4,
+    }
+)
+
 _BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that merge and restore neighboring dimensions"
 _NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
@@ -431,6 +486,14 @@ PASSES: tuple[Pass, ...] = (
         "at most 4 dimensions and a known shape",
         Exactness.EXACT,
         _same_rank,
+    ),
+    node_pass(
+        "raised-to-rank-4",
+        " ".join(_RAISED),
+        "computes the node with 4 dimensions, between RESHAPEs that add and remove dimensions of size 1",
+        "rank 3 or less, for selections at least 2; a known shape; for slices, constant positions and strides above 0",
+        Exactness.EXACT,
+        lambda work, node: _RAISED[node.op](work, node),
     ),
     node_pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
     node_pass(

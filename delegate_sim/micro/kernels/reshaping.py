@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from ...graph.graph import NodeView
@@ -85,17 +84,26 @@ def _stretched(node: NodeView) -> tuple[int, ...]:
         return ()
     if -1 not in shape:
         return shape
-    others = math.prod([size for size in shape if size != -1])
+    others = 1
+    for size in shape:
+        others *= 1 if size == -1 else size
     filled = int(node.input(0).element_count / others) if others else 0
     return tuple(filled if size == -1 else size for size in shape)
+
+
+def _product(shape: tuple[int, ...]) -> int:
+    product = 1
+    for size in shape:
+        product *= size
+    return product
 
 
 def _other_count(node: NodeView) -> str | None:
     source, shape = node.input(0), node.output(0).shape
     if shape.count(-1) > 1:
         return f"output of shape {list(shape)}"
-    count = math.prod(_stretched(node))
-    return None if math.prod(source.shape) == count else f"input with {math.prod(source.shape)} elements and output with {count}"
+    count = _product(_stretched(node))
+    return None if _product(source.shape) == count else f"input with {_product(source.shape)} elements and output with {count}"
 
 
 def _squeezed(node: NodeView) -> str | None:

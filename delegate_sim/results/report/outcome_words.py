@@ -100,15 +100,18 @@ NOT_COMPILED = (
 def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
     """Yield notes on the results of compiler plugins: that nothing is compiled yet, and the warnings.
 
-    If there are results of several delegates, each warning names its plugin.
+    If there are results of several delegates, each warning names its plugins.
     """
     plugins = [result for result in results if result.delegate.is_plugin]
     if any(result.takes_nodes for result in plugins):
         yield NOT_COMPILED
     is_single = len({result.delegate.name for result in results}) == 1
-    yield from dict.fromkeys(
-        [f"{'Warning' if is_single else result.delegate.name}: {text}" for result in plugins for text in result.warnings]
-    )
+    warned: dict[str, list[str]] = {}
+    for result in plugins:
+        for text in result.warnings:
+            warned.setdefault(text, []).append(result.delegate.name)
+    for text, names in warned.items():
+        yield f"{'Warning' if is_single else ', '.join(dict.fromkeys(names))}: {text}"
 
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:

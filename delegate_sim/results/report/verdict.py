@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...foundation.printable import counted, printable, share, shortened
+from ...graph.unassigned_variables import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
@@ -26,16 +27,18 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _compiled_elsewhere(run, measures) + _verdict(run, measures)
+    return _about_file(run, measures) + _verdict(run, measures)
 
 
-def _compiled_elsewhere(run: Run, measures: Measures) -> str:
-    """Return a sentence that names the accelerator that a model was compiled for.
+def _about_file(run: Run, measures: Measures) -> str:
+    """Return sentences about a file that was converted without its weights, or was compiled for another accelerator.
 
-    The text is empty if this target runs the compiled program, or if the model was not compiled.
+    The text is empty for all other files.
     """
     if not run.subgraphs:
         return ""
+    if warning := no_weights(run.subgraphs[0].graph.model):
+        return f"{warning}. "
     does_run = (DISPATCH,) if measures.outcome not in NOT_RUNNING else ()
     accelerator = compiled_elsewhere(run.subgraphs[0].graph.model, (*run.delegate.rules.custom, *does_run))
     return f"This model was compiled for {accelerator}. " if accelerator else ""
@@ -94,13 +97,13 @@ def best_verdict(runs: Sequence[Run]) -> str:
     best = max(taking, key=quality)
     measures = measure(best)
     best_of = best_of_text(len(compared), are_all=are_all)
-    return f"{_compiled_elsewhere(best, measures)}{best_of}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
+    return f"{_about_file(best, measures)}{best_of}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     """Return the verdict on runs of compiler plugins, without a ranking."""
     measures = [measure(run) for run in runs]
-    elsewhere = _compiled_elsewhere(runs[0], measures[0])
+    elsewhere = _about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
     return elsewhere + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
 

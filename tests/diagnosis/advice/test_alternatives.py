@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
+from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.diagnosis.advice.alternatives import with_results
 from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
 from delegate_sim.diagnosis.examiner import Examined
@@ -15,7 +16,9 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
 from delegate_sim.hypothetical.model_editing import unchanged
 from delegate_sim.results.report.measures import measure
+from delegate_sim.rules.kinds import Problem
 from fixtures.builder import ModelBuilder
+from tests.support.conversion.sweep_conversions import dense
 from tests.support.diagnoses import diagnosed, target
 from tests.support.models import chain_model
 
@@ -235,7 +238,14 @@ def test_of_a_feature_level_that_does_not_help_it_is_said():
     same = Examined(diagnosis.run, unchanged(diagnosis.model))
     [cause] = diagnosis.blockers.causes
     blockers = replace(diagnosis.blockers, causes=(replace(cause, change="--feature-level=30: choose another"),))
-    [cause] = with_results(blockers, diagnosis.model, diagnosis.target.delegate, lambda *_: same, Effort(diagnosis.model)).causes
+    [cause] = with_results(blockers, diagnosis.model, diagnosis.target, lambda *_: same, Effort(diagnosis.model)).causes
     words = "use another delegate, or leave the nodes on the CPU; does not help: --feature-level=30 (2 of 3 nodes in 2 kernels)"
     assert cause.change == words
     assert cause.has_no_known_change
+
+
+def test_unknown_input_sizes_are_fixed_before_a_conversion_is_judged():
+    diagnosis = diagnosed(dense(parse_settings("int8")), "hexagon", min_nodes_per_partition=1)
+    changes = {finding.cause.identity.problem: finding.cause.change for finding in diagnosis.findings}
+    assert "(0 of 7 nodes; with fixed input sizes, 1 of 3 nodes in 1 kernel" in changes[Problem.QUANTIZATION]
+    assert "(0 of 5 nodes; with the other causes fixed, 1 of 1 nodes in 1 kernel" in changes[Problem.TYPE]

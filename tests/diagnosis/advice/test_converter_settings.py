@@ -15,7 +15,7 @@ from tests.support.models import chain_model
 
 def asked(model, delegate="nnapi", **options):
     found = diagnosed(model, delegate, **options)
-    return [settings_for(found.model, found.target.delegate, each.cause) for each in found.findings]
+    return [settings_for(found.model, found.target, each.cause) for each in found.findings]
 
 
 def names(alternatives):

@@ -40,10 +40,10 @@ def test_the_result_is_that_of_fix_for_the_same_targets(is_known):
     ("targets", "ops"),
     [
         ([target("nnapi")], OPS),
-        ([target("nnapi"), target("nnapi", {"feature_level": 28})], OPS),
+        ([target("nnapi"), target("nnapi", {"feature_level": 28, "nnapi_runtime": "9"})], OPS),
         ([target("nnapi"), target("gpu")], ["ADD"]),
     ],
-    ids=["one target", "one delegate twice", "nothing to fix"],
+    ids=["one target", "two options differ", "nothing to fix"],
 )
 def test_without_a_common_file_there_is_none(targets, ops):
     assert joint_fix(diagnoses(targets, ops)) is None
@@ -61,6 +61,11 @@ def test_beyond_the_effort_the_result_is_not_known():
     [
         ([("nnapi", {"feature_level": 28}), ("gpu", {})], "--delegate nnapi --delegate gpu --feature-level=28"),
         ([("gpu", {"max_delegated_partitions": 3}), ("coreml", {})], None),
+        (
+            [("nnapi", {"nnapi_runtime": "11", "feature_level": 30}), ("nnapi", {"nnapi_runtime": "13", "feature_level": 30})],
+            "--delegate nnapi --android=11 --android=13 --feature-level=30",
+        ),
+        ([("nnapi", {"nnapi_runtime": "11"}), ("nnapi", {"feature_level": 30})], None),
         (
             [("gpu", {"max_delegated_partitions": 3}), ("coreml", {"max_delegated_partitions": 3})],
             "--delegate gpu --delegate coreml --max-delegated-partitions=3",

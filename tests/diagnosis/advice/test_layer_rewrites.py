@@ -62,12 +62,12 @@ def test_where_it_is_suggested_the_rewritten_layer_is_taken_as_foretold(layer, d
 def test_a_rewrite_of_floats_is_not_told_of_integers():
     model = load(FOLDER / "08-floor_mod.usual.tflite")
     (graph,) = file_graphs(model)
-    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == "DIV, FLOOR, MUL and SUB"
-    assert rewrite(graph.view(graph.nodes[0]), target("hexagon").delegate) == "", "it has no DIV"
+    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack")) == "DIV, FLOOR, MUL and SUB"
+    assert rewrite(graph.view(graph.nodes[0]), target("hexagon")) == "", "it has no DIV"
     subgraph = model.subgraphs[0]
     integers = replace(subgraph, tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
     (graph,) = file_graphs(replace(model, subgraphs=(integers,)))
-    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack").delegate) == ""
+    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack")) == ""
 
 
 @pytest.mark.parametrize(("form", "nodes"), [("usual", 0), ("suggested", 3)])

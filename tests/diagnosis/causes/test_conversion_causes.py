@@ -102,7 +102,7 @@ def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
     assert found.suggestion == "unroll-control-flow"
     assert ("fixed batch" in found.change) == has_open_batch
     settings = {ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if has_open_batch else [])}
-    assert settings_for(diagnosis.model, diagnosis.target.delegate, found) == (settings,)
+    assert settings_for(diagnosis.model, diagnosis.target, found) == (settings,)
 
 
 def test_the_last_step_of_a_detector_is_left_to_the_application():

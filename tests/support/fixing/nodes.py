@@ -119,6 +119,21 @@ def _matrix(sketch: Sketch) -> None:
     sketch.node("BATCH_MATMUL", [operand, weights], "FLOAT32", (*operand.shape[:-1], 5), {"adj_y": swaps})
 
 
+def _matrices(sketch: Sketch) -> None:
+    """A product of several matrices: of computed ones, or of a constant on one side, which may be broadcast."""
+    batches = sketch.choice((((2,), (2,)), ((2, 3), (1, 3)), ((1, 2), (1, 2)), ((1,), (4,)), ((1, 1), (1, 1)), ((3,), (2, 1))))
+    swaps = sketch.chance(2), sketch.chance(2)
+    sizes = [size[::-1] if is_swapped else size for size, is_swapped in zip(((3, 8), (8, 5)), swaps, strict=True)]
+    shapes = [(*batch, *size) for batch, size in zip(batches, sizes, strict=True)]
+    constant = sketch.choice((-1, -1, 0, 1))
+    operands = [
+        sketch.constant("FLOAT32", shape, _values(sketch, shape)) if place == constant else sketch.input_of("FLOAT32", shape)
+        for place, shape in enumerate(shapes)
+    ]
+    result = (*np.broadcast_shapes(*batches), 3, 5)
+    sketch.node("BATCH_MATMUL", operands, "FLOAT32", result, dict(zip(("adj_x", "adj_y"), swaps, strict=True)))
+
+
 def _layer(sketch: Sketch) -> None:
     operand = _floats(sketch, *sketch.choice(((2, 3, 8), (1, 2, 3, 8), (1, 1, 8), (2, 1, 2, 3, 8))))
     kind = sketch.choice(("FLOAT32", "INT8"))
@@ -261,6 +276,33 @@ def _strided(sketch: Sketch) -> None:
                 quantization=operand.quantization)  # fmt: skip
 
 
+def _raised(sketch: Sketch) -> None:
+    """A slice or selection of up to three dimensions."""
+    op = sketch.choice(("SELECT", "SELECT_V2", "SLICE", "STRIDED_SLICE", "STRIDED_SLICE"))
+    if op.startswith("SELECT"):
+        _selection(sketch, op)
+        return
+    operand = _any_type(sketch, *sketch.choice(((5,), (1,), (4, 5), (1, 5), (4, 1), (2, 3, 4))))
+    begin = [sketch.number(0, size - 1) for size in operand.shape]
+    stride = sketch.choice((1, 1, 2)) if op == "STRIDED_SLICE" else 1
+    taken = [-(-(size - first) // stride) for size, first in zip(operand.shape, begin, strict=True)]
+    rows = {"SLICE": [begin, taken], "STRIDED_SLICE": [begin, operand.shape, [stride] * len(begin)]}[op]
+    shrinks = op == "STRIDED_SLICE" and taken[0] == 1 and sketch.chance(2)
+    options = {"end_mask": sketch.choice((0, 1)), "shrink_axis_mask": int(shrinks)} if op == "STRIDED_SLICE" else {}
+    inputs = [operand, *[sketch.constant("INT32", (len(row),), row) for row in rows]]
+    sketch.node(op, inputs, operand.type, taken[1:] if shrinks else taken, options, quantization=operand.quantization)
+
+
+def _selection(sketch: Sketch, op: str) -> None:
+    shape, kind = sketch.choice(((3, 4), (2, 3, 4))), sketch.choice(("FLOAT32", "INT32"))
+    shapes = (shape,) if op == "SELECT" else (shape, (1, 4), (3, 1), (4,), ())
+    condition = sketch.input_of("BOOL", sketch.choice(shapes))
+    first = sketch.input_of(kind, shape)
+    form = sketch.choice(shapes)
+    second = sketch.input_of(kind, form) if sketch.chance(2) else sketch.constant(kind, form, np.ones(form))
+    sketch.node(op, [condition, *sketch.choice(([first, second], [second, first]))], kind, shape, {})
+
+
 def _broadcast(sketch: Sketch) -> None:
     shape = sketch.choice(((1, 4), (3, 1), (4,), (1,)))
     operand = _any_type(sketch, *shape)
@@ -397,6 +439,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "constants-dequantized": _widened("INT8"),
         "bias-of-zeros": _bias,
         "matrix-product-as-layer": _matrix,
+        "matrix-product-unfolded": _matrices,
         "symmetric-activations": _dynamic_range,
         "weights-widened": _dynamic_range,
         "expand-dims-as-reshape": _expand,
@@ -413,6 +456,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "squared-difference-as-sub-mul": _binary("SQUARED_DIFFERENCE", options=False),
         "sub-as-add": _binary("SUB"),
         "operands-of-same-rank": _broadcast_operand,
+        "raised-to-rank-4": _raised,
         "div-as-mul": _div,
         "rsqrt-as-sqrt-div": _rsqrt,
         "leaky-relu-as-maximum": _leaky,

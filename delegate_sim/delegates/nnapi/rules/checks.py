@@ -7,6 +7,7 @@ collects every failed check, and has its own names for the failures.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 from ....foundation.float32 import float32
 from ....graph.graph import NodeView
@@ -14,7 +15,7 @@ from ....model.model import Tensor
 from ....rules import kinds
 from ....rules.number_sets import at_most
 from ....rules.operands import INPUT, OUTPUT, Operand, operand
-from ....rules.rule import Check
+from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
 from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_INPUT_TYPE
@@ -32,6 +33,9 @@ FLOAT_QUANT8 = ("FLOAT32", *QUANT8)
 FLOAT_QUANT8_INT32 = (*FLOAT_QUANT8, "INT32")
 FLOAT16_QUANT8_INT32 = ("FLOAT16", *FLOAT_QUANT8_INT32)
 INT32 = ("INT32",)
+
+_LEVEL = "level"
+"""The first item of ``Check.data`` in a demand for a feature level."""
 
 _helper = SOURCE.with_symbol
 
@@ -57,7 +61,14 @@ def level_demand(minimum: int) -> Check[NnapiTarget]:
     def find(_: NodeView, target: NnapiTarget) -> str | None:
         return None if target.level >= minimum else level_in_words(target.level)
 
-    return check_for_target(FEATURE_LEVEL, level_in_words(minimum), find)
+    return replace(check_for_target(FEATURE_LEVEL, level_in_words(minimum), find), data=(_LEVEL, minimum))
+
+
+def accepts_at_level(rule: OpRule[NnapiTarget], target: NnapiTarget) -> bool:
+    """Return whether the feature level of a target is high enough for some nodes of an operator."""
+    counted = [check for check in rule.checks if all(condition.holds(target) for condition in check.conditions)]
+    lowest = [check.data[1] for check in counted if check.data[:1] == (_LEVEL,)]
+    return all(isinstance(level, int) and target.level >= level for level in lowest)
 
 
 def min_level(minimum: int) -> Check[NnapiTarget]:

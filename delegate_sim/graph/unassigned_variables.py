@@ -1,0 +1,56 @@
+"""Variables that a model reads, but never assigns. Such a file was probably converted without its weights.
+
+Source: READ_VARIABLE fails at run time if no ASSIGN_VARIABLE ran before (``kernels/read_variable.cc: Eval``).
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from ..foundation.printable import counted
+from ..model.model import Model
+from .graph import file_graphs
+
+_WITH_WEIGHTS = "Convert with TFLiteConverter.from_keras_model, or freeze the variables before the conversion"
+
+_Variable: TypeAlias = "tuple[str, str]"
+
+
+def unassigned_variables(model: Model) -> int:
+    """Return how many variables the nodes of a file read, although no node of any subgraph assigns them.
+
+    A node that is not a reader, such as a loop or a custom operator, may assign the variables of its operands, unless the file
+    has no operator that assigns variables.
+    """
+    codes = [code.op for code in model.operator_codes]
+    if "READ_VARIABLE" not in codes:
+        return 0
+    may_assign = "ASSIGN_VARIABLE" in codes
+    read: set[_Variable] = set()
+    assigned: set[_Variable] = set()
+    for graph in file_graphs(model):
+        variables: dict[int, _Variable] = {}
+        for node in graph.nodes:
+            if node.op == "VAR_HANDLE" and not node.is_custom:
+                options = graph.view(node).options
+                variables[node.output(0)] = options.container or "", options.shared_name or ""
+        for node in graph.nodes:
+            operands = {variables[index] for index in node.inputs if index in variables}
+            if node.op != "READ_VARIABLE" and (node.is_custom or may_assign):
+                assigned |= operands
+            else:
+                read |= operands
+            if node.op == "ASSIGN_VARIABLE" and not operands:
+                return 0  # it may assign any variable
+    return len(read - assigned)
+
+
+def no_weights(model: Model) -> str:
+    """Return two sentences about a file without its weights, without a final period, or an empty string."""
+    number = unassigned_variables(model)
+    if not number:
+        return ""
+    return (
+        f"This file was probably converted without its weights: it reads {counted(number, 'variable')} that no node of the file "
+        f"assigns. {_WITH_WEIGHTS}"
+    )
