@@ -26,7 +26,7 @@ from .measures import measure
 from .multiply_adds import compute_of
 from .placement import CPU, placements
 from .report import Report
-from .verdict import refusal_text, share_text
+from .verdict import refusal_text, share_text, subject
 
 _SOC = "soc"
 """The name of the option for the SoC. All plugins have this option."""
@@ -315,4 +315,4 @@ def _outcome_without_npu(result: StackResult) -> str:
     if accelerators == ("cpu",):
         return "CompiledModel continues with the CPU"
     measures, compute = measure(first), compute_of(first).totals
-    return f"the GPU then takes {share_text(measures.delegated_nodes, measures.nodes, *reversed(compute))}"
+    return f"{subject(first.target)} then runs {share_text(measures.delegated_nodes, measures.nodes, *reversed(compute))}"
