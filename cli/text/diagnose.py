@@ -76,15 +76,20 @@ def diagnosis_lines(
     yield from _plain_fix_lines(diagnosis, words, width)
     yield from plugin_lines([diagnosis.run], width)
     yield Line("")
+    yield from _notes(diagnosis, width, has_times=times is not None)
+    yield Line("")
+    yield from target_lines(target, width, verbose)
+
+
+def _notes(diagnosis: Diagnosis, width: int, *, has_times: bool) -> Iterator[Line]:
+    """Yield the changes that were not simulated, and the meaning of the numbers."""
     for reason in diagnosis.not_simulated:
         yield from indented(message(f"Not simulated: {reason}"), width, "")
-    if times is not None:
+    if has_times:
         ranked = "Causes are ranked by the measured time of their nodes; causes without a time by their multiply-adds."
         yield from indented(ranked, width, "")
     yield from indented("Multiply-adds and bytes are counts, not an estimate of latency.", width, "")
     yield from loop_lines([diagnosis.run], width)
-    yield Line("")
-    yield from target_lines(target, width, verbose)
 
 
 def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, times: FixTimes | None) -> Iterator[Line]:

@@ -89,7 +89,7 @@ class StackResult(Shown):
 
     @property
     def refusal(self) -> str:
-        """The refusal because of which CompiledModel is not created. Empty if there is none. A plugin's failure is no reason."""
+        """The reason why CompiledModel is not created, if it is the refusal of a run. The failure of a plugin is no reason."""
         for run in () if self.is_created else self.report.runs:
             if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
                 return refusal_text(run)

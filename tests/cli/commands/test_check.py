@@ -190,6 +190,15 @@ def test_the_same_model_in_another_order_under_other_names_passes(gated, run):
     assert "the model changed since the baseline, but the result is the same" in result.stdout
 
 
+def test_the_changes_of_a_case_that_passes_are_only_counted(gated, run):
+    classifier(2).write(gated / "models" / "classifier.tflite")
+    result = run("check")
+    assert result.exit_code == 0
+    assert "  changed in the model since the baseline: 1 change (--verbose lists all)\n" in result.stdout
+    assert "version 1 -> 2" not in result.stdout
+    assert "version 1 -> 2" in run("check", "--verbose").stdout
+
+
 def test_rules_that_changed_are_told_from_a_model_that_changed(gated, run, monkeypatch):
     baseline = gated / BASELINE
     text = baseline.read_text(encoding="utf-8")
