@@ -179,6 +179,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         bits = "same outputs, bit for bit"
         if plan.holds_for:
             bits += f" (exact for {' and '.join(plan.holds_for)})"
+        if plan.exactness is Exactness.APPROXIMATE:
+            bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
