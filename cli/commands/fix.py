@@ -12,7 +12,7 @@ from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
-from delegate_sim.fixing.search import FixPlan, search, split_tail, try_shapes
+from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
@@ -164,6 +164,7 @@ def command(
         plan = try_shapes(search(model, together, allowed, given, chosen, report), chosen, report)
         if splits:
             plan = split_tail(plan)
+        plan = try_approximate(plan, chosen, report)
         results.append((plan, wrote(plan, file)))
     write_result(
         form,

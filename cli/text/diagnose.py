@@ -45,8 +45,7 @@ def diagnosis_lines(
     if label:
         yield Line(f"{model_name(diagnosis)} on {label}", _HEADING)
     yield from verdict_lines(diagnosis.run, width)
-    if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
-        yield from paragraph(api_text, width, "", "  ")
+    yield from _other_results(diagnosis, width)
     yield Line("")
     for log_line in diagnosis.run.log_lines:
         yield Line(printable(log_line))
@@ -107,6 +106,14 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
             from .timing.bounds import bounds_lines
 
             yield from bounds_lines(times.of_all(), diagnosis.target.delegate.name, width, "  ")
+
+
+def _other_results(diagnosis: Diagnosis, width: int) -> Iterator[Line]:
+    """Yield the result with the API's defaults, and the result with registered operators, if these results are different."""
+    if api_text := api_defaults_text(diagnosis.model, diagnosis.run):
+        yield from paragraph(api_text, width, "", "  ")
+    if diagnosis.registered_verdict:
+        yield from paragraph(f"With registered operators: {diagnosis.registered_verdict}", width, "", "  ")
 
 
 def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> Iterator[Line]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from delegate_sim.diagnosis.advice.commands import diagnose_command
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.score import Standing
 from delegate_sim.fixing.search import Conflict, FixPlan
+from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
@@ -40,6 +42,7 @@ TargetTimings: TypeAlias = "Mapping[str, Sequence[Timing]]"
 NO_TIMINGS: TargetTimings = MappingProxyType({})
 _HEADING = "bold"
 _BAD = "bold red"
+_HINT = "cyan"
 _OPS = 8
 
 
@@ -83,6 +86,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     for text in _shape_lines(plan) if is_first else ():
         yield from paragraph(text, width, style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
+    yield from _next_lines(plan, fixed, width)
     yield Line("")
     names = _names(plan)
     for target_name, before, after in zip(names, plan.before, plan.after, strict=True):
@@ -116,6 +120,26 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     yield from plugin_lines(plan.after, width)
     yield from proof_lines(plan, fixed, width, verbose)
+
+
+def _next_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
+    """Yield the next steps if the rewritten model leaves nodes on the CPU: approximate passes, and the diagnosis of the file."""
+    if (other := plan.approximate) is not None:
+        results = [
+            f"{_name_of(plan, after)} {_numbers(after)}"
+            for after, now in zip(other.after, plan.after, strict=True)
+            if after.score < now.score
+        ]
+        yield from paragraph(f"With --allow approximate: {'; '.join(results)}", width, style=_HEADING)
+    if fixed is None or fixed.path is None:
+        return
+    for after in plan.after:
+        if after.on_cpu:
+            left = words_of(after.delegate.name).left
+            yield from paragraph(f"What keeps nodes of the written file {left}:", width)
+            # The command is not wrapped, so that it can be copied.
+            command = diagnose_command(replace(plan.rewritten.model, path=fixed.path), after.target)
+            yield Line(f"  {printable(command)}", _HINT)
 
 
 def _names(plan: FixPlan) -> list[str]:
@@ -182,6 +206,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         bits = "same outputs, bit for bit"
         if plan.holds_for:
             bits += f" (exact for {' and '.join(plan.holds_for)})"
+        if plan.exactness is Exactness.APPROXIMATE:
+            bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
     return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
@@ -221,7 +247,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     if not plan.is_changed or plan.split is not None or now == then:
         return now
     if after.measures.outcome != TAKEN:
-        return f"{now}. Rewritten: {then}"
+        return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
     return f"{now}; rewritten, {shares}"
 

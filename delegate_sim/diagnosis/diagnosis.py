@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..fixing.passes.base import Pass
@@ -16,8 +16,9 @@ from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
 from ..results.report.outcome_words import state_entry, words_of
 from ..results.report.tables import model_name, report_tables, run_words
+from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
-from ..runtime.interpreter import Run, option_values
+from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
@@ -90,6 +91,13 @@ class Diagnosis(Shown):
     def lacks_operators(self) -> bool:
         """True if the model does not run because custom operators are not registered."""
         return self.run.refusal is not None and self.run.refusal.code == OPERATOR_NOT_REGISTERED.name
+
+    @functools.cached_property
+    def registered_verdict(self) -> str:
+        """The verdict for an application that registers all operators. Empty if no operator is missing or the effort is over."""
+        if not self.lacks_operators or self.effort.is_over:
+            return ""
+        return verdict(simulate(self.model, replace(self.target, assume_ops_registered=True)))
 
     @property
     def not_simulated(self) -> tuple[str, ...]:
@@ -185,7 +193,6 @@ class Diagnosis(Shown):
 
     def _summary(self) -> Sequence[tuple[str, str]]:
         from ..results.report.plan_strip import strip_picture
-        from ..results.report.verdict import verdict
 
         return [(verdict(self.run), strip_picture(self.run))]
 

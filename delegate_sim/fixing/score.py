@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..delegates.base import Delegate
@@ -13,6 +13,7 @@ from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.verdict import refusal_text
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 
@@ -46,6 +47,8 @@ class Standing:
     """The nodes that stay on the CPU."""
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
+    refusal: str = field(default="", compare=False)
+    """The reason why the delegate is not applied or rejects the model, or ""."""
 
     @property
     def delegate(self) -> Delegate:
@@ -79,7 +82,9 @@ def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -
 def standing_of(run: Run) -> Standing:
     """Return the result of a simulated model."""
     compute = compute_of(run)
-    return Standing(run.target, measure(run), compute.delegated_multiply_adds, compute.multiply_adds, _on_cpu(run), run.warnings)
+    measures, on_cpu = measure(run), _on_cpu(run)
+    work = compute.delegated_multiply_adds, compute.multiply_adds
+    return Standing(run.target, measures, *work, on_cpu, run.warnings, refusal_text(run))
 
 
 def _on_cpu(run: Run) -> frozenset[NodeKey]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import FixError
+from ..errors import FixError, LimitError
 from ..graph.effort import REWRITING, Effort, SharedEffort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
@@ -60,6 +60,8 @@ class FixPlan:
     """The targets that would each have a better result as the only target."""
     with_shapes: FixPlan | None = None
     """A better plan that also fixes the unknown sizes of inputs. None if no such plan was found."""
+    approximate: FixPlan | None = None
+    """A better plan with approximate passes. None if such passes are not better, were allowed, or were not tried."""
     descent: Descent | None = field(default=None, repr=False)
     """The search that ended with this plan, for a later search for several targets."""
 
@@ -276,6 +278,24 @@ def try_shapes(
     except FixError:
         return plan
     return replace(plan, with_shapes=fixed) if is_better(fixed.after, plan.after) else plan
+
+
+def try_approximate(
+    plan: FixPlan, passes: Mapping[str, Pass] = PASSES, report: Callable[[str], None] = lambda _: None
+) -> FixPlan:
+    """Return the plan, and set ``approximate`` if approximate passes give a better result.
+
+    The plan is returned unchanged if it changes nothing, leaves no nodes on the CPU, splits the model, or if its search has
+    reached a limit. It is also returned unchanged if the user chose the ``passes``.
+    """
+    is_done = not plan.is_changed or plan.split or plan.not_simulated or not any(after.on_cpu for after in plan.after)
+    if is_done or passes is not PASSES or plan.allowed is Exactness.APPROXIMATE:
+        return plan
+    try:
+        other = search(plan.model, plan.targets, Exactness.APPROXIMATE, plan.shapes, report=report)
+    except (FixError, LimitError):
+        return plan
+    return replace(plan, approximate=other) if is_better(other.after, plan.after) else plan
 
 
 def split_tail(plan: FixPlan) -> FixPlan:

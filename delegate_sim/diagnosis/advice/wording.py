@@ -213,7 +213,7 @@ class Wording:
                 return code, CONVERSION_WORDS[self.remedy.conversion].change
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.last.run.target) and (options := self._options()):
+            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and (options := self._options()):
                 own = self._rewrites()
                 instead = "; ".join(own) or INSTEAD_OF_OPTIONS[problem]
                 return SUGGESTION_FOR[Problem.OPERATOR] if own else code, f"{instead}; {self._devices()}{TAKE_NODES}{options}"
@@ -355,7 +355,7 @@ class Wording:
     def _rewrites(self) -> list[str]:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
-        rewrites = [(op, rewrite(views[op], self.last.run.target)) for op, _ in self.operators if op in views]
+        rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.operators if op in views]
         return [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
 
     def _devices(self) -> str:

@@ -36,7 +36,7 @@ def _parts(work: Work, tensor: Tensor, is_transposed: bool) -> tuple[list[Node],
             work.computed(
                 f"{tensor.name}/matrix_{place}", "FLOAT32", shape, functools.partial(_matrix, read, sizes, place, is_transposed)
             )
-            for place in range(count)  # bounded: at most MOST_MATRICES
+            for place in range(min(count, MOST_MATRICES))
         ]
     nodes = []
     source = tensor.index
@@ -49,7 +49,7 @@ def _parts(work: Work, tensor: Tensor, is_transposed: bool) -> tuple[list[Node],
     nodes.append(work.reshape(source, joined))
     if count == 1:
         return nodes, [joined]
-    parts = [work.result(tensor, f"matrix_{place}", shape) for place in range(count)]  # bounded: at most MOST_MATRICES
+    parts = [work.result(tensor, f"matrix_{place}", shape) for place in range(min(count, MOST_MATRICES))]
     axis = work.constant(f"{tensor.name}/axis", "INT32", 0)
     return [*nodes, work.node("SPLIT", [axis, joined], parts, num_splits=count)], parts
 
@@ -97,8 +97,11 @@ def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
     padded = (1,) * (len(whole) - len(batch)) + tuple(batch)
     if len(padded) != len(whole) or any(own not in (1, size) for own, size in zip(padded, whole, strict=True)):
         return None
-    # bounded: at most MOST_MATRICES
-    return [int(place) for place in np.broadcast_to(np.arange(element_count(batch)).reshape(padded), tuple(whole)).reshape(-1)]
+    places = []
+    for indices in np.ndindex(*whole):
+        own = [0 if size == 1 else index for index, size in zip(indices, padded, strict=True)]
+        places.append(int(np.ravel_multi_index(own, padded)) if own else 0)
+    return places
 
 
 PASSES: tuple[Pass, ...] = (

@@ -64,16 +64,21 @@ def _widen_constants(work: Work, *types: str) -> None:
     work.fold_each("DEQUANTIZE", fold)
 
 
+_BROADCASTS = ("BROADCAST_TO", "FILL")
+
+
 def _broadcast_constants(work: Work) -> None:
-    """Replace the BROADCAST_TO of a constant by a larger constant. A BROADCAST_TO stays if its result is too large."""
+    """Replace the BROADCAST_TO or FILL of a constant by a larger constant. The node stays if its result is too large."""
 
     def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         target = work.output(node)
         is_chosen = work.is_chosen(origin) and len(node.outputs) == 1
-        compute = _broadcast(work.input(node, 0), target, work) if is_chosen else None
+        source = work.input(node, 1 if node.op == "FILL" else 0)
+        compute = _broadcast(source, target, work) if is_chosen else None
         return None if compute is None else (target._replace(allocation=Allocation.CONSTANT), compute)
 
-    work.fold_each("BROADCAST_TO", fold)
+    for op in _BROADCASTS:
+        work.fold_each(op, fold)
 
 
 def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
@@ -221,11 +226,11 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "broadcasts-of-constants",
-        "replaces a BROADCAST_TO of a constant by a constant",
+        "replaces a BROADCAST_TO or FILL of a constant by a constant",
         "a constant operand, and a known shape of the result",
         Exactness.EXACT,
         _broadcast_constants,
-        frozenset({"BROADCAST_TO"}),
+        frozenset(_BROADCASTS),
     ),
     Pass(
         "own-versions",

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ...foundation.printable import counted, printable, share, shortened
 from ...graph.unassigned_variables import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
+from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from .blockers import main_blocker
@@ -49,12 +50,19 @@ def _verdict(run: Run, measures: Measures) -> str:
     actor, outcome = subject(run.target), measures.outcome
     reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
-        return f"The model does not run{_before_failure(actor, measures)}: {reason}"
+        return f"The model does not run{_before_failure(actor, measures)}: {reason}{_if_registered(run)}"
     if outcome == PREDICTED:
         return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
     if reason:
         return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
+
+
+def _if_registered(run: Run) -> str:
+    """Return the option that shows the result if custom operators are not registered."""
+    if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
+        return ""
+    return "; --assume-ops-registered shows the result for an application that registers its operators"
 
 
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:

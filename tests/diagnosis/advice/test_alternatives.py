@@ -11,6 +11,7 @@ from delegate_sim import load
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.diagnosis.advice.alternatives import with_results
 from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
+from delegate_sim.diagnosis.causes.alternative import IF_TAKEN
 from delegate_sim.diagnosis.examiner import Examined
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
@@ -211,36 +212,56 @@ def test_a_limit_is_raised_only_as_far_as_the_delegate_does_not_fail(ops, words)
     assert change.startswith(words)
 
 
-def needing_a_level():
-    """On NNAPI 1.2, ELU needs a higher feature level."""
-    return chain_model(["TANH", "ELU", "TANH"])
+def needing_a_level(op="LOG"):
+    return chain_model(["TANH", op, "TANH"])
+
+
+LEAVE = "use another delegate, or leave the nodes on the CPU"
+DEVICES = "devices with a higher feature level take the nodes"
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "--feature-level=30 (3 of 3 nodes in 1 kernel): choose the feature level at which "),
+        ({}, f"{LEAVE}; {DEVICES}: --feature-level=29 (3 of 3 nodes in 1 kernel)"),
         (
-            {"driver_rejects": ("ELU",)},
-            "--feature-level=30 (2 of 3 nodes in 2 kernels; with the other causes fixed, 3 of 3 nodes in 1 kernel): choose ",
+            {"driver_rejects": ("LOG",)},
+            f"{LEAVE}; {DEVICES}: "
+            "--feature-level=29 (2 of 3 nodes in 2 kernels; with the other causes fixed, 3 of 3 nodes in 1 kernel)",
+        ),
+        (
+            {"nnapi_runtime": "9"},
+            f"{LEAVE}; devices with Android 10 or later take the nodes: "
+            "--feature-level=29 --android=10 (3 of 3 nodes in 1 kernel)",
         ),
     ],
 )
-def test_a_feature_level_is_said_with_the_result_of_its_simulation(options, words):
-    diagnosis = diagnosed(needing_a_level(), feature_level=29, **options)
+def test_devices_of_a_higher_feature_level_are_named_with_the_result_of_their_simulation(options, words):
+    level = {} if "nnapi_runtime" in options else {"feature_level": 28}
+    diagnosis = diagnosed(needing_a_level(), **level, **options)
     [cause] = [cause for cause in diagnosis.blockers.causes if cause.suggestion == "raise-target-level"]
-    assert cause.change.startswith(words)
-    assert [(each.helps, each.name) for each in cause.alternatives] == [(True, "--feature-level=30")]
+    assert cause.change == words
+    assert [(each.helps, each.name.split()[0]) for each in cause.alternatives] == [(True, "--feature-level=29")]
+
+
+@pytest.mark.parametrize(
+    ("level", "is_offered"), [(29, True), pytest.param(28, False, id="EXP needs a higher feature level too")]
+)
+def test_another_way_to_write_an_operator_comes_before_devices_of_a_higher_feature_level(level, is_offered):
+    [cause] = diagnosed(needing_a_level("ELU"), feature_level=level).blockers.causes
+    assert (cause.suggestion == "replace-operator") is is_offered
+    first = f"ELU can be written as relu(x) - relu(1 - exp(x)); {IF_TAKEN}: 3 of 3 nodes in 1 kernel"
+    assert cause.change == f"{first if is_offered else LEAVE}; {DEVICES}: --feature-level=30 (3 of 3 nodes in 1 kernel)"
+    assert cause.remedy.accepts is is_offered
 
 
 def test_of_a_feature_level_that_does_not_help_it_is_said():
-    diagnosis = diagnosed(needing_a_level(), feature_level=29)
+    diagnosis = diagnosed(needing_a_level(), feature_level=28)
     same = Examined(diagnosis.run, unchanged(diagnosis.model))
     [cause] = diagnosis.blockers.causes
-    blockers = replace(diagnosis.blockers, causes=(replace(cause, change="--feature-level=30: choose another"),))
+    blockers = replace(diagnosis.blockers, causes=(replace(cause, change=f"{LEAVE}; {DEVICES}: --feature-level=29"),))
     [cause] = with_results(blockers, diagnosis.model, diagnosis.target, lambda *_: same, Effort(diagnosis.model)).causes
-    words = "use another delegate, or leave the nodes on the CPU; does not help: --feature-level=30 (2 of 3 nodes in 2 kernels)"
-    assert cause.change == words
+    assert cause.change == f"{LEAVE}; does not help: --feature-level=29 (2 of 3 nodes in 2 kernels)"
     assert cause.has_no_known_change
 
 

@@ -80,15 +80,22 @@ def test_a_version_asks_for_what_its_features_come_from():
     assert ["int8"] in alternatives
 
 
-@pytest.mark.parametrize(("delegate", "expected"), [("hexagon", [["unfold-batch-matmul"]]), ("coreml", [])])
-def test_products_of_matrices_ask_to_be_unfolded_where_the_delegate_has_what_comes_of_it(delegate, expected):
-    """Core ML has no SPLIT."""
+@pytest.mark.parametrize(
+    ("delegate", "options", "expected"),
+    [
+        ("hexagon", {}, [["unfold-batch-matmul"]]),
+        pytest.param("coreml", {}, [], id="Core ML has no SPLIT"),
+        ("nnapi", {"nnapi_runtime": "11"}, [["unfold-batch-matmul"]]),
+        pytest.param("nnapi", {"nnapi_runtime": "10"}, [], id="NNAPI of Android 10 has no PACK"),
+    ],
+)
+def test_products_of_matrices_ask_to_be_unfolded_where_the_delegate_has_what_comes_of_it(delegate, options, expected):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     one, other = graph.input("x", "FLOAT32", (2, 3, 4)), graph.input("y", "FLOAT32", (2, 4, 5))
     result = graph.tensor("z", "FLOAT32", (2, 3, 5))
     graph.node("BATCH_MATMUL", (one, other), (result,), 1, {})
     graph.outputs(result)
-    found = asked(builder, delegate)
+    found = asked(builder, delegate, **options)
     assert found
     assert [together for each in found for together in names(each)] == expected

@@ -316,7 +316,11 @@ def _broadcast_constant(sketch: Sketch) -> None:
     operand = sketch.constant("FLOAT32", shape, _values(sketch, shape))
     sizes = sketch.constant("INT32", (3,), (2, 3, 4))
     other = _floats(sketch, 2, 3, 4)
-    sketch.node("BROADCAST_TO", [operand, sizes], "FLOAT32", (2, 3, 4), {}, version=2)
+    if sketch.chance(3):
+        value = sketch.constant("FLOAT32", (), sketch.choice((0.0, -1.5)))
+        sketch.node("FILL", [sizes, value], "FLOAT32", (2, 3, 4), {})
+    else:
+        sketch.node("BROADCAST_TO", [operand, sizes], "FLOAT32", (2, 3, 4), {}, version=2)
     sketch.node("ADD", [other, sketch.last()], "FLOAT32", (2, 3, 4), {})
 
 
