@@ -14,7 +14,7 @@ from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, standing
-from delegate_sim.fixing.search import search, try_shapes
+from delegate_sim.fixing.search import search, try_approximate, try_shapes
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
 from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
@@ -55,6 +55,15 @@ def test_exact_passes_come_first_and_others_only_where_they_add(allowed, names):
     assert plan.exactness == min(allowed, Exactness.ROUNDING)
     assert is_better(plan.after, plan.before)
     assert plan.after == (standing(plan.rewritten.model, NNAPI),)
+
+
+def test_approximate_passes_that_would_help_are_named():
+    rounding, exact = (search(layers(9, 9), [NNAPI], allowed) for allowed in (Exactness.ROUNDING, Exactness.EXACT))
+    better = try_approximate(exact).approximate
+    assert better is not None
+    assert is_better(better.after, exact.after)
+    assert try_approximate(rounding).approximate is None, "nothing is left"
+    assert try_approximate(exact, {}).approximate is None, "the user chose the passes"
 
 
 def test_a_model_that_is_delegated_stays_as_it_is():

@@ -7,6 +7,7 @@ import pytest
 from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting, settings_for
 from delegate_sim.diagnosis.causes.cause import Identity
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
+from delegate_sim.results.report.verdict import verdict
 from delegate_sim.rules.kinds import Problem
 from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
@@ -103,6 +104,11 @@ def test_lists_of_a_loop_go_with_an_open_batch(has_open_batch):
     assert ("fixed batch" in found.change) == has_open_batch
     settings = {ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if has_open_batch else [])}
     assert settings_for(diagnosis.model, diagnosis.target, found) == (settings,)
+    assert diagnosis.now.measures.outcome != "delegated"
+    assert diagnosis.without_all.measures.outcome == "delegated", "the operators of the loop are then gone"
+    assert diagnosis.registered_verdict.startswith("NNAPI")
+    assert "--assume-ops-registered" in verdict(diagnosis.run)
+    assert diagnosis.plain_fix is None
 
 
 def test_the_last_step_of_a_detector_is_left_to_the_application():
