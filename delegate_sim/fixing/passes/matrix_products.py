@@ -31,10 +31,13 @@ def _parts(work: Work, tensor: Tensor, is_transposed: bool) -> tuple[list[Node],
     sizes = (count, rows, columns)
     shape = (columns, rows) if is_transposed else (rows, columns)
     if tensor.is_constant:
-        read = work.later(tensor)
-        labels = [f"{tensor.name}/matrix_{place}" for place in range(count)]  # bounded: at most MOST_MATRICES
-        compute = [functools.partial(_matrix, read, sizes, place, is_transposed) for place in range(count)]
-        return [], [work.computed(*named, shape, each) for *named, each in zip(labels, ["FLOAT32"] * count, compute, strict=True)]
+        read, name = work.later(tensor), tensor.name
+        return [], [
+            work.computed(
+                f"{name}/matrix_{place}", "FLOAT32", shape, functools.partial(_matrix, read, sizes, place, is_transposed)
+            )
+            for place in range(count)  # bounded: at most MOST_MATRICES
+        ]
     nodes = []
     source = tensor.index
     if is_transposed:
