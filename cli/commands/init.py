@@ -69,10 +69,10 @@ def _check_androids(names: Sequence[str], androids: Sequence[str]) -> None:
     if androids and not platforms:
         raise click.UsageError(f"--android applies only to {DEFAULT_DELEGATE}: give --delegate {DEFAULT_DELEGATE}")
     for platform in platforms:
-        known = (*platform.releases, *platform.others)
         for release in androids:
-            if release not in known:
-                raise click.UsageError(f"there is no Android release {release!r}; the releases are {', '.join(known)}")
+            if release not in platform.all_releases:
+                known = ", ".join(platform.all_releases)
+                raise click.UsageError(f"there is no Android release {release!r}; the releases are {known}")
 
 
 def _models() -> Iterator[str]:

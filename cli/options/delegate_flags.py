@@ -255,7 +255,8 @@ def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[
         several = ctx.meta.setdefault(_SEVERAL, {})
         several[parameter.name] = tuple(given)
         if len(several) > 1:
-            raise click.UsageError(f"only one option may have several values, not --{' and --'.join(sorted(several))}")
+            flags = " and ".join(sorted(f"--{name.replace('_', '-')}" for name in several))
+            raise click.UsageError(f"only one option may have several values, not {flags}")
     elif len(given) > 1:
         flag = parameter.opts[0]
         raise click.UsageError(

@@ -95,3 +95,8 @@ class Platform:
     releases: tuple[str, ...]
     alone: str
     others: tuple[str, ...] = ()
+
+    @property
+    def all_releases(self) -> tuple[str, ...]:
+        """All releases that users can name, oldest first."""
+        return tuple(sorted((*self.releases, *self.others), key=float))

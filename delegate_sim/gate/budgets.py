@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
@@ -98,16 +98,6 @@ def compute_regressions(
     if base is not None and base.multiply_adds:
         shares = base.delegated_share, now.delegated_share
         yield from _smaller_share("smaller-multiply-add-share", _COMPUTE_TITLE, *shares, tolerance.multiply_add_share)
-
-
-def without_error_for_bytes(worse: Sequence[Regression]) -> list[Regression]:
-    """Return the regressions of a result that is better in another measure.
-
-    If only boundary bytes are worse than allowed, they are allowed too: a delegate that takes more nodes often passes more bytes.
-    """
-    if any(not regression.is_allowed and regression.code != BORDER_BYTES for regression in worse):
-        return list(worse)
-    return [replace(regression, is_allowed=True) for regression in worse]
 
 
 def compute_improvements(base: ComputeTotals | None, now: ComputeTotals) -> list[str]:

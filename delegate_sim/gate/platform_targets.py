@@ -13,7 +13,7 @@ def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ..
     assert platform is not None
     values = value if isinstance(value, list) else [value]
     names = [str(one) for one in values if isinstance(one, str | int | float) and not isinstance(one, bool)]
-    known = (*platform.releases, *platform.others)
+    known = platform.all_releases
     unknown = [one for one in values if str(one) not in known]
     if not values or unknown or len(names) < len(values):
         raise ValueError(f"takes a release of {platform.key} or a list of releases ({', '.join(known)}), not {value!r}")

@@ -176,6 +176,12 @@ def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_th
     assert statements(case, "more-border-bytes") == ["boundary bytes: 0 -> 64 (allowed: 64)"]
 
 
+def test_more_boundary_bytes_fail_if_another_measure_is_worse_within_its_tolerance():
+    budgets = Budgets(tolerance=Tolerance(partitions=Allowance(9)))
+    case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2, partitions=0), budgets=budgets)
+    assert (case.status, codes(case, ERROR), codes(case, NOTE)) == (FAILED, ["more-border-bytes"], ["more-partitions"])
+
+
 def test_within_the_tolerance_nodes_that_fell_back_are_warnings():
     tolerance = Tolerance(Allowance(1), None, Allowance(1), 0.25, Allowance(32), 1.0)
     case = judged(classifier(9), entry_of(classifier()), budgets=Budgets(tolerance=tolerance))

@@ -46,7 +46,7 @@ def _about_file(run: Run, measures: Measures) -> str:
 
 
 def _verdict(run: Run, measures: Measures) -> str:
-    """Return the verdict on a run, without the accelerator of a compiled model."""
+    """Return the verdict on a run, without the sentences about the file."""
     actor, outcome = subject(run.target), measures.outcome
     reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
@@ -111,9 +111,9 @@ def best_verdict(runs: Sequence[Run]) -> str:
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     """Return the verdict on runs of compiler plugins, without a ranking."""
     measures = [measure(run) for run in runs]
-    elsewhere = _about_file(runs[0], measures[0])
+    about_file = _about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
-    return elsewhere + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
+    return about_file + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
 
 
 def best_of_text(targets: int, *, are_all: bool) -> str:
