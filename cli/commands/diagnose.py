@@ -75,7 +75,6 @@ def command(
     if micro is not None:
         return _diagnose_micro(models, micro, form, output, verbose)
     is_single = models.is_single and len(targets) == 1
-
     labels = [""] if is_single else target_names(targets)
 
     def take(path: str) -> list[_Answer]:

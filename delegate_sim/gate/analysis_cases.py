@@ -52,10 +52,10 @@ def stack_cases(result: StackResult) -> tuple[Case, ...]:
     return tuple([replace(case, target=f"{soc}, {case.target}") for case in cases]) if soc else cases
 
 
-def analysis_verdicts(report: Report) -> tuple[str, ...]:
+def analysis_verdict(report: Report) -> str:
     """Return the verdict on a single model: on its run, on the first run of a chain, or on the best of several runs."""
     runs = [run for run in report.runs if not run.by_default]
-    return (verdict(runs[0]) if report.is_chain or len(runs) == 1 else best_verdict(runs),)
+    return verdict(runs[0]) if report.is_chain or len(runs) == 1 else best_verdict(runs)
 
 
 def _case(path: str, sha256: str, target: str, run: Run, timings: Sequence[Timing]) -> Case:

@@ -31,7 +31,7 @@ def unassigned_variables(model: Model) -> int:
     for graph in file_graphs(model):
         variables: dict[int, _Variable] = {}
         for node in graph.nodes:
-            if node.op == "VAR_HANDLE" and not node.is_custom:
+            if node.op == "VAR_HANDLE" and not node.is_custom and node.output(0) >= 0:
                 options = graph.view(node).options
                 variables[node.output(0)] = options.container or "", options.shared_name or ""
         for node in graph.nodes:

@@ -94,10 +94,10 @@ class _Documents:
             kind = form if form in ("text", "json") else _kind(form)
             if kind not in parts:
                 parts[kind] = self._part(report, kind, cache, timings)
-            if kind in (_WITH_NOTES, _WITHOUT_NOTES):
-                from delegate_sim.gate.analysis_cases import analysis_verdicts
+        if parts.keys() & {_WITH_NOTES, _WITHOUT_NOTES}:
+            from delegate_sim.gate.analysis_cases import analysis_verdict
 
-                parts[_VERDICTS] = analysis_verdicts(report)
+            parts[_VERDICT] = analysis_verdict(report)
         self._parts.append(parts)
 
     def whole(self, form: str) -> str | Sequence[str]:
@@ -123,7 +123,7 @@ class _Documents:
         unreadable = [case for model in self.models.unreadable for case in _unreadable_cases(model, self.analysis)]
         kind = _kind(form)
         cases = [case for parts in self._parts for case in parts[kind]]
-        verdicts = self._parts[0][_VERDICTS] if len(self._parts) == 1 else _verdicts(cases)
+        verdicts = (self._parts[0][_VERDICT],) if len(self._parts) == 1 else _verdicts(cases)
         return Results("analyze", (*cases, *unreadable), verdicts)
 
     def _part(self, report: Report, kind: str, cache: AnalysisCache, timings: Sequence[Timing]) -> Any:
@@ -183,7 +183,7 @@ class _Documents:
         return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
 
 
-_WITH_NOTES, _WITHOUT_NOTES, _VERDICTS = "cases with notes", "cases", "verdicts"
+_WITH_NOTES, _WITHOUT_NOTES, _VERDICT = "cases with notes", "cases", "verdict"
 
 
 def _verdicts(cases: Sequence[Case]) -> tuple[str, ...]:

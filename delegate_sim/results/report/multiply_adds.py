@@ -95,10 +95,10 @@ def compute_of(run: Run) -> Compute:
 
 def counts_loops_once(run: Run) -> bool:
     """Return whether a loop has multiply-adds. Such a loop runs its body several times, but the body counts once."""
-    graphs = {subgraph.graph.index: subgraph.graph for subgraph in run.subgraphs}
-    model = next(iter(graphs.values())).model if graphs else None
-    if model is None:
+    if not run.subgraphs:
         return False
+    graphs = {subgraph.graph.index: subgraph.graph for subgraph in run.subgraphs}
+    model = run.subgraphs[0].graph.model
     bodies = [
         index
         for graph in graphs.values()
