@@ -193,6 +193,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
         return "Nothing to fix: all nodes are delegated"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
+        if plan.with_shapes is not None:
+            no_pass = f"Without fixed sizes, {no_pass.lower()}"
         return f"{no_pass} improves the model ({tried}); {hint}"
     if fixed is None or fixed.path is None:
         number = len(plan.steps)

@@ -102,12 +102,31 @@ def answers(sweep: Swept) -> Iterator[str]:
     for target in sweep.targets if sweep.models else ():
         best, excluded = _best(sweep, target), _better_excluded(sweep, target)
         if best is not None:
-            taken = f"{_taken_text(sweep, target, best)}{_left_text(sweep, target, best)}"
+            taken = f"{_taken_text(sweep, target, best)}{_left_text(sweep, target, best)}{_fix_text(sweep, target)}"
             yield f"{target.label}: {_best_text(sweep, target)}, {taken}"
         elif excluded is None:
             yield f"{target.label}: {_best_text(sweep, target)}"
         if excluded is not None:
             yield f"{target.label}: {_NO_BEST if best is None else ''}{_excluded_text(sweep, target, excluded)}"
+    if sweep.models and (text := _all_targets_text(sweep)):
+        yield text
+
+
+def _fix_text(sweep: Swept, target: LabeledTarget) -> str:
+    """Return a clause about the result of ``delegate-sim fix`` on the best row for a target, if it is better."""
+    fix = sweep.fix_for(target.label)
+    return "" if fix is None or fix.cost is None else f"; delegate-sim fix on the written model brings more ({fix.result})"
+
+
+def _all_targets_text(sweep: Swept) -> str:
+    """Return a sentence about the best row for all targets together, if no row is the best for each target."""
+    best = [sweep.best_for(target.label) for target in sweep.targets]
+    row = sweep.best_for_all()
+    if all(other == best[0] for other in best) or row is None or not all(cost.multiply_adds for cost in row.costs):
+        return ""
+    shares = [share(cost.multiply_adds, cost.total_multiply_adds) for cost in row.costs]
+    results = ", ".join([f"{target.label} {delegated}" for target, delegated in zip(sweep.targets, shares, strict=True)])
+    return f"one model for all targets: row {row.number}, {message(row.name)}, is the best, with these multiply-adds: {results}"
 
 
 def _best_text(sweep: Swept, target: LabeledTarget) -> str:

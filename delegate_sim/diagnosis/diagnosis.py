@@ -22,7 +22,7 @@ from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
-from .advice.plain_fix import FixSearch, PlainFix, plain_fix, search_fix
+from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
@@ -128,6 +128,8 @@ class Diagnosis(Shown):
         if not self.findings or self.lacks_operators:
             return None
         plain = plain_fix(self.fix_search)
+        if plain is not None and plain.cost is None and self.is_dynamic:
+            return replace(plain, arguments=open_shape_arguments(self.model))
         if plain is None or plain.cost is None:
             return plain
         listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]

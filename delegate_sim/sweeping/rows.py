@@ -125,6 +125,26 @@ def best_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) 
     return min(running, key=lambda row: _order(row, place), default=None)
 
 
+def best_for_all(rows: Sequence[SweepRow], bar: float = MAX_DIFFERENCE) -> SweepRow | None:
+    """Return the best row for all targets together, or None if no row qualifies.
+
+    A row qualifies if its model runs on every target and ``why_not_best`` does not exclude the row. For each row, the target
+    with the smallest delegated share of multiply-adds counts. Ties are broken by the fewest kernels of all targets, then the
+    smallest difference and the smallest file.
+    """
+    running = [
+        row
+        for row in rows
+        if row.is_model and not row.why_not_best(bar) and all(cost.measures.outcome not in NOT_RUNNING for cost in row.costs)
+    ]
+    return min(running, key=_order_for_all, default=None)
+
+
+def _order_for_all(row: SweepRow) -> tuple[float, ...]:
+    kernels = sum([cost.measures.delegate_kernels for cost in row.costs])
+    return (-min(map(delegated_share, row.costs)), kernels, _error(row), row.conversion.size, row.number)
+
+
 def excluded_for(rows: Sequence[SweepRow], place: int, bar: float = MAX_DIFFERENCE) -> SweepRow | None:
     """Return the excluded row that would be better for a target than the best row, or None if there is no such row."""
     first = min(_running(rows, place), key=lambda row: _order(row, place)[:3], default=None)

@@ -10,13 +10,16 @@ from ..conversion.calibration import DRAWN, Calibration
 from ..conversion.convert import Limits
 from ..conversion.settings import Settings
 from ..conversion.sources import SourceModel
+from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
+from ..graph.effort import Effort
+from ..model.reader import load
 from ..results.report.display import Shown, Table
 from ..runtime.interpreter import option_values
 from ..runtime.target import LabeledTarget
 from ..version import __version__
-from .rows import MAX_DIFFERENCE, SweepRow, best_for, excluded_for
+from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .shapes import Shapes
 
 SCHEMA = "delegate-sim/sweep/3"
@@ -74,6 +77,21 @@ class Swept(Shown):
         smallest file. Raises OptionError if the target is unknown.
         """
         return best_for(self.rows, self._place(target), self.asked.max_difference)
+
+    def best_for_all(self) -> SweepRow | None:
+        """Return the best row for all targets together, or None if no row qualifies.
+
+        The target with the smallest delegated share of multiply-adds counts.
+        """
+        return best_for_all(self.rows, self.asked.max_difference)
+
+    def fix_for(self, target: str) -> PlainFix | None:
+        """Return the result of ``delegate-sim fix`` on the best row for a target. None if no pass improves the result."""
+        row, place = self.best_for(target), self._place(target)
+        if row is None or not row.left or not row.left[place]:
+            return None
+        model = load(row.conversion.path)
+        return plain_fix(search_fix(model, [self.targets[place].target], Effort(model)))
 
     def excluded_for(self, target: str) -> SweepRow | None:
         """Return the excluded row that would be better for a target than the best row, or None if there is no such row."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.results.report.measures import FAILS_LATER
-from delegate_sim.sweeping.rows import best_for, delegated_share, excluded_for, pareto
+from delegate_sim.sweeping.rows import best_for, best_for_all, delegated_share, excluded_for, pareto
 from tests.support.conversion.sweep_conversions import cost, row
 
 CALIBRATED_AT_RANDOM = dataclasses.replace(row(1, []).conversion, settings=parse_settings("int8"))
@@ -107,3 +107,9 @@ def test_the_error_is_not_known_where_outputs_do_not_compare():
     assert dataclasses.replace(found, difference=dataclasses.replace(found.difference, outputs=(bad,))).error is None
     none = dataclasses.replace(found.difference.outputs[0], range=0.0, greatest=1.0)
     assert dataclasses.replace(found, difference=dataclasses.replace(found.difference, outputs=(none,))).error is None
+
+
+def test_the_best_for_all_targets_has_the_largest_smallest_share():
+    uneven, even, failing = row(1, [100, 40]), row(2, [70, 60]), row(3, [100, 100], outcome=FAILS_LATER)
+    assert best_for_all([uneven, even, failing, row(4, [])]) == even
+    assert best_for_all([failing]) is None

@@ -10,6 +10,7 @@ from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...graph.effort import Effort
+from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...runtime.target import Target
 from ..causes.alternative import result_words
@@ -99,6 +100,12 @@ def plain_fix(searched: FixSearch) -> PlainFix | None:
         return PlainFix(None, None, unknown=searched.unknown)
     plan = searched.best
     return None if plan is None else PlainFix(plan, cost_of(plan.after[0]), shape_arguments(plan))
+
+
+def open_shape_arguments(model: Model) -> tuple[str, ...]:
+    """Return the arguments of ``fix`` that fix the unknown sizes of inputs to the sizes in the model file."""
+    shapes = [f"{tensor.name}={','.join(map(str, tensor.shape))}" for tensor in open_inputs(model)]
+    return tuple([argument for shape in shapes for argument in ("--shape", shape)])
 
 
 def shape_arguments(plan: FixPlan) -> tuple[str, ...]:

@@ -74,7 +74,10 @@ _CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
 
-_FIXED_IN_FILE = "delegate-sim fix --shape INPUT=SIZES may do the same in the model file, without another conversion"
+_FIXED_IN_FILE = (
+    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
+    "a new conversion removes"
+)
 
 
 @dataclass(frozen=True, slots=True)
