@@ -156,6 +156,6 @@ def _not_simulated(text: str, full: str, plugin: str) -> str:
     return (
         f"the NPU of {text} ({full}) cannot be simulated, because a closed-source library of {vendor.capitalize()} decides "
         f"about every node. Run the real plugin with `delegate-sim analyze MODEL --delegate {plugin} "
-        f"--option soc={model or 'SOC'} --live` (see delegate-sim doctor), or add --accelerators gpu,cpu to simulate only the GPU "
-        "and the CPU"
+        f"--option soc={model or 'SOC'} --live` (see delegate-sim doctor), or add --accelerators gpu,cpu to simulate only the "
+        "GPU and the CPU"
     )
