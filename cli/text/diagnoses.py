@@ -1,4 +1,4 @@
-"""Several diagnoses in one table."""
+"""Several diagnoses as a table, the best changes, and the instructions for a change."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
     for reason in left_out:
         yield from paragraph(message(f"Not simulated: {reason}"), width)
     if not best and not left_out and fix is None:
-        is_delegated = not any(diagnosis.findings for diagnosis in diagnoses)
-        yield from paragraph(_NOTHING_LEFT if is_delegated else "No single change helps.", width)
+        has_causes = any(diagnosis.findings for diagnosis in diagnoses)
+        yield from paragraph("No single change helps." if has_causes else _NOTHING_LEFT, width)
     if best:
         yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
     several = list(dict.fromkeys([id(change.diagnosis) for change in best]))
@@ -190,10 +190,10 @@ def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
         yield Line(f"  {printable(fix.command)}", _HINT)
         return
     if plan.is_changed:
-        for name, after in zip(target_names(plan.targets), plan.after, strict=True):
-            yield from indented(f"{name}: {result_words(cost_of(after))}", width, "  ")
-        names = ", ".join([step.name for step in plan.steps])
-        yield from indented(f"{plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
+        for target_name, after in zip(target_names(plan.targets), plan.after, strict=True):
+            yield from indented(f"{target_name}: {result_words(cost_of(after))}", width, "  ")
+        passes = f"; passes: {', '.join([step.name for step in plan.steps])}" if plan.steps else ""
+        yield from indented(f"{plan.exactness.words}{passes}", width, "  ")
         yield Line(f"  {printable(fix.command)}", _HINT)
     if plan.conflicts:
         from .fix import conflict_text

@@ -86,7 +86,8 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     for text in _shape_lines(plan) if is_first else ():
         yield from paragraph(text, width, style=_HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
-    yield from _next_lines(plan, fixed, width)
+    yield from _approximate_lines(plan, width)
+    yield from _diagnosis_lines(plan, fixed, width)
     yield Line("")
     names = _names(plan)
     for target_name, before, after in zip(names, plan.before, plan.after, strict=True):
@@ -122,15 +123,15 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     yield from proof_lines(plan, fixed, width, verbose)
 
 
-def _next_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
-    """Yield the next steps if the rewritten model leaves nodes on the CPU: approximate passes, and the diagnosis of the file."""
-    if (other := plan.approximate) is not None:
-        results = [
-            f"{_name_of(plan, after)} {_numbers(after)}"
-            for after, now in zip(other.after, plan.after, strict=True)
-            if after.score < now.score
-        ]
-        yield from paragraph(f"With --allow approximate: {'; '.join(results)}", width, style=_HEADING)
+def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
+    """If approximate passes give a better result, yield a sentence about this result."""
+    if plan.approximate is not None:
+        better = _better_results(plan, plan.approximate)
+        yield from paragraph(f"With --allow approximate: {better}", width, style=_HEADING)
+
+
+def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
+    """Yield the command that diagnoses the written file, for each target for which nodes stay on the CPU."""
     if fixed is None or fixed.path is None:
         return
     for after in plan.after:
@@ -142,6 +143,12 @@ def _next_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line
             yield Line(f"  {printable(command)}", _HINT)
 
 
+def _better_results(plan: FixPlan, other: FixPlan) -> str:
+    """Return the results of another plan for the targets for which it is better."""
+    pairs = zip(other.after, plan.after, strict=True)
+    return "; ".join([f"{_name_of(plan, after)} {_numbers(after)}" for after, now in pairs if after.score < now.score])
+
+
 def _names(plan: FixPlan) -> list[str]:
     """Return the names of the targets."""
     return target_names([standing.target for standing in plan.before])
@@ -149,8 +156,7 @@ def _names(plan: FixPlan) -> list[str]:
 
 def _name_of(plan: FixPlan, standing: Standing) -> str:
     """Return the name of a standing's target."""
-    targets = [before.target for before in plan.before]
-    return target_names(targets)[targets.index(standing.target)]
+    return _names(plan)[[before.target for before in plan.before].index(standing.target)]
 
 
 def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
@@ -224,12 +230,7 @@ def _shape_lines(plan: FixPlan) -> Iterator[str]:
     options = [
         f"--shape {message(graph.tensors[index].name)}={','.join(map(str, shape))}" for index, shape in other.shapes.items()
     ]
-    results = [
-        f"{_name_of(plan, after)} {_numbers(after)}"
-        for after, now in zip(other.after, plan.after, strict=True)
-        if after.score < now.score
-    ]
-    yield f"With {' '.join(options)}: {'; '.join(results)}"
+    yield f"With {' '.join(options)}: {_better_results(plan, other)}"
 
 
 def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
@@ -282,10 +283,10 @@ def _count(number: int) -> str:
 
 
 def step_lines(number: int, step: FixStep, width: int, names: Sequence[str] = ()) -> Iterator[Line]:
-    """Yield the name of a pass, the effect, and the result on each target. ``names`` has the names of the targets."""
+    """Yield the name of a pass, the effect, and the result on each target. ``names`` has the names of the step's targets."""
     yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
-    for target_name, standing in zip(names, step.standings, strict=False):
+    for target_name, standing in zip(names, step.standings, strict=True):
         yield from indented(f"{target_name}: {_numbers(standing)}", width, "     ")
 
 

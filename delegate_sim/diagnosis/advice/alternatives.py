@@ -169,11 +169,9 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Alternativ
     left_out = [(offer, alternative) for offer, alternative in pairs if not alternative.helps]
     # Alternatives that help alone come first, starting with the remedy that simulations of later causes assume.
     helping.sort(key=lambda pair: (_ORDER.index(pair[1].assumed), pair[0].remedy != cause.remedy))
-    assuming_all = [pair for pair in helping if pair[1].assumed == WITH_OTHERS]
-    if len(assuming_all) < len(helping):
-        helping = helping[: len(helping) - len(assuming_all)]
-    else:
-        assuming_all = []
+    sooner = [pair for pair in helping if pair[1].assumed != WITH_OTHERS]
+    assuming_all = [pair for pair in helping if pair[1].assumed == WITH_OTHERS] if sooner else []
+    helping = sooner or helping
     is_local = _is_local((helping[0][0] if helping else offers[0]).remedy)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion

@@ -44,7 +44,9 @@ def _of_one_delegate(targets: Sequence[Target]) -> list[str]:
     if len(different) != 1:
         return []
     name = different[0].name
-    values = [as_typed(options, name, option_value(target.options[name])) for target in targets]
+    if not different[0].flag or any(target.options[name] in (None, (), []) for target in targets):
+        return []  # only flags can have several values, and an empty value cannot be typed
+    values = [_typed(target, name) for target in targets]
     shared = _option_arguments(first)
     shared.pop(option_as_typed(options, name), None)
     return ["--delegate", first.delegate.name, *values, *[argument for typed in shared.values() for argument in typed]]
@@ -106,8 +108,13 @@ def _option_arguments(target: Target) -> dict[str, list[str]]:
     for option in target.delegate.options:
         value = target.options.get(option.name)
         if value != option.default_in(target.defaults) and value not in (None, (), []):
-            # The value of an option that names a file is the content of the file.
-            typed = as_typed(target.delegate.options, option.name, getattr(value, "path", None) or option_value(value))
+            typed = _typed(target, option.name)
             name = option_as_typed(target.delegate.options, option.name)
             arguments[name] = typed.split(" ", 1) if typed.startswith("--option ") else [typed]
     return arguments
+
+
+def _typed(target: Target, name: str) -> str:
+    """Return an option of a target with its value, as typed. The value of an option that names a file has the file's path."""
+    value = target.options[name]
+    return as_typed(target.delegate.options, name, getattr(value, "path", None) or option_value(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,9 +99,11 @@ def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
     if len(padded) != len(whole) or any(own not in (1, size) for own, size in zip(padded, whole, strict=True)):
         return None
     places = []
-    for indices in np.ndindex(*whole):
-        own = [0 if size == 1 else index for index, size in zip(indices, padded, strict=True)]
-        places.append(int(np.ravel_multi_index(own, padded)) if own else 0)
+    for indices in itertools.product(*map(range, whole)):  # bounded: MOST_MATRICES
+        place = 0
+        for index, size in zip(indices, padded, strict=True):
+            place = place * size + (index if size > 1 else 0)
+        places.append(place)
     return places
 
 

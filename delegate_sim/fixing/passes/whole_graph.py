@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from ...foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ...foundation.limits import is_above_limit
@@ -13,9 +12,6 @@ from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
 from .base import Exactness, Pass, node_pass
-
-if TYPE_CHECKING:
-    pass
 
 
 def _own_versions(work: Work) -> None:

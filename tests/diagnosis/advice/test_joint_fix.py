@@ -66,6 +66,9 @@ def test_beyond_the_effort_the_result_is_not_known():
             "--delegate nnapi --android=11 --android=13 --feature-level=30",
         ),
         ([("nnapi", {"nnapi_runtime": "11"}), ("nnapi", {"feature_level": 30})], None),
+        ([("nnapi", {}), ("nnapi", {"driver_rejects": ("ADD",)})], None),
+        ([("nnapi", {}), ("nnapi", {"accelerator_name": "dsp"})], None),
+        ([("npu-google", {"soc": "Tensor_G3"}), ("npu-google", {"soc": "Tensor_G5"})], None),
         (
             [("gpu", {"max_delegated_partitions": 3}), ("coreml", {"max_delegated_partitions": 3})],
             "--delegate gpu --delegate coreml --max-delegated-partitions=3",
