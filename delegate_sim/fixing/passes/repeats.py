@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ...foundation.late_numpy import np
 from ...model.model import Node, Tensor
 from ...rules.malformed import is_whole
-from ..pass_workspace import SMALL, Work
+from ..pass_workspace import Work
 from .base import Exactness, Pass
 
 _SHAPES = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE"})
@@ -20,6 +20,9 @@ _OPS = _SHAPES | {"BROADCAST_TO", "TILE"}
 _TYPES = ("FLOAT32", "INT8", "UINT8")
 _MOST_NODES = 16
 """The largest number of nodes to replace by one node."""
+
+_MOST_POSITIONS = 4096
+"""The largest number of rows or columns of a result."""
 
 _Repeat = tuple[int, int]
 """The number of elements in a block, and the number of times that each block is repeated.
@@ -84,9 +87,9 @@ def _is_enlarged(source: Tensor, target: Tensor, repeats: Sequence[_Repeat]) -> 
 def _is_sampled_exactly(size: int, result: int) -> bool:
     """Return whether the kernels compute the right position for each result along one dimension.
 
-    Some kernels multiply by a FLOAT32 scale. The kernel for UINT8 multiplies by a scale with 16 bits after the point.
+    The kernel for FLOAT32 multiplies by a FLOAT32 scale. The kernels for INT8 and UINT8 multiply by a scale with 16 bits after the point.
     """
-    if result > SMALL:
+    if result > _MOST_POSITIONS:
         return False
     positions = np.arange(result)
     expected = positions // (result // size)
@@ -145,7 +148,8 @@ PASSES: tuple[Pass, ...] = (
     Pass(
         "repeats-as-resize",
         "replaces nodes that repeat rows or columns of an image, such as Keras' UpSampling2D, by one RESIZE_NEAREST_NEIGHBOR",
-        "FLOAT32, INT8 or UINT8 with the same scale and zero point everywhere; an image of rank 4, and known shapes",
+        "FLOAT32, INT8 or UINT8 with the same scale and zero point everywhere; an image of rank 4, known shapes, "
+        "and at most 4096 rows and columns in the result",
         Exactness.EXACT,
         _resize_repeated,
         _OPS,

@@ -212,7 +212,7 @@ def _repeated(sketch: Sketch) -> None:
     kind = sketch.choice(("FLOAT32", "INT8"))
     batch, height, width, depth = _shape(sketch, 4)
     image = _input(sketch, kind, (batch, height, width, depth))
-    vertical, horizontal = sketch.choice((1, 2, 3, 7)), sketch.choice((2, 3, 5))
+    vertical, horizontal = sketch.choice((1, 2, 7)), sketch.choice((2, 3))
     rows = ((batch, height, 1, width, depth), vertical, 2)
     order = sketch.choice(("rows", "columns", "both"))
     if order == "rows":
