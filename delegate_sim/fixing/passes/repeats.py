@@ -87,7 +87,8 @@ def _is_enlarged(source: Tensor, target: Tensor, repeats: Sequence[_Repeat]) -> 
 def _is_sampled_exactly(size: int, result: int) -> bool:
     """Return whether the kernels compute the right position for each result along one dimension.
 
-    The kernel for FLOAT32 multiplies by a FLOAT32 scale. The kernels for INT8 and UINT8 multiply by a scale with 16 bits after the point.
+    The kernel for FLOAT32 multiplies by a FLOAT32 scale. The kernels for INT8 and UINT8 multiply by a
+    scale with 16 bits after the point.
     """
     if result > _MOST_POSITIONS:
         return False
@@ -103,7 +104,7 @@ def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int
     step: tuple[int, Node] | None = last
     steps: list[tuple[int, Node]] = []
     repeats: list[_Repeat] = []
-    found = None
+    longest = None
     while step is not None and len(steps) < _MOST_NODES:
         own = _repeats(work, step[1])
         if own is None:
@@ -112,9 +113,9 @@ def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int
         repeats[:0] = own
         source = work.input(step[1], 0)
         if not source.is_constant and not source.is_variable and _is_enlarged(source, target, repeats):
-            found = _Chain(source, tuple(steps))
+            longest = _Chain(source, tuple(steps))
         step = writers.get(source.index)
-    return found
+    return longest
 
 
 def _resize_repeated(work: Work) -> None:

@@ -1,4 +1,4 @@
-"""Which repeats of rows and columns become a resize, and which stay as they are."""
+"""Repeats of rows and columns become a resize; all else stays as it is."""
 
 from __future__ import annotations
 
