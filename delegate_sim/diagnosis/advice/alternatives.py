@@ -9,10 +9,10 @@ from types import MappingProxyType
 from ...errors import LimitError
 from ...foundation import converter_attributes as attributes
 from ...graph.effort import Effort, Tries
-from ...graph.graph import file_graphs
+from ...graph.graph import Graph, file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model, Tensor
+from ...model.model import Model, Node, Tensor
 from ...rules.kinds import Problem
 from ...runtime.target import Target
 from ..causes.alternative import IF_TAKEN, WITH_OTHERS, WITH_SIZES, Alternative
@@ -134,6 +134,8 @@ INSTEAD_OF_OPTIONS: Mapping[Problem, str] = MappingProxyType(
     }
 )
 """Instructions for a cause if changed options of the delegate do not help."""
+_IMAGE_RANK = 4
+_RESIZE = "repeat rows and columns by one node: use tf.image.resize with method='nearest' in place of Keras' UpSampling2D"
 _ON_CPU = "leave the integer arithmetic on the CPU"
 _OF_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
 
@@ -162,7 +164,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Alternativ
         return _with_result_of_options(cause, judge)
     offers = list(_offers(cause, model, target))
     if not offers:
-        return _with_result_of_rewrite(_with_note_of_folding(_without_result(cause, model)), judge)
+        return _with_result_of_rewrite(_with_note_of_folding(_with_resize(_without_result(cause, model), model)), judge)
     alternatives = [judge.judged(cause, offer) for offer in offers]
     pairs = list(zip(offers, alternatives, strict=True))
     helping = [(offer, alternative) for offer, alternative in pairs if alternative.helps]
@@ -209,6 +211,36 @@ def _without_result(cause: Cause, model: Model) -> Cause:
     return replace(
         cause, change=_OF_INTEGERS if _are_integers(cause, model) else f"{cause.change.removesuffix('.')}; {_NOT_SIMULATED}"
     )
+
+
+def _with_resize(cause: Cause, model: Model) -> Cause:
+    """Advise to use a resize if all nodes of a cause belong to repeated rows or columns of more than four dimensions."""
+    if cause.identity.problem is not Problem.RANK or not cause.nodes:
+        return cause
+    graphs = file_graphs(model)
+    repeated = {
+        (graph.index, tensor)
+        for graph in [graphs[index] for index in {key.subgraph for key in cause.nodes}]
+        for node in graph.nodes
+        if node.op in ("BROADCAST_TO", "TILE") and node.inputs and node.outputs and _repeats(*_ends(graph, node))
+        for tensor in (node.inputs[0], node.outputs[0])
+    }
+    nodes = [(key.subgraph, graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
+    if not all(any((index, tensor) in repeated for tensor in (*node.inputs, *node.outputs)) for index, node in nodes):
+        return cause
+    return replace(cause, change=_RESIZE)
+
+
+def _ends(graph: Graph, node: Node) -> tuple[Tensor, Tensor]:
+    return graph.tensor(node.inputs[0]), graph.tensor(node.outputs[0])
+
+
+def _repeats(source: Tensor, target: Tensor) -> bool:
+    """Return whether a node only repeats dimensions of size 1, between other dimensions."""
+    if source.rank != target.rank or target.rank <= _IMAGE_RANK:
+        return False
+    changed = [axis for axis in range(target.rank) if source.shape[axis] != target.shape[axis]]
+    return bool(changed) and all(source.shape[axis] == 1 and 1 < axis < target.rank - 1 for axis in changed)
 
 
 def _with_note_of_folding(cause: Cause) -> Cause:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from . import elementwise, integers, layers, matrix_products, ranks, scatters, shapes, slices
+from . import elementwise, integers, layers, matrix_products, ranks, repeats, scatters, shapes, slices
 from . import whole_graph as whole
 from .base import Exactness, Pass
 
@@ -18,6 +18,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             *layers.PASSES,
             *matrix_products.PASSES,
             *shapes.PASSES,
+            *repeats.PASSES,
             *slices.PASSES,
             *scatters.PASSES,
             *elementwise.PASSES,

@@ -170,6 +170,26 @@ def test_float16_weights_are_not_advised_as_layers():
     assert "layer" not in cause.change
 
 
+@pytest.mark.parametrize(
+    ("axis", "is_resize"), [(2, True), (3, True), (1, False), (4, False)], ids=["rows", "columns", "images", "channels"]
+)
+def test_repeated_rows_and_columns_are_advised_as_a_resize(axis, is_resize):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    before, after = [(*[1, 4, 4, 8][:axis], times, *[1, 4, 4, 8][axis:]) for times in (1, 2)]
+    x, z = graph.input("x", "FLOAT32", [1, 4, 4, 8]), graph.tensor("z", "FLOAT32", [2, 4, 4, 8])
+    made = [graph.tensor("wide", "FLOAT32", shape) for shape in (before, after)]
+    multiples = [2 if place == axis else 1 for place in range(5)]
+    graph.node("RESHAPE", [x], [made[0]], 1, {"new_shape": before})
+    graph.node("TILE", [made[0], graph.tensor("multiples", "INT32", [5], data=multiples)], [made[1]])
+    graph.node("RESHAPE", [made[1]], [z], 1, {"new_shape": [2, 4, 4, 8]})
+    graph.outputs(z)
+    cause = diagnosed(builder, "gpu").findings[0].cause
+    assert cause.identity.problem.value == "rank"
+    assert ("tf.image.resize" in cause.change) == is_resize
+    assert ("RESHAPE" in cause.change) != is_resize
+
+
 @pytest.mark.parametrize(("op", "is_folded"), [("TANH", True), ("SOFTMAX", False)])
 def test_a_reshape_that_the_converter_folds_away_again_is_left_to_fix(op, is_folded):
     builder = ModelBuilder()

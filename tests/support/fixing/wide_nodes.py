@@ -207,10 +207,41 @@ def _rows(sketch: Sketch) -> None:
         _node(sketch, op, [operand], "FLOAT32", shape, {"beta": 1.0} if op == "SOFTMAX" else {})
 
 
+def _repeated(sketch: Sketch) -> None:
+    """An image whose rows and then columns are repeated, or the other way around, or both at once."""
+    kind = sketch.choice(("FLOAT32", "INT8"))
+    batch, height, width, depth = _shape(sketch, 4)
+    image = _input(sketch, kind, (batch, height, width, depth))
+    vertical, horizontal = sketch.choice((1, 2, 7)), sketch.choice((2, 3))
+    rows = ((batch, height, 1, width, depth), vertical, 2)
+    order = sketch.choice(("rows", "columns", "both"))
+    if order == "rows":
+        steps = [rows, ((batch, height * vertical, width, 1, depth), horizontal, 3)]
+    elif order == "columns":
+        steps = [((batch, height, width, 1, depth), horizontal, 3), ((batch, height, 1, width * horizontal, depth), vertical, 2)]
+    else:
+        steps = [((batch, height, 1, width, 1, depth), vertical, 2), ((batch, height, vertical, width, 1, depth), horizontal, 4)]
+    last = image
+    for shape, times, axis in steps:
+        if shape != last.shape:
+            _node(sketch, "RESHAPE", [last, _indices(sketch, shape)], kind, shape, {"new_shape": shape})
+            last = sketch.last()
+        result = (*shape[:axis], times, *shape[axis + 1 :])
+        multiples = [times if place == axis else 1 for place in range(len(shape))]
+        if sketch.chance(2):
+            _node(sketch, "TILE", [last, _indices(sketch, multiples)], kind, result)
+        else:
+            _node(sketch, "BROADCAST_TO", [last, _indices(sketch, result)], kind, result, {}, version=2)
+        last = sketch.last()
+    end = (batch, height * vertical, width * horizontal, depth)
+    _node(sketch, "RESHAPE", [last, _indices(sketch, end)], kind, end, {"new_shape": end})
+
+
 WIDE: Mapping[str, Callable[[Sketch], None]] = MappingProxyType(
     {
         "transpose-of-lower-rank": _transpose,
         "element-wise-of-rank-4": _element_wise,
+        "repeats-as-resize": _repeated,
         "move-of-rank-4": _move,
         "limit-of-rank-4": _reduction(("REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY", "REDUCE_ALL")),
         "sum-of-rank-4": _reduction(("MEAN", "SUM", "REDUCE_PROD")),

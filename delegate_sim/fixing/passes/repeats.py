@@ -1,0 +1,158 @@
+"""Rewrite nodes that together repeat the rows and columns of an image as one RESIZE_NEAREST_NEIGHBOR.
+
+Keras 3 writes UpSampling2D with nearest interpolation as RESHAPE, TILE and RESHAPE, with tensors of five dimensions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ...foundation.late_numpy import np
+from ...model.model import Node, Tensor
+from ...rules.malformed import is_whole
+from ..pass_workspace import Work
+from .base import Exactness, Pass
+
+_SHAPES = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE"})
+_OPS = _SHAPES | {"BROADCAST_TO", "TILE"}
+_TYPES = ("FLOAT32", "INT8", "UINT8")
+_MOST_NODES = 16
+"""The largest number of nodes to replace by one node."""
+
+_MOST_POSITIONS = 4096
+"""The largest number of rows or columns of a result."""
+
+_Repeat = tuple[int, int]
+"""The number of elements in a block, and the number of times that each block is repeated.
+
+A repeat treats the elements of a tensor as one sequence, which a RESHAPE does not change.
+"""
+
+
+class _Chain(NamedTuple):
+    """Nodes that one resize can replace."""
+
+    source: Tensor
+    steps: tuple[tuple[int, Node], ...]
+    """The nodes from last to first, each with its index before the pass."""
+
+    @property
+    def results(self) -> set[int]:
+        """The tensors that the nodes write."""
+        return {node.outputs[0] for _, node in self.steps}
+
+
+def _repeats(work: Work, node: Node) -> list[_Repeat] | None:
+    """Return the repeats that a node makes, or None if the node does anything else."""
+    source, target = work.input(node, 0), work.output(node)
+    is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
+    if not is_same or source.type not in _TYPES or source.is_per_channel or target.is_per_channel:
+        return None
+    if work.is_open(source, target) or not (source.element_count and target.element_count):
+        return None
+    if node.op in _SHAPES:
+        return [] if source.element_count == target.element_count else None
+    shape = (1,) * (target.rank - source.rank) + source.shape
+    if len(shape) != target.rank or any(size % own for own, size in zip(shape, target.shape, strict=True)):
+        return None
+    times = [size // own for own, size in zip(shape, target.shape, strict=True)]
+    multiples = work.integers(work.input(node, 1))
+    if node.op == "TILE" and (multiples is None or multiples.reshape(-1).tolist() != times):
+        return None
+    if node.op == "BROADCAST_TO" and any(own != 1 and count != 1 for own, count in zip(shape, times, strict=True)):
+        return None
+    blocks = [own * math.prod(target.shape[axis + 1 :]) for axis, own in enumerate(shape)]
+    return [(block, count) for block, count in zip(blocks, times, strict=True) if count != 1][::-1]
+
+
+def _is_enlarged(source: Tensor, target: Tensor, repeats: Sequence[_Repeat]) -> bool:
+    """Return whether repeats only repeat each row and each column of an image."""
+    if (source.rank, target.rank) != (4, 4) or not repeats:
+        return False
+    batch, height, width, depth = source.shape
+    for block, count in repeats:
+        if block == depth and target.shape[2] % (width * count) == 0:
+            width *= count
+        elif block == width * depth:
+            height *= count
+        else:
+            return False
+    if (batch, height, width, depth) != target.shape:
+        return False
+    return _is_sampled_exactly(source.shape[1], height) and _is_sampled_exactly(source.shape[2], width)
+
+
+def _is_sampled_exactly(size: int, result: int) -> bool:
+    """Return whether the kernels compute the right position for each result along one dimension.
+
+    The kernel for FLOAT32 multiplies by a FLOAT32 scale. The kernels for INT8 and UINT8 multiply by a
+    scale with 16 bits after the point.
+    """
+    if result > _MOST_POSITIONS:
+        return False
+    positions = np.arange(result)
+    expected = positions // (result // size)
+    scaled = np.floor(positions.astype(np.float32) * np.float32(size / result))
+    return bool((scaled == expected).all() and (positions * ((size << 16) // result + 1) >> 16 == expected).all())
+
+
+def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]]) -> _Chain | None:
+    """Return the longest chain that ends with a node, or None if there is none."""
+    target = work.output(last[1])
+    step: tuple[int, Node] | None = last
+    steps: list[tuple[int, Node]] = []
+    repeats: list[_Repeat] = []
+    longest = None
+    while step is not None and len(steps) < _MOST_NODES:
+        own = _repeats(work, step[1])
+        if own is None:
+            break
+        steps.append(step)
+        repeats[:0] = own
+        source = work.input(step[1], 0)
+        if not source.is_constant and not source.is_variable and _is_enlarged(source, target, repeats):
+            longest = _Chain(source, tuple(steps))
+        step = writers.get(source.index)
+    return longest
+
+
+def _resize_repeated(work: Work) -> None:
+    """Replace the longest chains by resizes. A chain is replaced if any of its nodes is chosen."""
+    editor = work.editor
+    moves = [
+        (origin, node)
+        for origin, node in editor.nodes
+        if node.op in _OPS and not node.is_custom and is_whole(node) and len(node.outputs) == 1
+    ]
+    writers = {node.outputs[0]: (origin, node) for origin, node in moves}
+    resizes: dict[int, Node] = {}
+    replaced: set[int] = set()
+    for last in reversed(moves):
+        target = work.output(last[1])
+        chain = None if target.index in replaced else _longest(work, last, writers)
+        if chain is None or not any(work.is_chosen(origin) for origin, _ in chain.steps):
+            continue
+        size = work.constant(f"{target.name}/size", "INT32", target.shape[1:3])
+        resizes[target.index] = work.node("RESIZE_NEAREST_NEIGHBOR", [chain.source.index, size], [target.index])
+        replaced |= chain.results
+    nodes = []
+    for origin, node in editor.nodes:
+        resize = resizes.get(node.outputs[0]) if len(node.outputs) == 1 else None
+        nodes.append((origin, node) if resize is None else (-1, resize))
+    editor.nodes = nodes
+    editor.remove_unread(replaced - resizes.keys())
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass(
+        "repeats-as-resize",
+        "replaces nodes that repeat rows or columns of an image, such as Keras' UpSampling2D, by one RESIZE_NEAREST_NEIGHBOR",
+        "FLOAT32, INT8 or UINT8 with the same scale and zero point everywhere; an image of rank 4, known shapes, "
+        "and at most 4096 rows and columns in the result",
+        Exactness.EXACT,
+        _resize_repeated,
+        _OPS,
+    ),
+)
