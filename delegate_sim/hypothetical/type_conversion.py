@@ -394,6 +394,8 @@ class _Quantizer:
         scales = [self._tensor(index).scale for index in inputs]
         if node.op not in ("ADD", "SUB") or len(inputs) != 2 or len(node.outputs) != 1 or max(scales) <= _RESULT_SCALE:
             return None
+        if min(node.inputs) < 0:
+            return None
         for original, index in zip(node.inputs, inputs, strict=True):
             self._overwrite(self.editor.graph.tensor(original), index, node, max(scales))
         return max(scales), 0

@@ -31,11 +31,14 @@ class JointFix:
 def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
     """Search for the passes that ``delegate-sim fix`` applies to one model for all targets of its diagnoses.
 
-    Return None if no rewrite improves the result on any target, or if no command line describes the targets.
+    Return None if no rewrite improves the result on any target, if custom operators are not registered, or if no command line
+    describes the targets.
     """
     model, targets = diagnoses[0].model, [diagnosis.target for diagnosis in diagnoses]
-    is_answered = 2 <= len(targets) <= _MOST_TARGETS and any(diagnosis.findings for diagnosis in diagnoses)
-    if not is_answered or any(diagnosis.model is not model for diagnosis in diagnoses):
+    if not 2 <= len(targets) <= _MOST_TARGETS or any(diagnosis.model is not model for diagnosis in diagnoses):
+        return None
+    # Without registered operators, fix cannot run the model to compare the outputs.
+    if not any(diagnosis.findings for diagnosis in diagnoses) or any(diagnosis.lacks_operators for diagnosis in diagnoses):
         return None
     command = joint_fix_command(model, targets)
     if not command:
