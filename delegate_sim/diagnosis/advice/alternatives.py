@@ -9,10 +9,10 @@ from types import MappingProxyType
 from ...errors import LimitError
 from ...foundation import converter_attributes as attributes
 from ...graph.effort import Effort, Tries
-from ...graph.graph import Graph, file_graphs
+from ...graph.graph import file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model, Node, Tensor
+from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
 from ...runtime.target import Target
 from ..causes.alternative import IF_TAKEN, WITH_OTHERS, WITH_SIZES, Alternative
@@ -218,21 +218,22 @@ def _with_resize(cause: Cause, model: Model) -> Cause:
     if cause.identity.problem is not Problem.RANK or not cause.nodes:
         return cause
     graphs = file_graphs(model)
+    views = [
+        graphs[index].view(node)
+        for index in {key.subgraph for key in cause.nodes}
+        for node in graphs[index].nodes
+        if node.op in ("BROADCAST_TO", "TILE")
+    ]
     repeated = {
-        (graph.index, tensor)
-        for graph in [graphs[index] for index in {key.subgraph for key in cause.nodes}]
-        for node in graph.nodes
-        if node.op in ("BROADCAST_TO", "TILE") and node.inputs and node.outputs and _repeats(*_ends(graph, node))
-        for tensor in (node.inputs[0], node.outputs[0])
+        (view.graph.index, tensor.index)
+        for view in views
+        if _repeats(view.input(0), view.output(0))
+        for tensor in (view.input(0), view.output(0))
     }
     nodes = [(key.subgraph, graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
     if not all(any((index, tensor) in repeated for tensor in (*node.inputs, *node.outputs)) for index, node in nodes):
         return cause
     return replace(cause, change=_RESIZE)
-
-
-def _ends(graph: Graph, node: Node) -> tuple[Tensor, Tensor]:
-    return graph.tensor(node.inputs[0]), graph.tensor(node.outputs[0])
 
 
 def _repeats(source: Tensor, target: Tensor) -> bool:
