@@ -295,7 +295,8 @@ def try_approximate(
         other = search(plan.model, plan.targets, Exactness.APPROXIMATE, plan.shapes, report=report)
     except (FixError, LimitError):
         return plan
-    return replace(plan, approximate=other) if is_better(other.after, plan.after) else plan
+    approximate = other if is_better(other.after, plan.after) else None
+    return replace(plan, approximate=approximate, simulations=plan.simulations + other.simulations)
 
 
 def split_tail(plan: FixPlan) -> FixPlan:

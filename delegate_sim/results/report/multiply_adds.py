@@ -97,8 +97,10 @@ def counts_loops_once(run: Run) -> bool:
     """Return whether a loop has multiply-adds. Such a loop runs its body several times, but the body counts once."""
     if not run.subgraphs:
         return False
-    graphs = {subgraph.graph.index: subgraph.graph for subgraph in run.subgraphs}
     model = run.subgraphs[0].graph.model
+    if all(code.op != "WHILE" for code in model.operator_codes):
+        return False
+    graphs = {subgraph.graph.index: subgraph.graph for subgraph in run.subgraphs}
     bodies = [
         index
         for graph in graphs.values()
