@@ -5,11 +5,11 @@ Keras 3 writes UpSampling2D with nearest interpolation as RESHAPE, TILE and RESH
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ...foundation.late_numpy import np
+from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ...rules.malformed import is_whole
 from ..pass_workspace import Work
@@ -31,7 +31,7 @@ A repeat treats the elements of a tensor as one sequence, which a RESHAPE does n
 """
 
 
-class _Chain(NamedTuple):
+class _RepeatChain(NamedTuple):
     """Nodes that one resize can replace."""
 
     source: Tensor
@@ -63,7 +63,7 @@ def _repeats(work: Work, node: Node) -> list[_Repeat] | None:
         return None
     if node.op == "BROADCAST_TO" and any(own != 1 and count != 1 for own, count in zip(shape, times, strict=True)):
         return None
-    blocks = [own * math.prod(target.shape[axis + 1 :]) for axis, own in enumerate(shape)]
+    blocks = [own * element_count(target.shape[axis + 1 :]) for axis, own in enumerate(shape)]
     return [(block, count) for block, count in zip(blocks, times, strict=True) if count != 1][::-1]
 
 
@@ -92,13 +92,13 @@ def _is_sampled_exactly(size: int, result: int) -> bool:
     """
     if result > _MOST_POSITIONS:
         return False
-    positions = np.arange(result)
+    positions = np.arange(min(result, _MOST_POSITIONS))
     expected = positions // (result // size)
     scaled = np.floor(positions.astype(np.float32) * np.float32(size / result))
     return bool((scaled == expected).all() and (positions * ((size << 16) // result + 1) >> 16 == expected).all())
 
 
-def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]]) -> _Chain | None:
+def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]]) -> _RepeatChain | None:
     """Return the longest chain that ends with a node, or None if there is none."""
     target = work.output(last[1])
     step: tuple[int, Node] | None = last
@@ -113,7 +113,7 @@ def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int
         repeats[:0] = own
         source = work.input(step[1], 0)
         if not source.is_constant and not source.is_variable and _is_enlarged(source, target, repeats):
-            longest = _Chain(source, tuple(steps))
+            longest = _RepeatChain(source, tuple(steps))
         step = writers.get(source.index)
     return longest
 
