@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -98,12 +97,10 @@ def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
     padded = (1,) * (len(whole) - len(batch)) + tuple(batch)
     if len(padded) != len(whole) or any(own not in (1, size) for own, size in zip(padded, whole, strict=True)):
         return None
-    places = []
-    for indices in itertools.product(*map(range, whole)):  # bounded: MOST_MATRICES
-        place = 0
-        for index, size in zip(indices, padded, strict=True):
-            place = place * size + (index if size > 1 else 0)
-        places.append(place)
+    places = [0]
+    for own, size in zip(padded, whole, strict=True):
+        steps = [index if own > 1 else 0 for index in range(min(size, MOST_MATRICES))]
+        places = [place * own + step for place in places for step in steps]
     return places
 
 
