@@ -365,6 +365,9 @@ class _Quantizer:
         return _RESULT_SCALE, 0
 
     def _scale_from_constants(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
+        """Return the scale and zero point of a result that follow from a large constant; otherwise None."""
+        if min(node.inputs, default=0) < 0:
+            return None
         return self._scale_of_large_product(node, inputs) or self._scale_of_large_sum(node, inputs)
 
     def _scale_of_large_product(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
@@ -393,8 +396,6 @@ class _Quantizer:
         """Return the scale of a sum with a much larger scale of an operand than usual; otherwise None."""
         scales = [self._tensor(index).scale for index in inputs]
         if node.op not in ("ADD", "SUB") or len(inputs) != 2 or len(node.outputs) != 1 or max(scales) <= _RESULT_SCALE:
-            return None
-        if min(node.inputs) < 0:
             return None
         for original, index in zip(node.inputs, inputs, strict=True):
             self._overwrite(self.editor.graph.tensor(original), index, node, max(scales))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,11 +104,14 @@ def plain_fix(searched: FixSearch) -> PlainFix | None:
 
 def open_shape_arguments(model: Model) -> tuple[str, ...]:
     """Return the arguments of ``fix`` that fix the unknown sizes of inputs to the sizes in the model file."""
-    shapes = [f"{tensor.name}={','.join(map(str, tensor.shape))}" for tensor in open_inputs(model)]
-    return tuple([argument for shape in shapes for argument in ("--shape", shape)])
+    return _shape_arguments([(tensor.name, tensor.shape) for tensor in open_inputs(model)])
 
 
 def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     """Return the arguments of ``fix`` that fix the sizes of inputs as in a plan."""
-    shapes = [f"{entry['input']}={','.join(map(str, entry['shape']))}" for entry in plan.shape_entries]
-    return tuple([argument for shape in shapes for argument in ("--shape", shape)])
+    return _shape_arguments([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
+
+
+def _shape_arguments(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+    texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
+    return tuple([argument for text in texts for argument in ("--shape", text)])
