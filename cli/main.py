@@ -63,9 +63,11 @@ class _Program(click.Group):
             return None
         from delegate_sim.foundation.files import inputs_kept
         from delegate_sim.foundation.late_numpy import without_threads
+        from delegate_sim.foundation.work_budget import work_budget
 
         without_threads()
         ctx.with_resource(inputs_kept())
+        ctx.with_resource(work_budget())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
 
