@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import click
 
-from .console.terminal import print_error, silence_stdout, start_progress, stop_progress
+from .console.terminal import open_closed_streams, print_error, silence_stdout, start_progress, stop_progress
 from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from .faults import DEBUG_VARIABLE, fault_message
 
@@ -61,12 +61,10 @@ class _Program(click.Group):
         cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return None
-        from delegate_sim.foundation.files import inputs_kept
         from delegate_sim.foundation.late_numpy import without_threads
         from delegate_sim.foundation.work_budget import work_budget
 
         without_threads()
-        ctx.with_resource(inputs_kept())
         ctx.with_resource(work_budget())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
@@ -85,6 +83,7 @@ class _Program(click.Group):
         **extra: Any,
     ) -> NoReturn:
         """Run the program and exit."""
+        open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")

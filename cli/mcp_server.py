@@ -15,10 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from delegate_sim.bundles.address import SEPARATOR, join_address, split_address
+from delegate_sim.bundles.stores import is_pattern, is_url
+from delegate_sim.delegates.base import Delegate
 from delegate_sim.errors import DelegateSimError
+from delegate_sim.foundation.outputs import is_within
+from delegate_sim.foundation.printable import printable
 from delegate_sim.version import __version__
 
 from .exits import DONE, FINDINGS
+from .options.delegate_flags import chosen_delegates
 
 _SECONDS = 300
 _INSTRUCTIONS = """\
@@ -43,15 +49,63 @@ class Roots:
 
     folders: tuple[str, ...]
 
-    def path(self, path: str) -> str:
-        """Return the absolute path of a file. Raises McpError if the file is in none of the folders.
+    def model(self, path: str) -> str:
+        """Return the address of a model in the form that commands read: the real path of a file, and members of a bundle.
 
-        Symbolic links are resolved first. Addresses of models in remote stores are refused.
+        The path is split like on the command line. Then links are resolved, and the result is checked. Raises McpError if the
+        file is in none of the folders, or if the path does not name one regular file.
         """
-        file = os.path.realpath(os.path.expanduser(path.partition("!")[0]))
-        if "://" in path or not any(os.path.commonpath([file, folder]) == folder for folder in self.folders):
-            raise McpError(f"{path} is outside the folders that this server may read: {', '.join(self.folders)}")
-        return file + path[len(path.partition("!")[0]) :]
+        file, *members = split_address(self._expanded(path))
+        address = join_address(self._inside(file, path), *members)
+        if split_address(address) != (os.path.realpath(file), *members):
+            raise McpError(f"{path}: names another file after its links are resolved; rename the folder with '!' in its name")
+        return address
+
+    def file(self, path: str) -> str:
+        """Return the real path of a file that is not a model. Raises McpError like ``model``."""
+        return self._inside(self._expanded(path), path)
+
+    def output(self, path: str) -> str:
+        """Return the real path of a new file. Raises McpError if the path is in none of the folders, or is inside a bundle."""
+        if SEPARATOR in path:
+            raise McpError(f"{path}: an output cannot be inside a bundle")
+        real = os.path.realpath(self._expanded(path))
+        self._require_inside(real, path)
+        if not os.path.isdir(os.path.dirname(real)):
+            raise McpError(f"{path}: No such file or directory")
+        if os.path.lexists(real):
+            raise McpError(f"{path}: already exists; give another name")
+        return real
+
+    def option(self, delegates: Sequence[Delegate], pair: str) -> str:
+        """Return an option of delegates as NAME=VALUE. The value of an option that is a path becomes the real path of the file.
+
+        Raises McpError if the file is in none of the folders, or if the text is not NAME=VALUE.
+        """
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise McpError(f"an option has the form NAME=VALUE, not {pair}")
+        options = [option for delegate in delegates for option in delegate.options if name in (option.key, option.name)]
+        return f"{name}={self.file(value)}" if value and any(option.is_path for option in options) else pair
+
+    def _expanded(self, path: str) -> str:
+        if is_url(path) or "\0" in path:
+            raise McpError(f"{printable(path)} is outside the folders that this server may read: {', '.join(self.folders)}")
+        return os.path.expanduser(path)
+
+    def _inside(self, file: str, given: str) -> str:
+        real = os.path.realpath(file)
+        self._require_inside(real, given)
+        if os.path.isdir(real):
+            raise McpError(f"{given}: is a folder; give the path of one file")
+        if not os.path.isfile(real):
+            hint = "; a pattern is not possible here: give the path of one file" if is_pattern(given) else ""
+            raise McpError(f"{given}: No such file or directory{hint}")
+        return real
+
+    def _require_inside(self, real: str, given: str) -> None:
+        if not any(is_within(real, folder) for folder in self.folders):
+            raise McpError(f"{given} is outside the folders that this server may read: {', '.join(self.folders)}")
 
 
 def run_command(name: str, *arguments: str) -> dict[str, Any]:
@@ -103,10 +157,11 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
     return server
 
 
-def _target(delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:
-    arguments = ["--delegate", delegate]
-    arguments += [argument for option in options or () for argument in ("--option", option)]
-    return arguments + (["--runtime", runtime] if runtime else [])
+def _target(roots: Roots, delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:
+    """Return the arguments for a target. Each value is joined with its flag by ``=``, so that it cannot be another flag."""
+    delegates = chosen_delegates([delegate.lower()])
+    arguments = [f"--delegate={delegate}", *[f"--option={roots.option(delegates, option)}" for option in options or ()]]
+    return arguments + ([f"--runtime={runtime}"] if runtime else [])
 
 
 def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
@@ -114,7 +169,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
         model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
     ) -> dict[str, Any]:
         """Predict which nodes a delegate takes, the reasons for all other nodes, and the lines that the runtime prints."""
-        return run_command("analyze", *_target(delegate, options, runtime), "--", roots.path(model))
+        return run_command("analyze", *_target(roots, delegate, options, runtime), "--", roots.model(model))
 
     def diagnose(
         model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None, runtime: ReleaseName = None
@@ -123,7 +178,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
 
         Each cause has a cost, a change that fixes the cause, and the result of this change.
         """
-        return run_command("diagnose", *_target(delegate, options, runtime), "--", roots.path(model))
+        return run_command("diagnose", *_target(roots, delegate, options, runtime), "--", roots.model(model))
 
     def compare(
         model: ModelPath,
@@ -133,15 +188,15 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
         runtime: ReleaseName = None,
     ) -> dict[str, Any]:
         """Compare a delegate's results for two models: the nodes that move, and the reasons."""
-        return run_command("compare", *_target(delegate, options, runtime), "--", roots.path(model), roots.path(other))
+        return run_command("compare", *_target(roots, delegate, options, runtime), "--", roots.model(model), roots.model(other))
 
     def releases(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
         """Predict what each release of the runtime does to a model."""
-        return run_command("releases", *_target(delegate, options, None), "--", roots.path(model))
+        return run_command("releases", *_target(roots, delegate, options, None), "--", roots.model(model))
 
     def rules(operator: Annotated[str, "Operator, such as CONV_2D."], delegate: DelegateArgument = "nnapi") -> dict[str, Any]:
         """List the conditions under which a delegate accepts an operator, with links to the delegate's source code."""
-        return run_command("rules", "--delegate", delegate, "--op", operator)
+        return run_command("rules", f"--delegate={delegate}", f"--op={operator}")
 
     def explain(code: Annotated[str, "Code of a refusal, such as nnapi-operator-version."]) -> dict[str, Any]:
         """Explain a code: its meaning, and what to do about it."""
@@ -149,7 +204,7 @@ def _tools(roots: Roots) -> list[Callable[..., dict[str, Any]]]:
 
     def plan_fix(model: ModelPath, delegate: DelegateArgument = "nnapi", options: ToolOptions = None) -> dict[str, Any]:
         """List the rewrites of a model that let a delegate take more nodes. Nothing is written."""
-        return run_command("fix", *_target(delegate, options, None), "--plan", "--", roots.path(model))
+        return run_command("fix", *_target(roots, delegate, options, None), "--plan", "--", roots.model(model))
 
     return [analyze, diagnose, compare, releases, rules, explain, plan_fix]
 
@@ -162,6 +217,7 @@ def _fix(roots: Roots) -> Callable[..., dict[str, Any]]:
         options: ToolOptions = None,
     ) -> dict[str, Any]:
         """Write a rewritten model for a delegate, and check that the outputs are the same."""
-        return run_command("fix", *_target(delegate, options, None), "-o", roots.path(output), "--", roots.path(model))
+        written = f"--output={roots.output(output)}"
+        return run_command("fix", *_target(roots, delegate, options, None), written, "--", roots.model(model))
 
     return fix

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from .console.output_file import refuse_existing
+from .console.output_file import ReportFile, Written
 from .console.terminal import format_option, write_file
 from .formats import FORMATS as COMMON_FORMATS
 
@@ -27,15 +26,11 @@ else:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class ReportFile(NamedTuple):
-    """The format and the path of a report file."""
-
-    form: str
-    path: str
-
-
 class _ReportType(_ParamType):
     name = "FORMAT=FILE"
+
+    def __init__(self, written: Written) -> None:
+        self.written = written
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:
         if isinstance(value, ReportFile):
@@ -54,18 +49,14 @@ def output_options(command: Command, *, replaces: bool = False) -> Command:
         "--report",
         "files",
         multiple=True,
-        type=_ReportType(),
-        callback=_different_files if replaces else _new_files,
+        type=_ReportType(Written(replaces=replaces)),
         help="Also write a file in one of these formats.",
     )(command)
     return format_option("Text to read, JSON for programs, or a format for a service.", FORMATS)(command)
 
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:
-    """Render all files, then write them. Raises ClickException if a file is given twice or cannot be written."""
-    twice = _twice(files)
-    if twice is not None:
-        raise click.UsageError(f"{twice.path} is given twice")
+    """Render all files, then write them. Raises ClickException if a file cannot be written."""
     rendered = [(path, render(form)) for form, path in files]
     for path, text in rendered:
         write_file(path, text)
@@ -76,30 +67,3 @@ def summarize(results: Results) -> None:
     from .formats.github import write_summary
 
     write_summary(results, os.environ)
-
-
-def _new_files(context: click.Context, parameter: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:
-    for file in _different_files(context, parameter, files):
-        refuse_existing(context, file.path)
-    return files
-
-
-def _different_files(_: click.Context, __: click.Parameter, files: Sequence[ReportFile]) -> Sequence[ReportFile]:
-    twice = _twice(files)
-    if twice is not None:
-        raise click.BadParameter(f"{twice.path} is given twice")
-    return files
-
-
-def _twice(files: Sequence[ReportFile]) -> ReportFile | None:
-    """Return a file that is given twice, or None if there is no such file. Different paths may lead to one file."""
-    seen: set[str | tuple[int, int]] = set()
-    for file in files:
-        own: set[str | tuple[int, int]] = {os.path.realpath(file.path)}
-        with suppress(OSError):
-            status = os.stat(file.path)
-            own.add((status.st_dev, status.st_ino))
-        if not seen.isdisjoint(own):
-            return file
-        seen |= own
-    return None

@@ -40,6 +40,10 @@ class FixError(DelegateSimError):
         self.path = path
 
 
+class OutputError(FixError):
+    """A file must not be written: it is an input, another output, or exists and must not be replaced."""
+
+
 class NotRunningError(FixError):
     """A model does not run on the CPU."""
 

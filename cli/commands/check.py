@@ -9,11 +9,12 @@ from functools import partial
 import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 
-from ..console.output_file import output_option, refuse_existing
+from ..console.output_file import FileCommand, ReportFile, is_forced, output_option
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, FINDINGS, USAGE
 from ..exits import INTERNAL_ERROR as FAULT
@@ -21,7 +22,7 @@ from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
 from ..options.delegate_flags import DelegateName
 from ..options.live import live_options
-from ..outputs import GITHUB, ReportFile, output_options, summarize, write_files
+from ..outputs import GITHUB, output_options, summarize, write_files
 from ..text.check import check_lines
 
 _EPILOG = """\b
@@ -48,7 +49,7 @@ time wait for each other.
 """
 
 
-@click.command("check", epilog=_EPILOG)
+@click.command("check", cls=FileCommand, epilog=_EPILOG)
 @click.argument("models", metavar="[MODEL]...", nargs=-1, type=click.Path(readable=False))
 @click.option(
     "--config",
@@ -78,7 +79,7 @@ time wait for each other.
 )
 @live_options
 @partial(output_options, replaces=True)
-@output_option("Write to a file, not to standard output. Only --format text needs --force.", refuses=False)
+@output_option("Write to a file, not to standard output. Only --format text needs --force.", is_declared=False)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
@@ -109,8 +110,8 @@ def command(
         raise click.UsageError("--op-profile needs --update")
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
-    if output is not None and form == "text":
-        refuse_existing(click.get_current_context(), output)
+    if output is not None:
+        declare_outputs([Output(output, is_forced(), replaces=form != "text")])
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
     checked = check_models(
         configuration,

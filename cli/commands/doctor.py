@@ -12,6 +12,7 @@ from delegate_sim.live.trial import tested_engines
 from delegate_sim.version import __version__
 
 from ..console.layout import message
+from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.tables import table
@@ -26,7 +27,7 @@ Examples:
 """
 
 
-@click.command("doctor", epilog=_EPILOG)
+@click.command("doctor", cls=FileCommand, epilog=_EPILOG)
 @result_options
 def command(form: str, output: str | None) -> None:
     """Show which real delegates can run on this host (analyze --live), and what the other delegates need.

@@ -18,6 +18,7 @@ from delegate_sim.rules.source import Source
 from delegate_sim.versions.features import FEATURES
 
 from ..codes import explanations, shared_sources
+from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.completion import complete_codes
 from ..text.elements.paragraphs import paragraph
@@ -38,7 +39,7 @@ Examples:
 _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 
 
-@click.command("explain", epilog=_EPILOG)
+@click.command("explain", cls=FileCommand, epilog=_EPILOG)
 @click.argument("code", required=False, shell_complete=complete_codes)
 @click.option(
     "--log",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.bundles.formats import is_task
+from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
@@ -15,7 +16,7 @@ from delegate_sim.prepare.preparation import prepare
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
-from ..console.output_file import output_option, refuse_existing
+from ..console.output_file import is_forced, output_option
 from ..console.terminal import plain, width, write, write_file
 from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
@@ -58,7 +59,7 @@ dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]
 @click.argument("form", metavar="FORMAT", type=click.Choice(_FORMATS))
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @targets_options
-@output_option()
+@output_option(is_declared=False)
 @naming_its_model
 def command(
     form: str,
@@ -72,8 +73,7 @@ def command(
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
-        for file in _files(output, targets):
-            refuse_existing(click.get_current_context(), file)
+        declare_outputs([Output(file, is_forced()) for file in _files(output, targets)])
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
@@ -98,7 +98,7 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
 
     if output is None:
         raise click.UsageError(f"{form} needs {'a folder' if form == _MODELS else 'a file'} to write to: give --output")
-    refuse_existing(click.get_current_context(), output)
+    declare_outputs([Output(output, is_forced(), is_folder=form == _MODELS)])
     try:
         if form == _MODELS:
             (unpack_task if is_task(path) else unpack)(path, output)

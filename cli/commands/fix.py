@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
-from delegate_sim.fixing.fix import SAMPLES, Fixed, check_free, fix, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, Fixed, fix, second_path_of
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
+from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
+from ..console.output_file import is_forced, output_option
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import naming_its_model, one_path, read_model
@@ -52,7 +54,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.command("fix", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("path", metavar="MODEL", type=click.Path(readable=False))
 @for_option("A delegate to rewrite the model for; may be given several times.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the rewritten model.")
+@output_option("The file for the rewritten model.", name="written", is_declared=False, force="Replace the file if it exists.")
 @click.option("--plan", "plans", is_flag=True, help="Show the result of each pass; write no file.")
 @click.option(
     "--allow",
@@ -86,7 +88,6 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
 @click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="Random inputs to run.")
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 @micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
 @for_targets_options
@@ -107,7 +108,6 @@ def command(
     data: Sequence[str],
     samples: int,
     no_proof: bool,
-    force: bool,
     micro: MicroTarget | None,
     form: str,
     verbose: bool,
@@ -119,7 +119,7 @@ def command(
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path) or is_task(path):
         _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
-        return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), force, no_proof, samples, form, verbose)
+        return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)
     model = read_model(path)
     if micro is not None and (shapes or splits or per_target or profiles.paths):
@@ -128,9 +128,8 @@ def command(
     if per_target:
         labeled = with_labels(targets)
         jobs = [((target,), None if written is None else per_target_path(written, label)) for label, target in labeled]
-    for _, file in jobs:
-        if file is not None:
-            check_free(model, [file, second_path_of(file)] if splits else [file], replaces=force)
+    files = [file for _, file in jobs if file is not None]
+    declare_outputs([Output(file, is_forced()) for file in [*files, *(map(second_path_of, files) if splits else ())]])
     timings = _timings(model, targets, profiles)
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
@@ -143,7 +142,7 @@ def command(
             return None
         show_progress(f"running {path} and the rewritten model")
         try:
-            return fix(plan, file, replaces=force, proves=not no_proof, data=data, samples=samples, check_file=check_file)
+            return fix(plan, file, replaces=is_forced(), proves=not no_proof, data=data, samples=samples, check_file=check_file)
         except OSError as error:
             raise click.ClickException(f"{file}: {error.strerror or error}") from error
 
@@ -194,19 +193,18 @@ def _fix_bundle(
     targets: Sequence[Target],
     written: str | None,
     allowed: tuple[Exactness, Mapping[str, Pass]],
-    force: bool,
     no_proof: bool,
     samples: int,
     form: str,
     verbose: bool,
 ) -> int:
     """Rewrite all models of a bundle."""
-    from delegate_sim.fixing.bundle_fix import check_free_bundle, fix_bundle, search_bundle
+    from delegate_sim.fixing.bundle_fix import fix_bundle, search_bundle
 
     from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
 
     if written is not None:
-        check_free_bundle(path, written, replaces=force)
+        declare_outputs([Output(written, is_forced())])
     show_progress(f"trying passes on {path}")
 
     def report(step: str) -> None:
@@ -217,7 +215,7 @@ def _fix_bundle(
     if written is not None and plan.is_changed:
         show_progress(f"running the models of {path}")
         try:
-            fixed = fix_bundle(plan, written, replaces=force, proves=not no_proof, samples=samples)
+            fixed = fix_bundle(plan, written, replaces=is_forced(), proves=not no_proof, samples=samples)
         except OSError as error:
             raise click.ClickException(f"{written}: {error.strerror or error}") from error
     write_result(form, None, lambda: bundle_fix_entry(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))

@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
 
 from ..console.layout import counted
+from ..console.output_file import FileCommand, force_option, is_forced
 from ..console.terminal import write, write_file
 from ..options.delegate_flags import DelegateName
 
@@ -30,7 +32,7 @@ _ANDROIDS = ("11", "13")
 """The Android releases in the example of the configuration."""
 
 
-@click.command("init", epilog=_EPILOG)
+@click.command("init", cls=FileCommand, epilog=_EPILOG)
 @click.option(
     "--delegate",
     "names",
@@ -47,14 +49,13 @@ _ANDROIDS = ("11", "13")
     multiple=True,
     help=f"An Android release to check {DEFAULT_DELEGATE} on; may be given several times.",
 )
-@click.option("--force", is_flag=True, help=f"Replace an existing {OWN_FILE}.")
-def command(names: Sequence[str], androids: Sequence[str], force: bool) -> None:
+@force_option(f"Replace an existing {OWN_FILE}.")
+def command(names: Sequence[str], androids: Sequence[str]) -> None:
     """Write a commented configuration for the models below the working directory.
 
     The configuration lists the folders that contain models, except hidden folders and build folders.
     """
-    if os.path.exists(OWN_FILE) and not force:
-        raise click.ClickException(f"{OWN_FILE}: already exists; --force replaces it")
+    declare_outputs([Output(OWN_FILE, is_forced())])
     names, androids = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(androids))
     _check_androids(names, androids)
     models = sorted(_models())

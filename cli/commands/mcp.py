@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from ..console.output_file import FileCommand
 from ..exits import DONE
 from ..mcp_server import make_server
 
@@ -15,7 +16,7 @@ Example, in the configuration of an assistant:
 """
 
 
-@click.command("mcp", epilog=_EPILOG)
+@click.command("mcp", cls=FileCommand, epilog=_EPILOG)
 @click.option(
     "--root",
     "roots",

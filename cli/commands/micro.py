@@ -9,6 +9,7 @@ import click
 from delegate_sim.micro.analysis import analyze
 
 from ..answers import Answer, ModelTable, write_answers
+from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.micro_target import MicroArguments, micro_target_options
@@ -25,7 +26,7 @@ these weights.
 """
 
 
-@click.command("micro", epilog=_EPILOG, no_args_is_help=True)
+@click.command("micro", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @micro_target_options
 @result_options

@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 
+from delegate_sim.foundation.outputs import declare_outputs
+from delegate_sim.scan.output import format_for
 from delegate_sim.scan.questions import VIEWS, Result, ask
 from delegate_sim.scan.target_totals import TargetTotals
 from delegate_sim.scan.totals import totals_of
 
 from ..console.layout import counted, message
-from ..console.output_file import output_option
+from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
 from ..formats.comma_separated import cell
@@ -44,7 +46,7 @@ before_causes.
 )
 
 
-@click.command("query", epilog=_EPILOG, no_args_is_help=True)
+@click.command("query", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("scans", metavar="SCAN...", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False))
 @click.option("--view", "name", type=click.Choice(list(VIEWS)), help="A predefined query.", show_default=_DEFAULT_VIEW)
 @click.option("--sql", help="A query in SQL.")
@@ -60,6 +62,7 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
         raise click.UsageError("give one scan, or two scans with the earlier scan first")
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give two scans, the earlier scan first")
+    declare_outputs([], [file for scan in scans for _, file in format_for(scan).files(scan)])
     result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
     write_result(form, output, lambda: _entries(result), lambda: _text(scans[-1], name, result), lambda: _csv(result))
     return DONE

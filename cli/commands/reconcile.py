@@ -26,6 +26,7 @@ from delegate_sim.device.parse.log_summary import summary_of
 from delegate_sim.foundation.files import alone_with
 from delegate_sim.model.model import Model
 
+from ..console.output_file import OutputPath
 from ..console.terminal import Line, result_options, width, write_file, write_lines, write_result
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
@@ -109,7 +110,7 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     "--learn",
     "learned",
     metavar="FILE",
-    type=click.Path(),
+    type=OutputPath(is_updated=True),
     help="The driver profile to write or to extend. From a log of debug.nn.vlog, the command writes a profile for --devices.",
 )
 @click.option(

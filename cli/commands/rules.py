@@ -17,7 +17,7 @@ from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.rule import OpRule
 
-from ..console.output_file import output_option
+from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result, write_to
 from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
@@ -48,7 +48,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 """
 
 
-@click.command("rules", epilog=_EPILOG)
+@click.command("rules", cls=FileCommand, epilog=_EPILOG)
 @ONE_DELEGATE_OPTION
 @click.option(
     "--option",

@@ -15,6 +15,7 @@ from delegate_sim.scan.local import usable_cores
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.scan import Workers, scan
 
+from ..console.output_file import OutputPath
 from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
@@ -54,7 +55,12 @@ _RELEASES = click.option(
 @click.command("scan", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option(
-    "-o", "--output", metavar="FILE", required=True, type=click.Path(), help="The output: *.parquet, .csv, .jsonl or .sqlite."
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    type=OutputPath(is_declared=False),
+    help="The output: *.parquet, .csv, .jsonl or .sqlite.",
 )
 @target_arguments(delegates_option("all"), runtime=(_RELEASES,))
 @click.option("--processes", metavar="N", type=click.IntRange(1), help="The number of processes; by default, one for each core.")

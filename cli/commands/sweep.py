@@ -18,16 +18,17 @@ from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import find_source
 from delegate_sim.errors import FixError
+from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.shapes import parse_shapes
 from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
-from delegate_sim.sweeping.writing import check_free, write_best
+from delegate_sim.sweeping.writing import write_best
 
 from ..console.layout import counted
-from ..console.output_file import allow_replacing, refuse_existing
-from ..console.terminal import format_option, show_progress, width, write, write_file, write_lines
+from ..console.output_file import OutputPath, is_forced, output_option
+from ..console.terminal import format_option, print_on_stderr, show_progress, width, write, write_file, write_lines
 from ..exits import DONE, INTERRUPTED, USAGE
 from ..gathering import gathered
 from ..options.delegate_flags import DelegateCommand
@@ -57,11 +58,10 @@ conversion gives a model, and 130 after Ctrl-C.
 
 
 class _Best(NamedTuple):
-    """The target of ``--best-for``, the output file, and whether to replace an existing file."""
+    """The target of ``--best-for``, and the output file."""
 
     best_for: str | None
     written: str | None
-    force: bool
 
 
 class _Table(NamedTuple):
@@ -127,9 +127,10 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     help="The largest allowed difference between the outputs of the best conversion and of the float model.",
 )
 @click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
-@click.option("-o", "--output", "written", metavar="FILE", type=click.Path(), help="The file for the model of --best-for.")
-@click.option("--force", is_flag=True, is_eager=True, callback=allow_replacing, help="Replace the file if it exists.")
-@click.option("--report", "page", metavar="FILE.html", type=click.Path(), help="Also write a page of the best conversions.")
+@output_option("The file for the model of --best-for.", name="written", is_declared=False, force="Replace the file if it exists.")
+@click.option(
+    "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page of the best conversions."
+)
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
@@ -172,10 +173,7 @@ def command(
     if best.best_for is not None and best.best_for not in labels:
         raise click.UsageError(f"--best-for takes a target of this sweep ({', '.join(labels)}), not {best.best_for}")
     source = find_source(source_text)
-    if best.written is not None:
-        check_free(source, best.written, replaces=best.force)
-    if page is not None:
-        refuse_existing(click.get_current_context(), page)
+    declare_outputs([Output(path, is_forced()) for path in (best.written, page) if path is not None])
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
         _check_shown(swept, table.shown)
@@ -205,7 +203,7 @@ def _write_best(swept: Swept, best: _Best) -> tuple[str, FixError | None]:
     if best.best_for is None or best.written is None or swept.is_interrupted:
         return "", None
     try:
-        size = write_best(swept, best.best_for, best.written, replaces=best.force)
+        size = write_best(swept, best.best_for, best.written, replaces=is_forced())
     except FixError as error:
         return "", error
     return f"{best.written}: the best model for {best.best_for}, {size:,} bytes", None
@@ -229,7 +227,10 @@ def _write_table(swept: Swept, table: _Table, written: str) -> None:
 
 def _tell(form: str, text: str) -> None:
     """Print a message about a written file. If the sweep's table is not text, print the message on standard error."""
-    click.echo(text, err=form != "text")
+    if form == "text":
+        write(f"{text}\n")
+    else:
+        print_on_stderr(text)
 
 
 def _write_page(swept: Swept, path: str) -> int:

@@ -12,6 +12,7 @@ from delegate_sim.inference.difference import Difference
 from delegate_sim.inference.models import compare_models
 from delegate_sim.version import __version__
 
+from ..console.output_file import FileCommand
 from ..console.terminal import result_options, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
 from ..models import one_path, read_model
@@ -31,7 +32,7 @@ types in the two models, such as int8 and float32, the dequantized values are co
 SCHEMA = "delegate-sim/diff/2"
 
 
-@click.command("verify", epilog=_EPILOG, no_args_is_help=True)
+@click.command("verify", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("first", metavar="A", type=click.Path(readable=False))
 @click.argument("second", metavar="B", type=click.Path(readable=False))
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="Inputs to run both models on.")

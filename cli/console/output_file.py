@@ -1,70 +1,121 @@
-"""The options ``--output`` and ``--force`` of all commands."""
+"""The options ``--output`` and ``--force`` of all commands, and commands that check their files before they run."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import click
 
 from ..gathering import Command
 
-_REPLACES = "delegate_sim.replaces"
+_FORCED = "delegate_sim.forced"
+
+
+class ReportFile(NamedTuple):
+    """The format and the path of a report file."""
+
+    form: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """Mark of the type of an option that names files that the command writes.
+
+    ``replaces`` and ``is_updated`` are those of ``Output``. With ``is_declared=False``, the command calls ``declare_outputs``
+    itself, because other options decide which files it writes.
+    """
+
+    replaces: bool = False
+    is_updated: bool = False
+    is_declared: bool = True
+
+
+class OutputPath(click.Path):
+    """The path of a file that the command writes."""
+
+    def __init__(self, *, is_updated: bool = False, is_declared: bool = True) -> None:
+        super().__init__()
+        self.written = Written(is_updated=is_updated, is_declared=is_declared)
+
+
+class FileCommand(click.Command):
+    """A command whose inputs and outputs are declared together, before the command runs.
+
+    The outputs are the options whose type has a mark ``Written``. The inputs are all other paths.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. Raises OutputError if an output must not be written."""
+        from delegate_sim.bundles.address import split_address
+        from delegate_sim.foundation.outputs import Output, declare_outputs, files_kept
+
+        outputs, inputs = [], []
+        for parameter in self.params:
+            paths = [*_paths(ctx.params.get(parameter.name or ""))]
+            written: Written | None = getattr(parameter.type, "written", None)
+            if written is None:
+                inputs += [split_address(path)[0] for path in paths if isinstance(parameter.type, click.Path)]
+            elif written.is_declared:
+                outputs += [Output(path, is_forced(ctx), written.replaces, written.is_updated) for path in paths]
+        with files_kept():
+            declare_outputs(outputs, inputs)
+            return super().invoke(ctx)
 
 
 def output_option(
     description: str = "Write to a file instead of standard output.",
     *,
+    name: str = "output",
     is_required: bool = False,
     default: str | None = None,
-    refuses: bool = True,
+    is_declared: bool = True,
+    force: str = "Replace an existing output file.",
 ) -> Callable[[Command], Command]:
-    """Return ``-o/--output`` and ``--force``.
+    """Return ``-o/--output`` and ``--force``. ``name`` is the name of the parameter, and ``force`` is the help of ``--force``.
 
-    Without ``--force``, an existing file is an error, which is reported before the command runs. With ``refuses=False``, the
-    command must itself call ``refuse_existing``.
+    Without ``--force``, an existing file is an error, which is reported before the command runs. With ``is_declared=False``, the
+    command must itself call ``declare_outputs``.
     """
 
     def decorate(command: Command) -> Command:
-        command = click.option(
-            "--force",
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=allow_replacing,
-            help="Replace an existing output file.",
-        )(command)
         return click.option(
             "-o",
             "--output",
+            name,
             metavar="FILE",
-            type=click.Path(),
+            type=OutputPath(is_declared=is_declared),
             required=is_required,
             default=default,
             show_default=default is not None,
-            callback=_check_free if refuses else None,
             help=description,
-        )(command)
+        )(force_option(force)(command))
 
     return decorate
 
 
-def allow_replacing(context: click.Context, _: click.Parameter, value: bool) -> bool:
-    """Record whether existing files may be replaced. This function is the callback of an eager click option."""
-    context.meta[_REPLACES] = value or context.meta.get(_REPLACES, False)
-    return value
+def force_option(description: str) -> Callable[[Command], Command]:
+    """Return ``--force``. ``is_forced`` returns its value."""
+    return click.option("--force", is_flag=True, expose_value=False, callback=_keep_force, help=description)
 
 
-def refuse_existing(context: click.Context, path: str) -> None:
-    """Raise ClickException if a file with content exists and may not be replaced.
-
-    Devices and empty files may always be replaced.
-    """
-    if not context.meta.get(_REPLACES) and os.path.isfile(path) and not path.startswith("/dev/") and os.path.getsize(path):
-        raise click.ClickException(f"{path}: already exists; --force replaces it")
+def is_forced(context: click.Context | None = None) -> bool:
+    """Return whether ``--force`` was given to the command."""
+    return bool((context or click.get_current_context()).meta.get(_FORCED))
 
 
-def _check_free(context: click.Context, _: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not context.resilient_parsing:
-        refuse_existing(context, value)
-    return value
+def _keep_force(context: click.Context, _: click.Parameter, value: bool) -> None:
+    context.meta[_FORCED] = value
+
+
+def _paths(value: Any) -> Iterator[str]:
+    """Yield the paths in the value of a parameter, which may be a path, a report file or several of these."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, ReportFile):
+        yield value.path
+    elif isinstance(value, tuple | list):
+        for item in value:
+            yield from _paths(item)

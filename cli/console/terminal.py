@@ -6,10 +6,9 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 import click
 
@@ -51,9 +50,16 @@ def _print_problem(kind: str, message: str) -> None:
 
     from .runner import neutral
 
+    print_on_stderr(neutral(f"{kind}: {printable(message)}", "text"))
+
+
+def print_on_stderr(text: str) -> None:
+    """Print text on standard error. If nobody can read it, continue without it."""
     hide_progress()
-    with suppress(OSError):  # standard error is closed
-        print(neutral(f"{kind}: {printable(message)}", "text"), file=sys.stderr, flush=True)
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        _silence(sys.stderr)
 
 
 def columns() -> int:
@@ -241,9 +247,29 @@ def hide_progress() -> None:
         _progress.hide()
 
 
+def open_closed_streams() -> None:
+    """Open the standard streams that the caller closed. Otherwise, the next opened files get their numbers.
+
+    Writing to a closed standard output remains an error (a bad file descriptor). A closed standard error takes and drops text.
+    """
+    for number, flags in enumerate((os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, flags)  # gets the lowest free number
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+
+
 def silence_stdout() -> None:
     """Redirect standard output to the null device. Otherwise, the flush at exit fails on a closed pipe."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _silence(sys.stdout)
+
+
+def _silence(stream: TextIO) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _stop_writing() -> NoReturn:

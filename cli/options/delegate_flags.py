@@ -11,11 +11,13 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
+from delegate_sim.foundation.command_line import command_line
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.releases.packages import is_release_name
 
 from ..console.layout import default_text
+from ..console.output_file import FileCommand
 
 ALL_DELEGATES = "all"
 
@@ -32,7 +34,7 @@ _FORMER = {"for": "--delegate"}
 """The current names of options, keyed by former name, without dashes."""
 
 
-class DelegateCommand(click.Command):
+class DelegateCommand(FileCommand):
     """A command that accepts the flags of the delegates that the arguments name. The help also shows these flags.
 
     ``--some-flag`` and ``--some_flag`` are equivalent. A boolean flag may have a value, such as ``--flag=true``.
@@ -259,10 +261,8 @@ def _one_value(ctx: click.Context, parameter: click.Parameter, values: Sequence[
             raise click.UsageError(f"only one option may have several values, not {flags}")
     elif len(given) > 1:
         flag = parameter.opts[0]
-        raise click.UsageError(
-            f"{flag} has two values, {given[0]} and {given[1]}; delegate-sim compare MODEL {flag} {given[0]} {flag} {given[1]} "
-            "compares them"
-        )
+        command = command_line(["compare", "MODEL", flag, given[0], flag, given[1]])
+        raise click.UsageError(f"{flag} has two values, {given[0]} and {given[1]}; {command} compares them")
     return given[0] if given else None
 
 

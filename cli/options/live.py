@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from ..console.output_file import OutputPath
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -27,7 +29,7 @@ def live_options(command: Command) -> Command:
     command = click.option(
         "--live-report",
         metavar="FILE",
-        type=click.Path(),
+        type=OutputPath(),
         help="With --live: write the differences to a file. The file has no weights and no names.",
     )(command)
     return click.option(

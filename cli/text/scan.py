@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from delegate_sim.foundation.command_line import command_line, typed_path
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.target_totals import TargetTotals
@@ -37,7 +38,7 @@ def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[
     yield Line("")
     yield Line(f"{counted(totals.rows, 'row')} and {counted(scan.causes, 'cause')} in {message(files)}")
     if scan.causes:
-        yield Line(f"To see what keeps the most work on the CPU: delegate-sim query {message(output)}", "cyan")
+        yield Line(f"To see what keeps the most work on the CPU: {message(command_line(['query', typed_path(output)]))}", "cyan")
 
 
 def _cells(target: str, own: TargetTotals) -> tuple[str, ...]:

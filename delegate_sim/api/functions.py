@@ -338,11 +338,12 @@ def fix(
     Raises MissingPackageError if the extra ``fix`` is not installed, and OSError if the file cannot be written.
     """
     from ..fixing import search
-    from ..fixing.fix import Fixed, fix
+    from ..fixing.fix import Fixed, fix, second_path_of
     from ..fixing.given_shapes import parse_shapes
     from ..fixing.passes.base import Exactness
     from ..fixing.passes.catalogue import PASSES, choose_passes
     from ..foundation.limits import naming_model
+    from ..foundation.outputs import Output, check_output
 
     require_bool("force", force)
     require_bool("proof", proof)
@@ -356,6 +357,9 @@ def fix(
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     allowed, chosen = choose_passes(passes, kinds[allow])
+    written = [] if output is None else [os.fsdecode(output)]
+    for path in [*written, *(map(second_path_of, written) if split_tail else ())]:
+        check_output(Output(path, is_forced=force), [] if loaded.path is None else [loaded.path])
     timings = {target.delegate.name: timings_of(op_profile, loaded, [target]) for target in targets}
     with naming_model(loaded.path):
         plan = search.try_shapes(search.search(loaded, targets, allowed, given, chosen), chosen)
@@ -414,11 +418,12 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
+    from ..foundation.outputs import Output, check_output, files_kept
     from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
     from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest
-    from ..sweeping.writing import check_free, write_best
+    from ..sweeping.writing import write_best
 
     require_bool("all", all)
     require_bool("force", force)
@@ -430,9 +435,10 @@ def sweep(
     labels = [target.label for target in with_labels(targets)]
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; the targets are {', '.join(labels)}")
-    source_model = find_source(paths_of(source, "source")[0])
-    if output is not None:
-        check_free(source_model, os.fsdecode(output), replaces=force)
+    with files_kept():
+        source_model = find_source(paths_of(source, "source")[0])
+        if output is not None:
+            check_output(Output(os.fsdecode(output), is_forced=force))
     limits = Limits()
     asked = SweepRequest(
         tuple(map(parse_settings, names_of(settings, "settings"))),

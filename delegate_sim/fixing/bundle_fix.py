@@ -16,6 +16,7 @@ from ..bundles.formats import is_task
 from ..bundles.task_files import task_models, with_task_models
 from ..errors import FixError, LimitError, ModelError
 from ..foundation.files import file_content, open_input, write_by
+from ..foundation.outputs import Output, check_output
 from ..foundation.printable import printable
 from ..graph.effort import SharedEffort
 from ..llm.backends import DELEGATES
@@ -130,7 +131,7 @@ def fix_bundle(
     First, each rewritten model is proven as in ``fix``. If one model cannot be proven, write nothing and raise FixError with
     the name of its section.
     """
-    check_free_bundle(plan.path, path, replaces=replaces)
+    check_output(Output(path, is_forced=replaces), [plan.path])
     if not plan.is_changed:
         raise FixError("no pass improves a model of the bundle, so there is nothing to write")
     with tempfile.TemporaryDirectory() as folder:
@@ -147,27 +148,29 @@ def fix_bundle(
             models[section.number] = replace(fixed, path=join_address(path, section.name))
             with open_input(file) as written:
                 contents[section.number] = file_content(written)
-        write_by(path, lambda temporary: _write(plan, temporary, contents))
-    return FixedBundle(path, os.path.getsize(path), models, _engine_changes(plan, path))
+        changes: tuple[EngineChange, ...] = ()
+
+        def fill(temporary: str) -> None:
+            nonlocal changes
+            _write(plan, temporary, contents)
+            changes = _engine_changes(plan, temporary, path)
+
+        size = write_by(path, fill, replaces=replaces)
+    return FixedBundle(path, size, models, changes)
 
 
-def check_free_bundle(bundle: str, path: str, *, replaces: bool) -> None:
-    """Raise FixError if the output file is the bundle itself, or if it exists and ``replaces`` is false."""
-    if not os.path.exists(path):
-        return
-    if os.path.exists(bundle) and os.path.samefile(path, bundle):
-        raise FixError(printable(f"{path}: is the bundle itself, which fix never overwrites"))
-    if not replaces:
-        raise FixError(printable(f"{path}: exists already; --force replaces it"))
-
-
-def _engine_changes(plan: BundlePlan, path: str) -> tuple[EngineChange, ...]:
+def _engine_changes(plan: BundlePlan, temporary: str, path: str) -> tuple[EngineChange, ...]:
+    """Return what changes on each backend. The new bundle is still at ``temporary``; the results name its later ``path``."""
     if is_task(plan.path):
         return ()
     releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
     return tuple(
         [
-            EngineChange(backend, run_engine(plan.path, backend, {}, release), run_engine(path, backend, {}, release))
+            EngineChange(
+                backend,
+                run_engine(plan.path, backend, {}, release),
+                replace(run_engine(temporary, backend, {}, release), path=path),
+            )
             for backend, release in releases.items()
         ]
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import FixError, ModelError, NotRunningError
 from ..foundation.files import write_chunks
+from ..foundation.outputs import Output, check_output, is_device
 from ..foundation.printable import printable
 from ..graph.reachable_subgraphs import subgraphs_from
 from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
@@ -89,12 +90,14 @@ def fix(
     """
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
-    check_free(model, [path] if second_path is None else [path, second_path], replaces=replaces)
+    for output in [path] if second_path is None else [path, second_path]:
+        check_output(Output(output, is_forced=replaces), [model.path] if model.path else ())
     if not plan.is_changed:
         raise FixError("nothing is written, because no pass improves the model")
     if proves:
         check_installed()
     differences: list[Difference | None] = [None]
+    second_size = 0
 
     def check(first: str, then: Continuation | None = None) -> None:
         _check_prediction(plan, first)
@@ -110,31 +113,26 @@ def fix(
                 ) from error
 
     def check_first(first: str) -> None:
+        nonlocal second_size
         split = plan.split
         if split is None or second_path is None:
             check(first)
             return
         chunks, numbers = second_model(split)
-        write_chunks(second_path, chunks, lambda second: check(first, continuation(split, second, numbers)))
+        second_size = write_chunks(
+            second_path, chunks, lambda second: check(first, continuation(split, second, numbers)), replaces=replaces
+        )
 
-    write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check_first)
-    second_size = 0 if second_path is None else os.path.getsize(second_path)
-    return Fixed(plan, path, os.path.getsize(path), differences[0], second_path, second_size)
+    size = write_chunks(path, write(model, plan.rewritten.change, plan.rewritten.weights), check_first, replaces=replaces)
+    return Fixed(plan, path, size, differences[0], second_path, second_size)
 
 
 def second_path_of(path: str) -> str:
     """Return the path of the model of trailing nodes, for example ``fixed.tail.tflite`` for ``fixed.tflite``."""
+    if is_device(path):
+        return path
     stem, ending = os.path.splitext(path)
     return f"{stem}.tail{ending}"
-
-
-def check_free(model: Model, paths: Sequence[str], *, replaces: bool) -> None:
-    """Raise FixError if an output file is the original model, or if it exists and ``replaces`` is false."""
-    for path in filter(os.path.exists, paths):
-        if model.path is not None and os.path.exists(model.path) and os.path.samefile(path, model.path):
-            raise FixError("is the original model, which is never overwritten", printable(path))
-        if not replaces:
-            raise FixError("exists already; --force replaces it", printable(path))
 
 
 def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continuation:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import mmap
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from dataclasses import replace
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
+from .outputs import Output, check_output, is_device, is_input, keep_input, keep_written, output_at
 
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
@@ -24,19 +26,6 @@ CAN_MAP = sys.platform != "emscripten"
 """Whether files are mapped into memory. False in a browser, because mapping would copy the file there."""
 
 _ZEROS = bytes(1 << 16)
-
-_Identity = tuple[int, int]
-_inputs: ContextVar[set[_Identity] | None] = ContextVar("inputs", default=None)
-
-
-@contextmanager
-def inputs_kept() -> Iterator[None]:
-    """Refuse to overwrite input files inside this context. Every file that is opened in the context is an input file."""
-    token = _inputs.set(set())
-    try:
-        yield
-    finally:
-        _inputs.reset(token)
 
 
 def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
@@ -51,9 +40,8 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "is not a regular file")
-        kept = _inputs.get()
-        if kept is not None and not is_updated:
-            kept.add((status.st_dev, status.st_ino))
+        if not is_updated:
+            keep_input(descriptor)
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -81,49 +69,31 @@ def file_content(file: BinaryIO) -> memoryview:
     return memoryview(file.read(size or LARGEST_IN_MEMORY))  # some file systems do not report the size
 
 
-def keep_inputs(paths: Iterable[str]) -> None:
-    """Record files that other processes read as input files. Missing files are skipped."""
-    kept = _inputs.get()
-    if kept is None:
-        return
-    for path in paths:
-        with suppress(OSError, ValueError):
-            status = os.stat(path)
-            kept.add((status.st_dev, status.st_ino))
-
-
 def open_appended(path: str) -> BinaryIO:
     """Open a file for appending and reading. Create the file if it is missing. Raise OSError on failure."""
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666)
     try:
-        _refuse_status(os.fstat(descriptor))
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "is not a regular file")
+        if is_input(descriptor):
+            raise OSError(errno.EEXIST, "is an input file, which is never overwritten")
         return os.fdopen(descriptor, "a+b")
     except BaseException:
         os.close(descriptor)
         raise
 
 
-def refuse_input(path: str) -> None:
-    """Raise OSError if the path is an input file, or is not a regular file."""
-    with suppress(FileNotFoundError):
-        _refuse_status(os.stat(path))
+def write_whole(path: str, text: str | Iterable[str], *, replaces: bool = False, is_updated: bool = False) -> None:
+    """Write text, given as one string or in parts, to a file. Raise OSError if writing fails.
 
-
-def _refuse_status(status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is not a regular file")
-    if (status.st_dev, status.st_ino) in (_inputs.get() or ()):
-        raise OSError(errno.EEXIST, "is an input file, which is never overwritten")
-
-
-def write_whole(path: str, text: str | Iterable[str], *, is_updated: bool = False) -> None:
-    """Replace the content of a file with text, given as one string or in parts. Raise OSError on failure.
-
-    The old content stays until the whole new text is on disk. An input file is replaced only if ``is_updated`` is True.
+    The old content stays until the whole new text is on disk. An output that the command declared is written as declared. Any
+    other existing file with content is replaced only if ``replaces`` or ``is_updated`` is True, and an input file only if
+    ``is_updated`` is True. Raise OutputError if the file must not be written.
     """
     parts = [text] if isinstance(text, str) else text
-    write_chunks(path, (part.encode("utf-8", "backslashreplace") for part in parts), is_updated=is_updated)
+    chunks = (part.encode("utf-8", "backslashreplace") for part in parts)
+    write_chunks(path, chunks, replaces=replaces, is_updated=is_updated)
 
 
 def write_chunks(
@@ -131,10 +101,11 @@ def write_chunks(
     chunks: Iterable[bytes | memoryview],
     check: Callable[[str], None] | None = None,
     *,
+    replaces: bool = False,
     is_updated: bool = False,
     has_holes: bool = False,
-) -> None:
-    """Replace the content of a file with chunks of bytes, like ``write_whole``.
+) -> int:
+    """Write chunks of bytes to a file, like ``write_whole``. Return the number of bytes.
 
     ``check`` gets the path of the complete new file. If ``check`` raises an error, the old file stays. If ``has_holes`` is True,
     long runs of zeros become holes of the file, which take no space where the file system can store holes.
@@ -149,7 +120,7 @@ def write_chunks(
         if check is not None:
             check(temporary)
 
-    write_by(path, fill, is_updated=is_updated)
+    return write_by(path, fill, replaces=replaces, is_updated=is_updated)
 
 
 def _write_with_holes(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
@@ -164,27 +135,35 @@ def _write_with_holes(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> N
     file.truncate()  # a hole at the end
 
 
-def write_by(path: str, fill: Callable[[str], None], *, is_updated: bool = False) -> None:
-    """Replace the content of a file with the output of a function, like ``write_whole``.
+def write_by(path: str, fill: Callable[[str], None], *, replaces: bool = False, is_updated: bool = False) -> int:
+    """Write a file with a function, like ``write_whole``. Return the number of bytes.
 
     ``fill`` writes the new file to the path that it gets. If ``fill`` raises an error, the old file stays.
     """
     import tempfile  # imported here because the import is slow
 
+    output = output_at(path) or Output(path, is_forced=replaces)
+    output = replace(output, is_updated=output.is_updated or is_updated)
+    check_output(output)
     path = os.path.realpath(path)
-    if not is_updated:
-        refuse_input(path)
-    elif os.path.exists(path) and not os.path.isfile(path):
-        raise OSError(errno.EINVAL, "is not a regular file")
-    handle, temporary = tempfile.mkstemp(_UNFINISHED, _prefix(path), os.path.dirname(path))
+    folder = tempfile.gettempdir() if is_device(path) else os.path.dirname(path)
+    handle, temporary = tempfile.mkstemp(_UNFINISHED, _prefix(path), folder)
     os.close(handle)
     try:
         fill(temporary)
+        size = os.path.getsize(temporary)
+        if is_device(path):
+            with open(temporary, "rb") as source, open(path, "wb", buffering=0) as device:
+                shutil.copyfileobj(source, device)
+            return size
         _sync(temporary)
         os.chmod(temporary, permissions(path))
+        check_output(output)
         os.replace(temporary, path)
+        keep_written(path)
         with suppress(OSError):  # not every system can sync a folder
             _sync(os.path.dirname(path))
+        return size
     finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
@@ -207,6 +186,10 @@ def alone_with(path: str) -> Iterator[None]:
 
 
 _UNFINISHED = ".unfinished"
+_LONGEST_NAME = 240
+"""Largest number of bytes of the name of a side file. File systems allow 255, and SQLite adds up to 8 bytes."""
+_KEPT_OF_NAME = 20
+"""Number of characters of a name that a shortened name keeps."""
 
 
 def _sync(path: str) -> None:
@@ -219,7 +202,21 @@ def _sync(path: str) -> None:
 
 
 def _prefix(path: str) -> str:
-    return f".{os.path.basename(path)}."
+    """Return the beginning of the names of unfinished copies. These names are short, because file systems limit names."""
+    return f".{_shortened(os.path.basename(path))}."
+
+
+def beside(path: str, suffix: str) -> str:
+    """Return the path of a file beside another file: the path with a suffix. If the name is too long, it is shortened."""
+    folder, name = os.path.split(path)
+    is_long = len(os.fsencode(name + suffix)) > _LONGEST_NAME
+    return os.path.join(folder, f"{_shortened(name)}{suffix}") if is_long else f"{path}{suffix}"
+
+
+def _shortened(name: str) -> str:
+    import hashlib  # imported here because the import is slow
+
+    return f"{name[:_KEPT_OF_NAME]}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
 
 
 if sys.platform == "win32":

@@ -10,6 +10,7 @@ from typing import Any
 from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.limits import problem_text
+from ..foundation.outputs import Output, declare_outputs
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
@@ -115,6 +116,7 @@ def check_models(
     """
     targets, micro_targets = _chosen(configuration, target_names)
     jobs = list(_jobs(configuration, paths, targets, micro_targets))
+    _declare_files(configuration, updates_baseline=update or prune, updates_times=bool(op_profiles))
     baseline = Baseline() if configuration.baseline is None else read_baseline(configuration.baseline)
     stale = [] if paths else _stale(baseline, jobs, [target.name for target in targets] if target_names else [])
     if not jobs and not stale:
@@ -186,6 +188,24 @@ def _jobs(
 def _times_path(baseline: str) -> str:
     """Return the path of the file with measured times, in the folder of the baseline."""
     return os.path.join(os.path.dirname(baseline), "delegate-sim-times.json")
+
+
+def _declare_files(configuration: Configuration, *, updates_baseline: bool, updates_times: bool) -> None:
+    """Declare the baseline and the measured times. Raises OutputError if one of them must not be written.
+
+    The configuration may come from a stranger, so it names no file outside its folder to write to.
+    """
+    outputs, inputs = [], [configuration.path]
+    if configuration.baseline is not None:
+        for path, is_updated in (
+            (configuration.baseline, updates_baseline),
+            (_times_path(configuration.baseline), updates_times),
+        ):
+            if is_updated:
+                outputs.append(Output(path, is_forced=None, is_updated=True, within=configuration.root or os.curdir))
+            else:
+                inputs.append(path)
+    declare_outputs(outputs, inputs)
 
 
 def _keep_times(configuration: Configuration, jobs: Sequence[_Job], paths: Sequence[str]) -> None:

@@ -5,12 +5,12 @@ Find measures that are worse than in the baseline, and measures that exceed a bu
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..delegates.options import option_as_typed
+from ..foundation.command_line import command_line, typed_path
 from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
@@ -46,7 +46,7 @@ _MOST_LISTED = 1_000
 
 def update_command(path: str) -> str:
     """Return the command that accepts the current result of a model."""
-    return f"delegate-sim check --update {shlex.quote(path)}"
+    return command_line(["check", "--update", typed_path(path)])
 
 
 def take_entry(run: Run, model: Model) -> Entry:

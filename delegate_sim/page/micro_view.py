@@ -6,12 +6,12 @@ their own, with the reasons.
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Any
 
 from ..diagnosis.advice.commands import output_name
 from ..diagnosis.micro import MicroCause, MicroDiagnosis
+from ..foundation.command_line import command_line, typed_path
 from ..micro.arena import Arena
 from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status
@@ -119,7 +119,7 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
     fix = None
     if cause.passes:
         best = cause.passes[0]
-        command = shlex.join(["delegate-sim", "fix", path, *target.arguments, "--pass", best.name, "-o", output_name(path)])
+        command = command_line(["fix", typed_path(path), *target.arguments, "--pass", best.name, "-o", output_name(path)])
         fix = {
             "text": short_text(f"rewrite the file with the pass {best.name} ({best.exactness.words})"),
             "command": short_text(command),

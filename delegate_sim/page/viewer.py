@@ -42,7 +42,7 @@ class PageViewer:
 
         written = self.html(report)
         if path is not None:
-            write_whole(os.fspath(path), written)
+            write_whole(os.fspath(path), written, replaces=True)
         display = _notebook_display()
         if display is not None:
             display(written)

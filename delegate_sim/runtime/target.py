@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues, option_value
+from ..foundation.outputs import is_device
 from ..foundation.printable import printable
 from ..releases.catalogue import NEWEST, Release
 
@@ -67,5 +68,7 @@ def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
 
 def per_target_path(path: str, label: str) -> str:
     """Return the path of the model for one target, such as ``fixed.gpu.tflite`` or ``fixed.nnapi-11.tflite``."""
+    if is_device(path):
+        return path
     stem, ending = os.path.splitext(path)
     return f"{stem}.{_NOT_IN_FILE_NAMES.sub('-', label)}{ending}"

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DelegateSimError
-from ..foundation.files import open_appended
+from ..foundation.files import open_appended, open_input
 from .job import JobAnswer
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
@@ -21,6 +21,10 @@ ScanTables = Mapping[str, ScanRows]
 _INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for name in names(table)])})" for table in COLUMNS}
 _INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
 _KNOWN = f"SELECT target, sha256, rule_set FROM {RUNS} WHERE model = ? AND error IS NULL"
+SQLITE_SUFFIXES = ("-journal", "-wal", "-shm")
+"""Suffixes of the files that SQLite writes and removes beside a file."""
+_APPLICATION_ID = 0x64537363
+"""SQLite's ``application_id`` of a journal. Other files are never written or deleted."""
 _TAKEN_OVER = 1
 """Value of ``user_version`` after the output of an earlier scan was imported."""
 
@@ -39,6 +43,10 @@ class Journal:
         self.path = path
         try:
             open_appended(path).close()  # raises a clear error if the file cannot be created
+            with open_input(path, is_updated=True) as file:
+                beginning = file.read(72)
+            if beginning and (beginning[:16], beginning[68:]) != (b"SQLite format 3\0", _APPLICATION_ID.to_bytes(4, "big")):
+                raise ScanError(f"{path}: is not the journal of a scan: remove it")
             with self._named():
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:
@@ -107,8 +115,11 @@ class Journal:
 
     def _begin(self) -> None:
         """Lock the file, and create the tables if the file is new."""
-        for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT", "PRAGMA journal_mode = WAL"):
+        for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"):
             self._connection.execute(statement)
+        # The identifier is in the file itself before the write-ahead log begins.
+        self._connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._connection:
             for table in COLUMNS:

@@ -59,6 +59,12 @@ class Format:
     write: Callable[[str, ScanTables], None]
     read: Callable[[str], ScanTables]
     duckdb_reader: str = ""
+    is_one_file: bool = False
+    """Whether one file has all tables."""
+
+    def files(self, path: str) -> list[tuple[str, str]]:
+        """Return pairs of a table and its file. The first file is the output itself."""
+        return [(RUNS, path)] if self.is_one_file else table_files(path)[::-1]
 
 
 def format_for(path: str) -> Format:
@@ -217,5 +223,5 @@ _FORMATS = {
     ".parquet": Format(_write_parquet, _read_parquet, "read_parquet"),
     ".csv": Format(_write_csv, _read_csv),
     ".jsonl": Format(_write_lines, _read_lines),
-    ".sqlite": Format(_write_sqlite, _read_sqlite),
+    ".sqlite": Format(_write_sqlite, _read_sqlite, is_one_file=True),
 }

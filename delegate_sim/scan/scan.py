@@ -6,14 +6,17 @@ import csv
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.address import split_address
-from ..foundation.files import keep_inputs
+from ..errors import OutputError
+from ..foundation.files import beside
+from ..foundation.outputs import Output, declare_outputs, files_kept
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
-from .journal import Journal, ScanError, ScanRows
+from .journal import SQLITE_SUFFIXES, Journal, ScanError, ScanRows
 from .local import answers_here
 from .output import Format, format_for
 from .schema import CAUSES, RUNS
@@ -58,29 +61,29 @@ def scan(
     are written to the output. Raises ScanError and OSError.
     """
     file_format = format_for(output)
-    keep_inputs(split_address(model)[0] for model in models)
-    if any(os.path.exists(model) and os.path.exists(output) and os.path.samefile(model, output) for model in models):
-        raise ScanError(f"{output}: this output file is one of the models; choose another output file")
-    journal = Journal(f"{output}.journal")
-    try:
-        _take_over(journal, output, file_format)
-        judged = unchanged = 0
-        is_interrupted = has_fault = False
-        jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
+    journal_path = beside(output, ".journal")
+    with files_kept():
+        declare_outputs([*_outputs(output, journal_path, file_format)], [split_address(model)[0] for model in models])
+        journal = Journal(journal_path)
         try:
-            for answers in _answers(jobs, len(models), engine):
-                journal.append(answers)
-                anew = sum([bool(answer.runs) for answer in answers])
-                judged += anew
-                has_fault |= any(answer.is_fault for answer in answers)
-                unchanged += len(answers) - anew
-                show(judged + unchanged, len(models))
-        except KeyboardInterrupt:
-            is_interrupted = True
-        totals, causes = _write(journal, models, targets, output, file_format)
-        journal.remove()
-    finally:
-        journal.close()
+            _take_over(journal, output, file_format)
+            judged = unchanged = 0
+            is_interrupted = has_fault = False
+            jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
+            try:
+                for answers in _answers(jobs, len(models), engine):
+                    journal.append(answers)
+                    anew = sum([bool(answer.runs) for answer in answers])
+                    judged += anew
+                    has_fault |= any(answer.is_fault for answer in answers)
+                    unchanged += len(answers) - anew
+                    show(judged + unchanged, len(models))
+            except KeyboardInterrupt:
+                is_interrupted = True
+            totals, causes = _write(journal, models, targets, output, file_format)
+            journal.remove()
+        finally:
+            journal.close()
     return Scanned(totals, causes, judged, unchanged, is_interrupted, has_fault)
 
 
@@ -90,15 +93,40 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
     return answers_here(jobs, count, engine.processes)
 
 
-def _take_over(journal: Journal, output: str, file_format: Format) -> None:
+def _outputs(output: str, journal: str, file_format: Format) -> Iterator[Output]:
+    """Yield all files that a scan writes. Raises ScanError for an existing file with content that no scan wrote.
+
+    The ``Journal`` checks its own file, and SQLite's files beside it are kept if the journal does not exist.
+    """
+    for table, path in file_format.files(output):
+        exists = os.path.isfile(path)
+        if exists:
+            with _naming_output(path):
+                next(iter(file_format.read(output)[table]), None)
+        yield Output(path, is_forced=None, is_updated=exists)
+    yield Output(journal, is_forced=None, is_updated=True)
+    for suffix in SQLITE_SUFFIXES:
+        yield Output(f"{journal}{suffix}", is_forced=None, is_updated=os.path.exists(journal))
+
+
+@contextmanager
+def _naming_output(output: str) -> Iterator[None]:
+    """Raise errors while reading a table of an earlier scan as ScanError."""
     try:
-        journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+        yield
     except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
-        journal.remove()  # the journal is still empty
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
     except OSError as error:
-        journal.remove()
         raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
+
+
+def _take_over(journal: Journal, output: str, file_format: Format) -> None:
+    try:
+        with _naming_output(output):
+            journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+    except ScanError:
+        journal.remove()  # the journal is still empty
+        raise
 
 
 def _write(
@@ -113,10 +141,9 @@ def _write(
     }
     try:
         file_format.write(output, tables)
-    except OSError as error:
-        raise ScanError(
-            f"{error.filename or output}: {error.strerror or error}; the results so far are in {journal.path}"
-        ) from error
+    except (OSError, OutputError) as error:
+        problem = str(error) if isinstance(error, OutputError) else f"{error.filename or output}: {error.strerror or error}"
+        raise ScanError(f"{problem}; the results so far are in {journal.path}") from error
     return totals, causes.rows
 
 

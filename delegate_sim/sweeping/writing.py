@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
-from ..conversion.sources import SourceModel
 from ..errors import FixError
 from ..foundation.files import open_input, write_chunks
 from ..foundation.printable import printable
 from .sweep_result import Swept
 
 _BLOCK = 1 << 20
-
-
-def check_free(source: SourceModel, path: str, *, replaces: bool) -> None:
-    """Raise FixError if an output file is the source. Raise FixError if the file exists and ``replaces`` is false."""
-    if not os.path.exists(path):
-        return
-    if os.path.exists(source.path) and os.path.samefile(path, source.path):
-        raise FixError("is the source model, which is never overwritten", printable(path))
-    if not replaces:
-        raise FixError("exists already; --force replaces it", printable(path))
 
 
 def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
@@ -33,9 +21,8 @@ def write_best(result: Swept, target: str, path: str, *, replaces: bool = False)
     row = result.best_for(target)
     if row is None:
         raise FixError(f"nothing is written, because no conversion both runs on {target} and is accurate enough")
-    check_free(result.source, path, replaces=replaces)
     try:
-        write_chunks(path, _blocks(row.conversion.path))
+        write_chunks(path, _blocks(row.conversion.path), replaces=replaces)
     except OSError as error:
         raise FixError(error.strerror or str(error), printable(path)) from error
     return row.conversion.size

@@ -44,7 +44,7 @@ def test_the_best_model_is_written(source, tmp_path):
     output = tmp_path / "best.tflite"
     delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache", defaults="api")
     assert delegate_sim.analyze(output, *PHONE[0], defaults="api").to_dict()["runs"][0]["outcome"] == "delegated"
-    with pytest.raises(delegate_sim.FixError, match="exists already"):
+    with pytest.raises(delegate_sim.FixError, match="already exists"):
         delegate_sim.sweep(source, PHONE, best_for="nnapi", output=output, cache=tmp_path / "cache", defaults="api")
 
 

@@ -10,21 +10,130 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim_cli.mcp_server import McpError, Roots, make_server
+from delegate_sim.delegates.registry import find_delegate
+from delegate_sim.errors import DelegateSimError
+from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _tools, make_server
 
 MODEL = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"
 
 
-def test_paths_outside_the_roots_are_refused(tmp_path):
-    inside, outside = tmp_path / "models", tmp_path / "secret.tflite"
-    inside.mkdir()
-    outside.write_bytes(b"")
-    (inside / "link.tflite").symlink_to(outside)
-    roots = Roots((str(inside.resolve()),))
-    assert roots.path(f"{inside}/a.zip!b.tflite") == f"{inside.resolve()}/a.zip!b.tflite"
-    for path in (str(outside), f"{inside}/../secret.tflite", f"{inside}/link.tflite", "https://host/model.tflite"):
+@pytest.fixture
+def inside(tmp_path):
+    """A folder that is a root, beside a file and a folder that are not."""
+    (tmp_path / "outside").mkdir()
+    shutil.copy(MODEL, tmp_path / "outside" / "secret.tflite")
+    folder = tmp_path / "models"
+    folder.mkdir()
+    shutil.copy(MODEL, folder / "model.tflite")
+    return folder
+
+
+@pytest.fixture
+def roots(inside):
+    return Roots((str(inside.resolve()),))
+
+
+def test_paths_outside_the_roots_are_refused(inside, roots):
+    (inside / "link.tflite").symlink_to(inside.parent / "outside" / "secret.tflite")
+    (inside / "folder").symlink_to(inside.parent / "outside")
+    for path in (
+        inside.parent / "outside" / "secret.tflite",
+        f"{inside}/../outside/secret.tflite",
+        f"{inside}/link.tflite",
+        f"{inside}/folder/secret.tflite",
+        "https://host/model.tflite",
+        "/etc/hostname",
+    ):
         with pytest.raises(McpError, match="is outside the folders"):
-            roots.path(path)
+            roots.model(str(path))
+
+
+def test_a_path_is_checked_as_the_command_opens_it(inside, roots):
+    """A name may have an exclamation mark. Only "!/" behind the name of a file begins the name of a member."""
+    (inside / "a!.tflite").symlink_to(inside.parent / "outside" / "secret.tflite")
+    (inside / "d!").mkdir()
+    (inside / "d!" / "m.tflite").write_bytes(b"")
+    (inside / "x.zip").write_bytes(b"")
+    (inside / "link.zip").symlink_to("x.zip")
+    for path in (f"{inside}/a!.tflite", f"{inside}/d!/../../outside/secret.tflite", f"{inside}/a!.tflite!/m.tflite"):
+        with pytest.raises(McpError, match="is outside the folders"):
+            roots.model(path)
+    real = inside.resolve()
+    assert roots.model(f"{inside}/d!/m.tflite") == f"{real}/d!/m.tflite"
+    assert roots.model(f"{inside}/link.zip!/../../m.tflite") == f"{real}/x.zip!/../../m.tflite"
+
+
+def test_a_path_that_means_another_file_once_it_is_resolved(inside, roots):
+    (inside / "d").write_bytes(b"")
+    (inside / "d!").mkdir()
+    (inside / "d!" / "m.tflite").write_bytes(b"")
+    (inside / "plain").symlink_to("d!")
+    with pytest.raises(McpError, match="names another file after its links are resolved"):
+        roots.model(f"{inside}/plain/m.tflite")
+
+
+def test_what_is_not_one_file_has_a_plain_message(inside, roots, monkeypatch):
+    monkeypatch.chdir(inside)
+    for path, message in (
+        (".", r"\.: is a folder; give the path of one file"),
+        ("", ": is a folder"),
+        ("*.tflite", r"\*\.tflite: No such file or directory; a pattern is not possible here"),
+        ("-", "-: No such file or directory"),
+        ("other.tflite", "other.tflite: No such file or directory"),
+        ("a\0b", "is outside the folders"),
+    ):
+        with pytest.raises(McpError, match=message):
+            roots.model(path)
+    assert roots.model("model.tflite") == str(inside.resolve() / "model.tflite")
+
+
+def test_an_output_is_a_new_file_below_the_roots(inside, roots):
+    (inside / "d!").mkdir()
+    (inside / "dangling.tflite").symlink_to(inside.parent / "outside" / "new.tflite")
+    (inside / "folder").symlink_to(inside.parent / "outside")
+    for path, message in (
+        ("d!/../../outside/w3.tflite", "an output cannot be inside a bundle"),
+        ("model.tflite!/member", "an output cannot be inside a bundle"),
+        ("../outside/w.tflite", "is outside the folders"),
+        ("folder/w.tflite", "is outside the folders"),
+        ("dangling.tflite", "is outside the folders"),
+        ("model.tflite", "already exists"),
+        ("none/w.tflite", "No such file or directory"),
+    ):
+        with pytest.raises(McpError, match=message):
+            roots.output(f"{inside}/{path}")
+    assert roots.output(f"{inside}/new.tflite") == f"{inside.resolve()}/new.tflite"
+
+
+def test_options_that_are_paths_stay_below_the_roots(inside, roots):
+    nnapi = (find_delegate("nnapi"),)
+    (inside / "driver.toml").write_text("")
+    assert roots.option(nnapi, "android=13") == "android=13"
+    assert roots.option(nnapi, f"driver={inside}/driver.toml") == f"driver={inside.resolve()}/driver.toml"
+    for name in ("driver", "devices"):
+        with pytest.raises(McpError, match="is outside the folders"):
+            roots.option(nnapi, f"{name}={inside.parent}/outside/secret.tflite")
+    with pytest.raises(McpError, match="has the form NAME=VALUE"):
+        roots.option(nnapi, "--driver")
+
+
+def test_values_are_never_read_as_flags(inside, roots, monkeypatch):
+    commands = []
+    monkeypatch.setattr("delegate_sim_cli.mcp_server.run_command", lambda *arguments: commands.append(arguments) or {})
+    tools = {tool.__name__: tool for tool in [*_tools(roots), _fix(roots)]}
+    model = f"{inside}/model.tflite"
+    tools["analyze"](model, "nnapi", ["android=--report=json=x"], "--report=json=x")
+    tools["rules"]("--output=x", "--output=x")
+    tools["explain"]("--log=x")
+    tools["fix"](model, f"{inside}/new.tflite")
+    for command in commands:
+        values = [word for word in command[1:] if not word.startswith(("--delegate=", "--option=", "--runtime=", "--op="))]
+        flags = [word for word in values if word.startswith("-") and word != "--"]
+        assert [flag for flag in flags if values.index(flag) < (values.index("--") if "--" in values else len(values))] == [
+            flag for flag in flags if flag.startswith("--output=/")
+        ]
+    with pytest.raises(DelegateSimError, match="there is no delegate"):
+        tools["analyze"](model, "--output=x")
 
 
 def test_a_root_that_does_not_exist():
@@ -80,3 +189,19 @@ def test_tools_give_the_answers_of_the_command_line(tmp_path):
 def test_writing_has_to_be_allowed(tmp_path):
     tools, _ = calls(tmp_path, arguments=["--allow-writing"])
     assert not tools["fix"].annotations.read_only_hint
+
+
+@pytest.mark.slow
+def test_the_server_writes_and_reads_nothing_outside(inside):
+    (inside / "d!").mkdir()
+    (inside / "a!.tflite").symlink_to(inside.parent / "outside" / "secret.tflite")
+    _, answers = calls(
+        inside,
+        ("fix", {"model": f"{inside}/model.tflite", "output": f"{inside}/d!/../../outside/w3.tflite", "delegate": "gpu"}),
+        ("analyze", {"model": f"{inside}/a!.tflite"}),
+        ("analyze", {"model": f"{inside}/model.tflite", "options": [f"driver={inside.parent}/outside/secret.tflite"]}),
+        ("analyze", {"model": "."}),
+        arguments=["--allow-writing"],
+    )
+    assert [type(answer) for answer in answers] == [str] * 4, answers
+    assert sorted(path.name for path in (inside.parent / "outside").iterdir()) == ["secret.tflite"]

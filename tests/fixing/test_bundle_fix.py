@@ -121,7 +121,7 @@ def test_a_section_outside_the_file(tmp_path):
 def test_files_that_exist_are_kept(source, tmp_path):
     plan = search_bundle(source, [GPU])
     (tmp_path / "other").write_bytes(b"mine")
-    with pytest.raises(FixError, match="exists already"):
+    with pytest.raises(FixError, match="already exists"):
         fix_bundle(plan, str(tmp_path / "other"), proves=False)
     with pytest.raises(FixError, match="is the bundle itself"):
         fix_bundle(plan, source, replaces=True, proves=False)

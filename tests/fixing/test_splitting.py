@@ -151,7 +151,7 @@ def test_both_files_are_written_and_neither_replaces_another(tmp_path):
     assert (found.second_path, found.difference.is_same) == (str(tmp_path / "fixed.tail.tflite"), True)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["fixed.tail.tflite", "fixed.tflite"]
     (tmp_path / "fixed.tflite").unlink()
-    with pytest.raises(FixError, match=r"fixed.tail.tflite: exists already"):
+    with pytest.raises(FixError, match=r"fixed.tail.tflite: already exists"):
         fix(plan, path)
     assert [each.name for each in tmp_path.iterdir()] == ["fixed.tail.tflite"]
 

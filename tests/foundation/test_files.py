@@ -65,5 +65,5 @@ def test_openings_are_found(source):
 def test_a_file_with_holes_has_the_same_bytes(tmp_path, content):
     path = tmp_path / "file"
     path.write_bytes(b"before")
-    write_chunks(str(path), [content[:100_000], memoryview(content)[100_000:]], has_holes=True)
+    write_chunks(str(path), [content[:100_000], memoryview(content)[100_000:]], replaces=True, has_holes=True)
     assert path.read_bytes() == content

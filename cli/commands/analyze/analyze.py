@@ -13,7 +13,7 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
-from ...console.output_file import allow_replacing, output_option
+from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
@@ -75,7 +75,7 @@ def _spans(releases: Iterable[str]) -> str:
 @output_options
 @output_option()
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition.")
-@click.option("--watch", is_flag=True, is_eager=True, callback=allow_replacing, help="Run again when a model file changes.")
+@click.option("--watch", is_flag=True, help="Run again when a model file changes.")
 @gathered("accelerators", AcceleratorArguments)
 @gathered("live", LiveArguments)
 @gathered("outputs", Outputs)

@@ -13,10 +13,11 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import option_values
 
+from ...console.output_file import ReportFile
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...options.op_profile import NO_PROFILES, OpProfileArguments
-from ...outputs import GITHUB, MARKDOWN, ReportFile, summarize, write_files
+from ...outputs import GITHUB, MARKDOWN, summarize, write_files
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import HEADING, MANY, View
 from .analysis import AnalysisJob

@@ -16,7 +16,6 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target
 
 from ...answers import Answer, ModelTable, write_answers
-from ...console.output_file import refuse_existing
 from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
@@ -56,8 +55,6 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     if form not in _FORMS:
         raise click.UsageError(f"with --live, --format must be {' or '.join(_FORMS)}")
     engines = [ready_engine(target.delegate) for target in targets]
-    if live.live_report is not None:
-        refuse_existing(click.get_current_context(), live.live_report)
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
     every: list[LiveResult] = []
     differences: list[dict[str, Any]] = []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from delegate_sim.foundation.command_line import command_line, typed_path
 from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
@@ -110,10 +110,10 @@ def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
         yield Line("What keeps nodes off the NPU, and what to change:", _HINT)
     for delegate, result in leaving.items():
         run = result.report.runs[0]
-        release = "" if str(run.release) == DEFAULT_RELEASE else f" --runtime {run.release}"
-        path = shlex.quote(result.report.model.path or "-")
+        release = [] if str(run.release) == DEFAULT_RELEASE else ["--runtime", str(run.release)]
+        command = command_line(["diagnose", typed_path(result.report.model.path), "--delegate", delegate, *release])
         # The command is not wrapped, so that it can be copied.
-        yield Line(f"  {printable(f'delegate-sim diagnose {path} --delegate {delegate}{release}')}", _HINT)
+        yield Line(f"  {printable(command)}", _HINT)
 
 
 def _leaves_nodes(result: StackResult) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from delegate_sim.foundation.command_line import command_line, typed_path
 from delegate_sim.foundation.printable import printable
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.backends import JUDGED
@@ -97,7 +97,7 @@ def answer_lines(path: str, reports: Sequence[BackendReport], width: int) -> Ite
         yield from paragraph(text, width, "", "  ", style=_HEADING)
     options = [word for report in reports for word in ("--option", f"backend={report.backend.lower()}")]
     yield Line("What LiteRT-LM's engine does with the bundle:", _HINT)
-    yield Line(f"  {printable(shlex.join(['delegate-sim', 'analyze', path, *options]))}", _HINT)
+    yield Line(f"  {printable(command_line(['analyze', typed_path(path), *options]))}", _HINT)
 
 
 def _listed(names: Sequence[str]) -> str:

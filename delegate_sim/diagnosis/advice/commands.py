@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os.path
 import re
-import shlex
 from collections.abc import Sequence
 
 from ...delegates.options import as_typed, option_as_typed, option_value
+from ...foundation.command_line import command_line, typed_path
 from ...model.model import Model
 from ...releases.catalogue import NEWEST
 from ...runtime.target import Target
@@ -31,7 +31,7 @@ def joint_fix_command(model: Model, targets: Sequence[Target], *arguments: str) 
     if not of_targets or len(common) > 1:
         return ""
     words = [*of_targets, *_common_arguments(targets[0]), *arguments, "-o", output_name(model.path)]
-    return shlex.join(["delegate-sim", "fix", model.path or "-", *words])
+    return command_line(["fix", typed_path(model.path), *words])
 
 
 def _of_one_delegate(targets: Sequence[Target]) -> list[str]:
@@ -87,7 +87,7 @@ def diagnose_command(model: Model, target: Target) -> str:
 
 
 def _command(name: str, model: Model, target: Target, *arguments: str) -> str:
-    return shlex.join(["delegate-sim", name, model.path or "-", *target_arguments(target), *arguments])
+    return command_line([name, typed_path(model.path), *target_arguments(target), *arguments])
 
 
 def target_arguments(target: Target) -> list[str]:

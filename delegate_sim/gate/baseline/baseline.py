@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -121,7 +122,7 @@ def _fault(path: str, text: str, error: Exception) -> str:
     if marker is not None:
         line = text.count("\n", 0, marker.start()) + 1
         return (
-            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {path} "
+            f"contains merge conflict markers (line {line}): choose one side with git checkout --theirs -- {shlex.quote(path)} "
             "or with --ours, then run delegate-sim check --update"
         )
     if isinstance(error, json.JSONDecodeError):

@@ -95,7 +95,7 @@ def test_trailing_nodes_are_written_beside_it(run, tmp_path):
     validate("fix", found)
     assert (found["split"]["operators"], found["split"]["written"]) == (["ROUND"], None)
     found = run("fix", tmp_path / "model.tflite", *LEVEL, "--split-tail", "-o", tmp_path / "fixed.tflite")
-    assert (found.exit_code, found.stderr.rstrip().endswith("exists already; --force replaces it")) == (2, True)
+    assert (found.exit_code, found.stderr.rstrip().endswith("already exists; --force replaces it")) == (2, True)
 
 
 def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
@@ -123,7 +123,7 @@ def test_nothing_is_written_over_an_existing_file(source, run, tmp_path):
     (tmp_path / "fixed.tflite").write_bytes(b"mine")
     result = run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--no-proof")
     assert result.exit_code == 2
-    assert "exists already; --force replaces it" in result.stderr
+    assert "already exists; --force replaces it" in result.stderr
     assert (tmp_path / "fixed.tflite").read_bytes() == b"mine"
     assert run("fix", source, *LEVEL, "-o", tmp_path / "fixed.tflite", "--no-proof", "--force").exit_code == 0
     assert (tmp_path / "fixed.tflite").read_bytes() != b"mine"
@@ -135,7 +135,7 @@ def test_the_model_itself_is_never_written_over(source, run, tmp_path):
     for path in (source, tmp_path / "link.tflite"):
         result = run("fix", source, *LEVEL, "-o", path, "--force", "--no-proof")
         assert result.exit_code == 2
-        assert "is the original model" in result.stderr
+        assert "is an input file" in result.stderr
     assert source.read_bytes() == before
 
 

@@ -64,7 +64,7 @@ def test_an_internal_error_on_one_model_decides_the_exit_code(zoo, monkeypatch, 
         (("zoo", "-o", "z.csv", "--option", "nothing=1"), "npu-samsung has an option 'nothing'"),
         (("zoo", "-o", "z.csv", "--runtime", "tf-9"), "tf-9"),
         (("empty", "zoo", "-o", "z.csv"), "empty: contains no model"),
-        (("zoo", "-o", "no/z.csv"), "no/z.csv.journal: No such file or directory"),
+        (("zoo", "-o", "no/z.csv"), "no/z.csv: No such file or directory"),
     ],
 )
 def test_what_is_asked_wrongly_is_one_line(zoo, arguments, message):

@@ -130,7 +130,7 @@ def test_the_best_model_is_written_and_nothing_is_overwritten(sweep, tmp_path, s
     assert [node.op for node in load(tmp_path / "best.tflite").subgraphs[0].nodes] == ["FULLY_CONNECTED"]
     again = sweep("--best-for", "nnapi", "-o", "best.tflite")
     assert again.exit_code == 2
-    assert "best.tflite: exists already; --force replaces it" in again.stderr
+    assert "best.tflite: already exists; --force replaces it" in again.stderr
     assert sweep.fake.asked == [], "nothing is converted for a file that is not written"
     assert sweep("--best-for", "nnapi", "-o", "best.tflite", "--force").exit_code == 0
     own = sweep("--best-for", "nnapi", "-o", source, "--force")
