@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 
 
@@ -12,6 +11,8 @@ def command_line(words: Iterable[str]) -> str:
     >>> command_line(["analyze", typed_path("-my model.tflite")])
     "delegate-sim analyze './-my model.tflite'"
     """
+    import shlex  # imported here because most runs print no command
+
     return shlex.join(["delegate-sim", *words])
 
 

@@ -1,4 +1,4 @@
-"""Which files a command may write."""
+"""The decision which files a command may write."""
 
 from __future__ import annotations
 

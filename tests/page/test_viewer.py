@@ -62,6 +62,16 @@ class TestPage:
         report().show(tmp_path / "page.html")
         assert (tmp_path / "page.html").read_text(encoding="utf-8") == report().to_html()
 
+    def test_the_page_replaces_a_file_but_not_the_model(self, tmp_path):
+        chain_model(MIXED).write(tmp_path / "model.tflite")
+        (tmp_path / "page.html").write_text("old")
+        made = delegate_sim.analyze(tmp_path / "model.tflite", "nnapi")
+        made.show(tmp_path / "page.html")
+        with pytest.raises(delegate_sim.DelegateSimError, match="is an input file"):
+            made.show(tmp_path / "model.tflite")
+        assert delegate_sim.load(tmp_path / "model.tflite")
+        assert (tmp_path / "page.html").read_text(encoding="utf-8") == made.to_html()
+
     def test_the_browser_is_given_a_file(self, monkeypatch, tmp_path):
         opened = []
         monkeypatch.setattr(webbrowser, "open", opened.append)

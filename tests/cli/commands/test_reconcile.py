@@ -143,14 +143,17 @@ def test_json_of_what_stays_unexplained(run, chain, device_log):
         ([], "Missing option '--log'"),
         (["--log", "{log}", "--runtime", "tf-1.0"], "there is no runtime 'tf-1.0'"),
         (["--log", "{log}", "--driver", "missing.toml"], "option driver of nnapi: missing.toml: No such file"),
-        (["--log", "{log}", "--learn", "{chain}"], "is not TOML"),
+        (["--log", "{log}", "--learn", "{other}"], "is not TOML"),
+        (["--log", "{log}", "--learn", "{chain}"], "is an input file, which is never overwritten"),
+        (["--log", "{log}", "--learn", "{log}"], "is an input file, which is never overwritten"),
         (["--log", "{log}", "--learn", "no/such/folder.toml"], "No such file or directory"),
         (["--log", "{chain}"], "has no lines about a delegate"),
     ],
 )
-def test_errors_are_one_line(run, chain, device_log, arguments, message):
-    log = device_log("RELU")
-    result = run("reconcile", chain, *[argument.format(log=log, chain=chain) for argument in arguments])
+def test_errors_are_one_line(run, chain, device_log, tmp_path, arguments, message):
+    log, other = device_log("RELU"), tmp_path / "other"
+    other.write_text("no profile")
+    result = run("reconcile", chain, *[argument.format(log=log, chain=chain, other=other) for argument in arguments])
     assert (result.exit_code, result.stdout) == (2, "")
     assert message in result.stderr
     assert result.stderr.startswith("error: ")

@@ -452,7 +452,10 @@ def test_a_new_output_has_the_usual_permissions(run, tmp_path, model):
 
 def test_output_through_a_link_keeps_the_link(run, tmp_path, model):
     (tmp_path / "link").symlink_to(tmp_path / "report")
-    run("analyze", *NNAPI, model, "--output", tmp_path / "link")
+    refused = run("analyze", *NNAPI, model, "--output", tmp_path / "link")
+    assert (refused.exit_code, "is not written unasked" in refused.stderr) == (2, True)
+    assert not (tmp_path / "report").exists()
+    run("analyze", *NNAPI, model, "--output", tmp_path / "link", "--force")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "report").read_text() == MIXED + pointer(model)
 
