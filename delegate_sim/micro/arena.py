@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import LimitError
-from ..foundation.limits import how_to_raise, raised
+from ..foundation.limits import naming_model
 from ..model.model import Model
 from .lifetimes import Buffer, planned_buffers
 from .planner import plan, total_size
 from .preparation import Preparation
 from .tail import planning_size, tail_size
-
-_MOST_BUFFERS = 5000
 
 BASIS = (
     "head: activations and scratch buffers of the reference kernels, as the greedy planner places them; "
@@ -82,12 +79,11 @@ class Arena:
 
 
 def plan_arena(model: Model, preparation: Preparation) -> Arena:
-    """Return the arena of a model. Raise LimitError if the model has too many buffers: planning compares each pair of buffers."""
+    """Return the arena of a model. Raise LimitError if planning its buffers takes too long."""
     buffers = planned_buffers(model, preparation)
-    if len(buffers) > raised(_MOST_BUFFERS):
-        raise LimitError(f"{len(buffers):,} buffers are too many for a memory plan{how_to_raise()}", model.path or "the model")
     requirements = [buffer.requirement for buffer in buffers]
-    offsets = plan(requirements)
+    with naming_model(model.path):
+        offsets = plan(requirements)
     return Arena(
         total_size(requirements, offsets),
         tail_size(preparation),

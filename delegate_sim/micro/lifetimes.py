@@ -6,10 +6,11 @@ Source: ``AllocationInfoBuilder`` (``micro_allocation_info.cc``).
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from ..bundles.ranged import unpacked
+from ..errors import LimitError
 from ..graph.graph import Graph
 from ..model.model import Model, Node
 from .graph import byte_size, is_allocated
@@ -24,6 +25,8 @@ _CALLS = {
     "WHILE": ("cond_subgraph_index", "body_subgraph_index"),
 }
 _UNUSED = -1
+_MOST_STEPS = 2**31 - 1
+"""Largest number of steps that the runtime can count. A run of each node and each call of a subgraph is a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class Buffer:
 
 @dataclass(slots=True)
 class _Lifetime:
+    """The first and last step that use a buffer, counted from the step before the subgraph's first node."""
+
     first: int = _UNUSED
     last: int = _UNUSED
 
@@ -49,54 +54,85 @@ class _Lifetime:
     def use(self, step: int) -> None:
         self.last = step
 
+    def between(self, first: int, last: int) -> tuple[int, int]:
+        """Return the steps if the subgraph runs first after step ``first``, and last after step ``last``."""
+        return (
+            _UNUSED if self.first == _UNUSED else self.first + first,
+            _UNUSED if self.last == _UNUSED else self.last + last,
+        )
 
-@dataclass(slots=True)
-class _Marking:
-    """The lifetimes of all tensors and scratch buffers. They are collected by visiting subgraphs in the order of their calls."""
 
-    preparation: Preparation
-    tensors: list[list[_Lifetime]]
-    scratch: list[_Lifetime]
-    step: int = 0
-    active: list[int] = field(default_factory=list)
+class _Lifetimes:
+    """The lifetimes of the tensors and scratch buffers of one subgraph, and the steps at which it calls other subgraphs.
 
-    def mark(self, index: int) -> None:
-        graph = self.preparation.graphs[index]
-        self.active.append(index)
-        self.mark_interface(index, graph.inputs)
+    ``steps`` has the number of steps of each called subgraph. All runs of a subgraph have the same steps.
+    """
+
+    def __init__(self, graph: Graph, requests: Mapping[int, Sequence[_Lifetime]], steps: Mapping[int, int]) -> None:
+        self.tensors = [_Lifetime() for _ in graph.tensors]
+        self.calls: list[tuple[int, int]] = []
+        """The calls, as pairs of a subgraph and the step before its first node."""
+        self.steps = 0
+        self._mark_interface(graph.inputs)
         for node in graph.nodes:
-            self.mark_node(graph, node)
-        self.mark_interface(index, graph.outputs)
-        self.active.pop()
+            self._mark_node(graph, node, requests.get(node.index, ()), steps)
+        self._mark_interface(graph.outputs)
 
-    def mark_interface(self, subgraph: int, indices: Sequence[int]) -> None:
+    def _mark_interface(self, indices: Sequence[int]) -> None:
         for index in indices:
             if index >= 0:
-                tensor = self.tensors[subgraph][index]
-                tensor.create(self.step)
-                tensor.use(self.step)
+                self.tensors[index].create(self.steps)
+                self.tensors[index].use(self.steps)
 
-    def mark_node(self, graph: Graph, node: Node) -> None:
-        tensors = self.tensors[graph.index]
-        self.step += 1
+    def _mark_node(self, graph: Graph, node: Node, requests: Sequence[_Lifetime], steps: Mapping[int, int]) -> None:
+        self.steps += 1
         results = [tensor for tensor in node.outputs if tensor >= 0]
         for tensor in results:
-            tensors[tensor].create(self.step)
-        start = self.step
-        if not node.is_custom and node.op in _CALLS:
-            options = graph.model.options(node)
-            for name in _CALLS[node.op]:
-                self.step += 1
-                called = getattr(options, name)
-                # The runtime does not support recursion.
-                if 0 <= called < len(self.tensors) and called not in self.active:
-                    self.mark(called)
+            self.tensors[tensor].create(self.steps)
+        for request in requests:
+            request.create(self.steps)
+        for called in _called_subgraphs(graph.model, node):
+            self.steps += 1
+            # The runtime does not support recursion, so the number of steps of a calling subgraph is not known.
+            if called in steps:
+                self.calls.append((called, self.steps))
+                self.steps += steps[called]
         for tensor in (*[tensor for tensor in node.inputs if tensor >= 0], *results):
-            tensors[tensor].use(self.step)
-        for request, lifetime in zip(self.preparation.scratch, self.scratch, strict=True):
-            if (request.subgraph, request.node) == (graph.index, node.index):
-                lifetime.create(start)
-                lifetime.use(self.step)
+            self.tensors[tensor].use(self.steps)
+        for request in requests:
+            request.use(self.steps)
+
+
+def _called_subgraphs(model: Model, node: Node) -> tuple[int, ...]:
+    """Return the subgraphs that a node calls, in the order of the runtime. Some of these subgraphs may not exist."""
+    if node.is_custom or node.op not in _CALLS:
+        return ()
+    options = model.options(node)
+    return tuple([getattr(options, name) for name in _CALLS[node.op]])
+
+
+def _callees_first(model: Model) -> tuple[int, ...]:
+    """Return the first subgraph and all subgraphs that it calls. A subgraph follows the subgraphs that it calls."""
+    order: list[int] = []
+    seen = {0}
+    waiting = [(0, iter(_calls_of(model, 0)))]
+    while waiting:
+        index, calls = waiting[-1]
+        called = next((called for called in calls if called not in seen), None)
+        if called is None:
+            order.append(index)
+            waiting.pop()
+        else:
+            seen.add(called)
+            waiting.append((called, iter(_calls_of(model, called))))
+    return tuple(order)
+
+
+def _calls_of(model: Model, index: int) -> Iterator[int]:
+    for node in model.subgraphs[index].nodes:
+        for called in _called_subgraphs(model, node):
+            if 0 <= called < len(model.subgraphs):
+                yield called
 
 
 def offline_offsets(model: Model) -> Sequence[int] | None:
@@ -113,29 +149,53 @@ def offline_offsets(model: Model) -> Sequence[int] | None:
 
 
 def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...]:
-    """Return the buffers in the order in which the runtime adds them to the plan."""
+    """Return the buffers in the order in which the runtime adds them to the plan.
+
+    Raise LimitError if the calls of subgraphs have more steps than the runtime can count.
+    """
     graphs = preparation.graphs
-    marking = _Marking(
-        preparation, [[_Lifetime() for _ in graph.tensors] for graph in graphs], [_Lifetime() for _ in preparation.scratch]
-    )
-    if graphs:
-        marking.mark(0)
+    scratch = [_Lifetime() for _ in preparation.scratch]
+    requests: list[dict[int, list[_Lifetime]]] = [{} for _ in graphs]
+    for request, lifetime in zip(preparation.scratch, scratch, strict=True):
+        requests[request.subgraph].setdefault(request.node, []).append(lifetime)
+    marked: dict[int, _Lifetimes] = {}
+    steps: dict[int, int] = {}
+    for index in _callees_first(model) if graphs else ():
+        marked[index] = _Lifetimes(graphs[index], requests[index], steps)
+        steps[index] = marked[index].steps
+        if steps[index] > _MOST_STEPS:
+            raise LimitError("its subgraphs call each other so often that no memory plan ends", model.path or "the model")
+    runs = _runs(marked)
     fixed = offline_offsets(model)
     buffers: list[Buffer] = []
     number = 0
-    for graph, lifetimes in zip(graphs, marking.tensors, strict=True):
+    for graph in graphs:
         handles = {node.output(0) for node in graph.nodes if node.op == "VAR_HANDLE" and not node.is_custom}
-        for tensor, lifetime in zip(graph.tensors, lifetimes, strict=True):
+        for tensor in graph.tensors:
             place = fixed[number] if fixed is not None and number < len(fixed) else ONLINE
             number += 1
             size = byte_size(tensor)
             is_planned = is_allocated(tensor) and tensor.index not in handles and size != 0
             if is_planned and (not tensor.is_variable or place != ONLINE):
-                requirement = Requirement(aligned(size), lifetime.first, lifetime.last, place)
+                lifetime = marked[graph.index].tensors[tensor.index] if graph.index in marked else _Lifetime()
+                requirement = Requirement(aligned(size), *lifetime.between(*runs.get(graph.index, (0, 0))), place)
                 buffers.append(Buffer(graph.index, tensor.index, None, tensor.name, requirement))
-    for request, lifetime in zip(preparation.scratch, marking.scratch, strict=True):
+    for request, lifetime in zip(preparation.scratch, scratch, strict=True):
         name = f"scratch buffer of {graphs[request.subgraph].nodes[request.node].op} {request.node}"
-        buffers.append(
-            Buffer(request.subgraph, None, request.node, name, Requirement(aligned(request.size), lifetime.first, lifetime.last))
-        )
+        requirement = Requirement(aligned(request.size), *lifetime.between(*runs.get(request.subgraph, (0, 0))))
+        buffers.append(Buffer(request.subgraph, None, request.node, name, requirement))
     return tuple(buffers)
+
+
+def _runs(marked: dict[int, _Lifetimes]) -> Mapping[int, tuple[int, int]]:
+    """Return the steps before the first run and before the last run of each subgraph.
+
+    In ``marked``, a subgraph follows the subgraphs that it calls.
+    """
+    runs = {0: (0, 0)}
+    for index in reversed(marked):
+        first, last = runs[index]
+        for called, step in marked[index].calls:
+            known = runs.get(called, (first + step, last + step))
+            runs[called] = min(known[0], first + step), max(known[1], last + step)
+    return runs

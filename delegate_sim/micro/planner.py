@@ -5,10 +5,15 @@ Source: ``GreedyMemoryPlanner`` (``memory_planner/greedy_memory_planner.cc``).
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, insort
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
+
+_MOST_PAIRS = 12_500_000
+"""Largest number of pairs of buffers that are used at the same time. Planning compares each of these pairs."""
 ALIGNMENT = 16
 ONLINE = -1
 """The value of ``offline_offset`` if the model file does not fix the offset of a buffer."""
@@ -33,33 +38,101 @@ def plan(requirements: Sequence[Requirement]) -> tuple[int, ...]:
     """Return the offset of each buffer.
 
     Buffers with a fixed offset come first. All other buffers are placed from the largest to the smallest. A buffer gets the first
-    gap that is large enough between the placed buffers that are used at the same time.
+    gap that is large enough between the placed buffers that are used at the same time. Raise LimitError if too many pairs of
+    buffers are used at the same time.
     """
+    pairs = count_pairs(requirements)
+    if pairs > raised(_MOST_PAIRS):
+        words = f"{pairs:,} pairs of buffers are used at the same time, too many for a memory plan"
+        raise LimitError(f"{words}{how_to_raise()}")
     offline = [index for index, wanted in enumerate(requirements) if wanted.offline_offset != ONLINE]
     online = [index for index, wanted in enumerate(requirements) if wanted.offline_offset == ONLINE]
     # The planner reverses the list before a stable sort, so the last of several equal buffers comes first.
     online.sort(key=lambda index: (-requirements[index].size, -index))
     offsets = [0] * len(requirements)
-    starts: list[int] = []
-    placed: list[tuple[int, int, int, int]] = []
+    placed = _PlacedBuffers(requirements)
     for index in (*offline, *online):
         wanted = requirements[index]
-        offset = _first_gap(placed, wanted) if wanted.offline_offset == ONLINE else wanted.offline_offset
-        offsets[index] = offset
-        position = bisect_right(starts, offset)
-        starts.insert(position, offset)
-        placed.insert(position, (offset, offset + wanted.size, wanted.first, wanted.last))
+        is_online = wanted.offline_offset == ONLINE
+        offsets[index] = _first_gap(placed.used_with(wanted), wanted.size) if is_online else wanted.offline_offset
+        placed.add(wanted, offsets[index])
     return tuple(offsets)
 
 
-def _first_gap(placed: Sequence[tuple[int, int, int, int]], wanted: Requirement) -> int:
-    size, first, last = wanted.size, wanted.first, wanted.last
+def count_pairs(requirements: Sequence[Requirement]) -> int:
+    """Return the number of pairs of buffers that are used at the same time."""
+    ends = sorted([wanted.last for wanted in requirements])
+    starts = sorted([wanted.first for wanted in requirements])
+    # The buffers that are created before a buffer, and that are still used when the buffer is created.
+    return sum([number - bisect_left(ends, first) for number, first in enumerate(starts)])
+
+
+_Span = tuple[int, int]
+"""The offset of a buffer, and the offset of its end."""
+
+
+class _PlacedBuffers:
+    """The placed buffers, by the steps that use them.
+
+    The steps are the leaves of a binary tree, in which the nodes ``2 * n`` and ``2 * n + 1`` are below node ``n``. So few nodes
+    have a step, and a range of steps consists of few nodes.
+    """
+
+    def __init__(self, requirements: Sequence[Requirement]) -> None:
+        steps = sorted({step for wanted in requirements for step in (wanted.first, wanted.last)})
+        self._leaves = {step: len(steps) + number for number, step in enumerate(steps)}
+        self._used: dict[int, list[_Span]] = {}
+        """For each node of the tree, the buffers that all its steps use, sorted by offset."""
+        self._created: dict[int, list[_Span]] = {}
+        """For each node of the tree, the buffers that one of its steps creates, sorted by offset."""
+
+    def add(self, wanted: Requirement, offset: int) -> None:
+        span = offset, offset + wanted.size
+        first, last = self._leaves[wanted.first], self._leaves[wanted.last]
+        for node in _nodes_of_range(first, last):
+            insort(self._used.setdefault(node, []), span)
+        for node in _nodes_of_step(first):
+            insort(self._created.setdefault(node, []), span)
+
+    def used_with(self, wanted: Requirement) -> list[_Span]:
+        """Return the placed buffers that are used at the same time as a buffer, sorted by offset."""
+        first, last = self._leaves[wanted.first], self._leaves[wanted.last]
+        spans: list[_Span] = []
+        for node in _nodes_of_step(first):
+            spans += self._used.get(node, ())
+        for node in _nodes_of_range(first + 1, last):
+            spans += self._created.get(node, ())
+        spans.sort()
+        return spans
+
+
+def _nodes_of_step(leaf: int) -> Iterator[int]:
+    """Yield the nodes of the tree that have a step."""
+    while leaf:
+        yield leaf
+        leaf //= 2
+
+
+def _nodes_of_range(first: int, last: int) -> Iterator[int]:
+    """Yield nodes of the tree that together have the steps from ``first`` to ``last``, each step once."""
+    end = last + 1
+    while first < end:
+        if first % 2:
+            yield first
+            first += 1
+        if end % 2:
+            end -= 1
+            yield end
+        first //= 2
+        end //= 2
+
+
+def _first_gap(placed: Sequence[_Span], size: int) -> int:
     offset = 0
-    for start, end, created, used in placed:
-        if created <= last and first <= used:
-            if start - offset >= size:
-                return offset
-            offset = max(offset, end)
+    for start, end in placed:
+        if start - offset >= size:
+            return offset
+        offset = max(offset, end)
     return offset
 
 

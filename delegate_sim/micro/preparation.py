@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from ..graph.graph import Graph, NodeView
 from ..model import schema
-from ..model.model import Model
+from ..model.model import Model, Tensor
 from ..results.report.multiply_adds import multiply_adds
 from ..rules.rule import Reason
 from .graph import has_size, micro_graph
@@ -71,21 +70,21 @@ def prepare_model(model: Model, target: MicroTarget) -> Preparation:
     scratch: list[ScratchRequest] = []
     persistent: list[int] = []
     for subgraph in model.subgraphs:
-        graph = micro_graph(model, subgraph)
+        initial = micro_graph(model, subgraph)
+        graph = _GraphInPreparation(**vars(initial))
         for node in graph.nodes:
             view = graph.view(node)
             verdict = _judge(view, target, is_certain=subgraph.index in certain)
             kernel = kernel_of(node.op, is_custom=node.is_custom)
             if kernel is not None and verdict.status not in (Status.MISSING, Status.PREPARE):
-                graph = _with_shapes(graph, view, kernel)
-                view = graph.view(node)
+                _set_shapes(graph, view, kernel)
                 if kernel.scratch is not None:
                     scratch += [ScratchRequest(subgraph.index, node.index, size) for size in kernel.scratch(view)]
                 if kernel.persistent is not None:
                     persistent += kernel.persistent(view)
                 verdict = _check_results(view, verdict)
             nodes.append(verdict)
-        graphs.append(graph)
+        graphs.append(replace(initial, tensors=tuple([graph.tensor(tensor.index) for tensor in initial.tensors])))
     return Preparation(tuple(graphs), tuple(nodes), tuple(scratch), tuple(persistent))
 
 
@@ -129,21 +128,24 @@ def _certain_subgraphs(model: Model) -> frozenset[int]:
     return frozenset(certain)
 
 
-def _with_shapes(graph: Graph, view: NodeView, kernel: MicroKernel) -> Graph:
-    """Return the graph with the shapes that the kernel's Prepare sets."""
-    if kernel.shapes is None:
-        return graph
-    changed: Mapping[int, tuple[int, ...]] = {
-        view.node.output(position): shape
-        for position, shape in kernel.shapes(view).items()
-        if view.node.output(position) >= 0 and view.output(position).shape != shape
-    }
-    if not changed:
-        return graph
-    tensors = tuple(
-        tensor._replace(shape=changed[index]) if index in changed else tensor for index, tensor in enumerate(graph.tensors)
-    )
-    return replace(graph, tensors=tensors)
+@dataclass(frozen=True, eq=False, repr=False)
+class _GraphInPreparation(Graph):
+    """A graph whose tensors get other shapes while its nodes are prepared."""
+
+    changed: dict[int, Tensor] = field(default_factory=dict)
+    """The tensors with other shapes than at the start, by index."""
+
+    def tensor(self, index: int) -> Tensor:
+        """Return the tensor with its present shape."""
+        return self.changed[index] if index in self.changed else super().tensor(index)
+
+
+def _set_shapes(graph: _GraphInPreparation, view: NodeView, kernel: MicroKernel) -> None:
+    """Give the results of a node the shapes that the kernel's Prepare sets."""
+    for position, shape in kernel.shapes(view).items() if kernel.shapes is not None else ():
+        result = view.output(position)
+        if result.index >= 0 and result.shape != shape:
+            graph.changed[result.index] = result._replace(shape=shape)
 
 
 def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:

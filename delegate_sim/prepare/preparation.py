@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.work_budget import spend_steps
 from ..graph import graph as graphs
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import DynamicTensor, Graph, PrepareFailure, overlapping_nodes
@@ -32,6 +33,10 @@ _MOST_CALLS = 100
 
 With more calls, preparation fails, because the real runtime takes too long to prepare such a model.
 """
+_USUAL_CALLS = 2
+"""Average number of times that subgraphs and nodes are prepared for a caller before further preparations spend steps."""
+_STEPS_OF_A_NODE = 20
+"""The steps of the budget of work that a further preparation of a node or subgraph spends."""
 
 
 def prepare(
@@ -276,14 +281,18 @@ class _Interpreter:
             raise PrepareError(message, failure.lines, failure.kernel, failure.unregistered)
 
     @functools.cached_property
-    def _most_calls(self) -> int:
-        return raised(_MOST_CALLS) * sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
+    def _size(self) -> int:
+        """The number of subgraphs and nodes of the model."""
+        return sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:
-        self._calls_made += 1 + len(subgraph.nodes)
+        size = 1 + len(subgraph.nodes)
+        self._calls_made += size
         if len(self._preparing) > _DEEPEST_CALL:
             raise PrepareError(f"calls of subgraphs are nested more than {_DEEPEST_CALL} levels deep")
-        if self._calls_made > self._most_calls:
+        if self._calls_made > _USUAL_CALLS * self._size:
+            spend_steps(_STEPS_OF_A_NODE * size, "preparing subgraphs again for each node that calls them")
+        if self._calls_made > raised(_MOST_CALLS) * self._size:
             raise PrepareError(f"subgraphs call each other too often{how_to_raise()}")
         self._prepare(subgraph)
 

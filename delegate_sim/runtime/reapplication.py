@@ -26,6 +26,8 @@ _MOST_REPEATED = 1000
 
 Each level of nesting doubles the number of applications.
 """
+_USUAL_LINES = 10
+"""Number of lines of a second application that do not reduce the number of further second applications."""
 
 _CALLED: Mapping[str, Callable[[Any], tuple[int, ...]]] = MappingProxyType(
     {
@@ -71,10 +73,10 @@ class Reapplications:
 
     def lines(self, graph: Graph, delegated: Collection[int] = ()) -> Iterator[str]:
         """Yield the lines that the runtime logs when it prepares the nodes of a subgraph, except the nodes in ``delegated``."""
-        for index in graph.execution_plan:
-            node = graph.nodes[index]
-            if node.op not in _CALLED or node.is_custom or index in delegated:
+        for index in graph.results.get("calling nodes", (), lambda: _calling_nodes(graph)):
+            if index in delegated:
                 continue
+            node = graph.nodes[index]
             for called in _CALLED[node.op](graph.view(node).options):
                 applied = self._applied.get(called)
                 if applied is not None and _owns_no_data(applied.graph):
@@ -83,7 +85,7 @@ class Reapplications:
     def _again(self, applied: _Applied) -> Iterator[str]:
         if applied.graph.index in self._calling or self._left < 0:
             return
-        self._left -= 1
+        self._left -= 1 + len(applied.lines) // _USUAL_LINES
         self._calling.append(applied.graph.index)
         if self._release.is_at_least(_LINE_KNOWN_SINCE):
             yield redoing_line(1)
@@ -91,6 +93,13 @@ class Reapplications:
         yield from applied.lines
         yield from self.lines(applied.graph, applied.delegated)
         self._calling.pop()
+
+
+def _calling_nodes(graph: Graph) -> tuple[int, ...]:
+    """Return the nodes that call subgraphs that the runtime resizes, in execution order."""
+    return tuple(
+        [index for index in graph.execution_plan if graph.nodes[index].op in _CALLED and not graph.nodes[index].is_custom]
+    )
 
 
 def _owns_no_data(graph: Graph) -> bool:

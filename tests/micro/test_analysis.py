@@ -116,6 +116,6 @@ def test_hostile_names_do_not_break_a_report():
 
 
 def test_too_many_buffers_for_a_memory_plan(monkeypatch):
-    monkeypatch.setattr("delegate_sim.micro.arena._MOST_BUFFERS", 1)
-    with pytest.raises(LimitError, match="2 buffers are too many for a memory plan"):
+    monkeypatch.setattr("delegate_sim.micro.planner._MOST_PAIRS", 0)
+    with pytest.raises(LimitError, match="1 pairs of buffers are used at the same time, too many for a memory plan"):
         analyze_micro(load(chain("RELU").bytes()))

@@ -40,3 +40,22 @@ def hybrid():
     """Return a FULLY_CONNECTED with float activations and int8 weights, as dynamic-range quantization writes it."""
     weights = {"data": [1] * 16, "scale": 0.5, "zero_point": 0}
     return single("FULLY_CONNECTED", [("FLOAT32", [1, 4]), ("INT8", [4, 4], weights)], [("FLOAT32", [1, 4])], {})
+
+
+def nested_calls(levels):
+    """Return a model in which each subgraph calls the next subgraph twice, with both branches of an IF.
+
+    The result of the subgraph at a level has the name ``y`` and the number of the level.
+    """
+    builder = ModelBuilder()
+    for level in range(levels + 1):
+        graph = builder.subgraph(f"level {level}")
+        source, result = graph.input(f"x{level}", "FLOAT32", [1, 4]), graph.tensor(f"y{level}", "FLOAT32", [1, 4])
+        if level < levels:
+            condition = graph.tensor("condition", "BOOL", [1], data=[True])
+            options = {"then_subgraph_index": level + 1, "else_subgraph_index": level + 1}
+            graph.node("IF", [condition, source], [result], options=options)
+        else:
+            graph.node("RELU", [source], [result])
+        graph.outputs(result)
+    return builder
