@@ -112,9 +112,10 @@ def _warm(given: list[bytes]) -> None:
 class Fuzzer:
     """Runs rounds of mutants, and remembers what went wrong and what took most."""
 
-    def __init__(self, given: list[bytes], findings: Findings, delegates: int, kinds: Sequence[str]) -> None:
+    def __init__(self, given: list[bytes], findings: Findings, delegates: int, kinds: Sequence[str], minimizing: float) -> None:
         self.worst_of_library, self.worst_of_commands = Worst(), {kind: Worst() for kind in kinds}
         self._kinds = kinds
+        self._minimizing = minimizing
         self._given = given
         self._findings = findings
         self._delegates = delegates
@@ -152,9 +153,9 @@ class Fuzzer:
             return finding.what in ("timeout", "time", "memory") or place(other) == place(finding)
 
         if finding.kind != MODEL:
-            return minimized_text(finding.content, goes_wrong, _MINIMIZING_SECONDS)
+            return minimized_text(finding.content, goes_wrong, self._minimizing)
         _, original = mutant_and_original(random.Random(finding.seed), self._given)
-        return minimized(finding.content, original, goes_wrong, _MINIMIZING_SECONDS)
+        return minimized(finding.content, original, goes_wrong, self._minimizing)
 
 
 def _command_finding(kind: str, own: str, content: bytes) -> Finding | None:
@@ -180,6 +181,9 @@ def main() -> int:
         "--delegates", type=int, default=0, help="how many delegates, at random, a mutant goes through; 0: see targets.py"
     )
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
+    parser.add_argument(
+        "--minimizing", type=float, default=_MINIMIZING_SECONDS, help="seconds for making a mutant that went wrong smaller"
+    )
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
     given = seeds(arguments.models)
@@ -188,7 +192,7 @@ def main() -> int:
         if kind != MODEL:
             seeds_of(kind)
     findings = Findings(arguments.findings)
-    fuzzer = Fuzzer(given, findings, arguments.delegates, arguments.kind)
+    fuzzer = Fuzzer(given, findings, arguments.delegates, arguments.kind, arguments.minimizing)
     start = last = time.monotonic()
     end = start + (arguments.time or (math.inf if arguments.runs else _SECONDS))
     for seed in arguments.seed:

@@ -201,6 +201,7 @@ def _with_value(generator: random.Random, data: Any) -> Any:
     return generator.choice((*values, *_WORDS[:10]))
 
 
+_MOST_MODELS, _MOST_MEMBERS, _MOST_ARCHIVED = 20, 5_000, 4 << 20
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 _ZIP_FIELDS = {
     b"PK\x01\x02": ((6, 2), (8, 2), (10, 2), (16, 4), (20, 4), (24, 4), (28, 2), (30, 2), (32, 2), (34, 2), (38, 4), (42, 4)),
@@ -242,12 +243,11 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
             if generator.random() < 0.2:
                 data = changed_bytes(generator, data)
             name = _name(generator, entry.filename)
-            count = min(generator.choice((1, 1, 1, 1, 2, 50, 3_000)), max(1, (8 << 20) // max(len(data), 1)))
+            extra = generator.choice((b"", b"", b"", b"\x01\x00\x10\x00" + bytes([255] * 16), bytes(60_000)))
             counts = generator.random() < 0.5
-            for number in range(count):
+            for number in range(_repeats(generator, data, len(data) + 2 * len(extra) + 200)):
                 info = zipfile.ZipInfo(f"{number}{name}" if counts and number else name)
-                info.compress_type = method
-                info.extra = generator.choice((b"", b"", b"", b"\x01\x00\x10\x00" + bytes([255] * 16), bytes(60_000)))
+                info.compress_type, info.extra = method, extra
                 target.writestr(info, data)
         if generator.random() < 0.1:
             target.writestr("zeros.tflite", bytes(generator.choice((1 << 20, 64 << 20))), zipfile.ZIP_DEFLATED)
@@ -259,6 +259,12 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
             target.writestr(f"{number}.zip", result)
         result = written.getvalue()
     return result
+
+
+def _repeats(generator: random.Random, data: bytes, size: int) -> int:
+    """Return the number of times to write a member, of which a copy takes a number of bytes. Limits hold for each model."""
+    most = _MOST_MODELS if data[4:8] == b"TFL3" or data[:2] == b"PK" else _MOST_MEMBERS
+    return min(generator.choice((1, 1, 1, 1, 2, 50, most)), most, max(1, _MOST_ARCHIVED // size))
 
 
 def _name(generator: random.Random, name: str) -> str:
@@ -344,7 +350,7 @@ def _tar_again(generator: random.Random, content: bytes) -> bytes:
             if generator.random() < 0.2:
                 entry.type = generator.choice((b"1", b"2", b"3", b"5", b"6", b"7", b"S", b"L", b"K", b"x", b"g", b"Z"))
                 entry.linkname = generator.choice((entry.name, OUTSIDE, "/etc/passwd", ""))
-            for _ in range(generator.choice((1, 1, 1, 2, 50, 2_000))):
+            for _ in range(_repeats(generator, data, len(data) + 2_000)):
                 entry.size = len(data)
                 with contextlib.suppress(ValueError, UnicodeError):
                     target.addfile(entry, io.BytesIO(data))

@@ -129,7 +129,7 @@ def _confine(folder: str) -> None:
     import resource
 
     above = os.path.dirname(os.path.realpath(folder))
-    own = tuple([os.path.join(above, name, "") for name in ("in", "tmp")])
+    own = (f"{above}/in/", f"{above}/tmp/")
     os.chdir(folder)
     os.environ.update(HOME=f"{above}/tmp", XDG_CACHE_HOME=f"{above}/tmp", TMPDIR=f"{above}/tmp")
     tempfile.tempdir = f"{above}/tmp"
@@ -149,7 +149,7 @@ def _confine(folder: str) -> None:
         for path in paths:
             if isinstance(path, str | bytes):
                 place = os.path.realpath(os.fsdecode(path))
-                if not place.startswith(own) and place != os.devnull:
+                if not f"{place}/".startswith(own) and place != os.devnull:
                     os.write(2, f"{_ESCAPE}{event} {place}\n".encode("utf-8", "replace"))
 
     sys.addaudithook(watch)
