@@ -549,7 +549,7 @@ def model_with_calls(count):
 
 
 def model_with_nested_calls(count):
-    """Return subgraphs of which each calls the next twice, so that the calls multiply."""
+    """Return subgraphs that each call the next subgraph twice, so that the calls multiply."""
     builder = ModelBuilder()
     for level in range(count + 1):
         graph = builder.subgraph(f"level{level}")

@@ -56,6 +56,7 @@ _WORDS = (
     "\0", "\r", "\n", OUTSIDE, "/proc/self/environ", "/dev/zero", "a/../../b", "-v", "--", "$(id)", "%s%n", "{}", "'", '"', "\\",
     "\ufeff", "true", "false", "null", "all", "nnapi",
 )  # fmt: skip
+_SHORT_WORDS = [word for word in _WORDS if len(word) < 100]
 _BRACKETS: Sequence[tuple[str, str]] = (("[", "]"), ("{", "}"), ("(", ")"), ("<", ">"), ('"', '"'), ("\n", "\n"))
 _REPEATS = (2, 10, 100, 3_000, 30_000, 300_000)
 _TOKEN = re.compile(r"[A-Za-z_]+|\d+|\s+|[^\w\s]+|\w+")
@@ -103,8 +104,8 @@ def _with_token(generator: random.Random, text: str, pieces: Sequence[str]) -> s
     old = generator.choice(tokens)
     new = generator.choice(_NUMBERS if old.isdecimal() and generator.random() < 0.8 else (*pieces, generator.choice(tokens)))
     start = generator.randrange(len(text))
-    found = text.find(old, start) if old in text[start:] else text.find(old)
-    return text.replace(old, new, 100) if generator.random() < 0.1 else text[:found] + new + text[found + len(old) :]
+    place = text.find(old, start) if old in text[start:] else text.find(old)
+    return text.replace(old, new, 100) if generator.random() < 0.1 else text[:place] + new + text[place + len(old) :]
 
 
 def _with_lines(generator: random.Random, text: str, pieces: Sequence[str]) -> str:
@@ -262,7 +263,7 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
 
 
 def _repeats(generator: random.Random, data: bytes, size: int) -> int:
-    """Return the number of times to write a member, of which a copy takes a number of bytes. Limits hold for each model."""
+    """Return the number of times to write a member, whose copy takes ``size`` bytes. Limits hold for each model."""
     most = _MOST_MODELS if data[4:8] == b"TFL3" or data[:2] == b"PK" else _MOST_MEMBERS
     return min(generator.choice((1, 1, 1, 1, 2, 50, most)), most, max(1, _MOST_ARCHIVED // size))
 
@@ -380,14 +381,15 @@ def changed_litertlm(generator: random.Random, content: bytes) -> bytes:
 def _litertlm_again(generator: random.Random, content: bytes) -> bytes:
     """Write sections of random kinds and items, whose contents are pieces of the file."""
     pieces = [piece for piece in re.split(rb"\0{512,}", content[16384:]) if piece] or [b""]
+    shares_items = generator.random() < 0.5
+    count = generator.choice((1, 3, 10, 10, 300))
+    keys = ("model_type", "name", "section_backend_constraint", "k" * 300, "")
     items = {
-        generator.choice(("model_type", "name", "section_backend_constraint", "k" * 1000, "")) + str(number): generator.choice(
-            _WORDS[:6]
-        )
-        for number in range(generator.choice((0, 1, 3, 100, 2_000)))
+        f"{generator.choice(keys)}{number or ''}": generator.choice(_SHORT_WORDS)
+        for number in range(generator.choice((0, 1, 3, 100, 2_000 if shares_items or count < 10 else 3)))
     }
     sections: list[tuple[int, str | dict[str, str] | None, bytes]] = []
-    for _ in range(generator.choice((1, 3, 10, 10, 300))):
+    for _ in range(count):
         piece = generator.choice(pieces)
         if generator.random() < 0.3:
             piece = changed_bytes(generator, piece)
@@ -399,7 +401,7 @@ def _litertlm_again(generator: random.Random, content: bytes) -> bytes:
         )
     while sum(len(piece) for _, _, piece in sections) > 4 << 20:
         sections.pop()
-    return litertlm_bytes(sections, shares_items=generator.random() < 0.5)
+    return litertlm_bytes(sections, shares_items=shares_items)
 
 
 def changed_patterns(generator: random.Random, content: bytes) -> bytes:

@@ -84,8 +84,8 @@ def place(finding: Finding) -> str:
         if re.search(r"(delegate_sim|delegate_sim_cli|/cli)/", line) and "line" in line
     ]
     innermost = 0 if "most recent call first" in finding.detail else -1
-    found = places[innermost] if places else _NOISE.sub("", finding.detail)[-200:]
-    return f"{finding.kind} {finding.what} {found}"
+    common = places[innermost] if places else _NOISE.sub("", finding.detail)[-200:]
+    return f"{finding.kind} {finding.what} {common}"
 
 
 class Findings:

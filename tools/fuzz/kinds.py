@@ -538,7 +538,7 @@ def seeds_of(kind: str) -> Sequence[Seed]:
 
 
 def chosen(kind: str, own: str) -> tuple[Seed, bytes]:
-    """Return the seed that a mutant is made of, and the mutant."""
+    """Return a seed and its mutant."""
     generator = random.Random(f"{own}:{kind}")
     seed = generator.choice(seeds_of(kind))
     return seed, KINDS[kind].change(generator, seed.content)
