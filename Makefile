@@ -184,8 +184,8 @@ releases: setup  ## remake docs/appendix/releases.md from the converted models, 
 driver-profiles: setup  ## count the driver profiles learned from logs that reproduce the device
 	$(BIN)/python -m tools.driver_profiles
 
-fuzz: setup  ## run mutated models through the library and through whole commands (TIME=seconds or RUNS=10000, SEED="1 2", ONLY=commands, MODELS="FOLDER ...")
-	$(BIN)/python -m tools.fuzz $(if $(RUNS),--runs $(RUNS),--time $(TIME)) --seed $(SEED) $(addprefix --only ,$(ONLY)) $(addprefix --models ,$(MODELS))
+fuzz: setup  ## run mutated inputs through the library and through whole commands (TIME=seconds or RUNS=10000, SEED="1 2", ONLY=commands, KIND="log driver", MODELS="FOLDER ...")
+	$(BIN)/python -m tools.fuzz $(if $(RUNS),--runs $(RUNS),--time $(TIME)) --seed $(SEED) $(addprefix --only ,$(ONLY)) $(if $(KIND),--kind $(KIND)) $(addprefix --models ,$(MODELS))
 
 faults: setup  ## test full disks, programs killed while they write (KILLS=100), and paths that are not regular files or that shrink
 	KILLS=$(or $(KILLS),100) $(BIN)/python -m pytest tests/cli/test_hostile_files.py tests/cli/test_interrupted_writing.py tests/foundation/test_files.py tests/bundles/test_shrinking_files.py tests/scan/test_scan.py tests/scan/test_journal.py

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 
 from ..foundation.files import open_input
+from ..foundation.limits import how_to_raise, raised
 
 _PIECE = 1 << 20
 _MOST_FILES = 100_000
@@ -38,8 +39,8 @@ def files_below(folder: str) -> Sequence[tuple[str, str]]:
     for parent, folders, names in os.walk(folder, onerror=_raise):
         folders.sort()
         files += [(os.path.relpath(path, folder), path) for path in [os.path.join(parent, name) for name in sorted(names)]]
-        if len(files) > _MOST_FILES:
-            raise OSError(f"has more than {_MOST_FILES:,} files")
+        if len(files) > raised(_MOST_FILES):
+            raise OSError(f"has more than {raised(_MOST_FILES):,} files{how_to_raise()}")
     return files
 
 

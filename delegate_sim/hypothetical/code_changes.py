@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from ..errors import LimitError
+from ..foundation.limits import how_to_raise, raised
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
 from ..model.numbers import StoredNumbers
@@ -115,8 +116,9 @@ def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
     For an IF, both branches are computed, and SELECT_V2 selects between the results.
     """
     count = sum([len(body.nodes) for key in nodes for body in bodies_of(model, key)])
-    if count > _MOST_NODES_OF_BODIES:
-        raise LimitError(f"the subgraphs have {count:,} nodes, above the limit of {_MOST_NODES_OF_BODIES:,}")
+    most = raised(_MOST_NODES_OF_BODIES)
+    if count > most:
+        raise LimitError(f"the subgraphs have {count:,} nodes, above the limit of {most:,}{how_to_raise()}")
     changed = edited(model, lambda editor: _inline(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
     called = {body.index for key in nodes for body in bodies_of(model, key)}
     return _without_last(changed.then(with_converted_versions), called)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import zipfile
 
+import pytest
+
+from delegate_sim.bundles import model_files
 from delegate_sim.bundles.formats import is_bundle
-from delegate_sim.bundles.model_files import files_for
+from delegate_sim.bundles.model_files import files_for, models_below
 from fixtures.bundles import zip_bytes
 from tests.support.models import chain_model
 
@@ -27,3 +30,17 @@ def test_a_member_without_a_name(saved):
             entry.filename = name
             archive.writestr(entry, MODEL)
     assert files_for(saved("a.zip", content.getvalue())) == ["a.zip!/y"]
+
+
+def test_a_folder_is_entered_only_a_few_times(monkeypatch, tmp_path):
+    """Folders of links to the same folder would otherwise multiply."""
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / "m.tflite").write_bytes(MODEL)
+    try:
+        for number in range(4):
+            (tmp_path / f"link{number}").symlink_to("models", target_is_directory=True)
+    except OSError:
+        pytest.skip("this system does not allow links")
+    assert len(models_below(str(tmp_path))) == 5
+    monkeypatch.setattr(model_files, "_MOST_ENTRIES", 2)
+    assert len(models_below(str(tmp_path))) == 2

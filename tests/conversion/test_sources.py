@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from delegate_sim.conversion import digests
 from delegate_sim.conversion.sources import SourceKind, find_source
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation.limits import VARIABLE
 from tests.support.conversion.fake_converters import make_source
 
 
@@ -93,6 +95,16 @@ def test_a_folder_changes_its_digest_with_each_file():
         write(f"saved/{name}", content)
         digests.add(find_source("saved").digest)
     assert len(digests) == 4
+
+
+def test_a_folder_with_too_many_files(monkeypatch):
+    for name in ("saved_model.pb", "variables/a", "variables/b"):
+        write(f"saved/{name}", "x")
+    monkeypatch.setattr(digests, "_MOST_FILES", 2)
+    with pytest.raises(ModelError, match=f"^saved: has more than 2 files; {VARIABLE}=10 raises every limit tenfold$"):
+        find_source("saved")
+    monkeypatch.setenv(VARIABLE, "2")
+    assert find_source("saved").kind is SourceKind.SAVED_MODEL
 
 
 def test_weights_outside_an_onnx_file_count():

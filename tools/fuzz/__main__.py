@@ -1,13 +1,14 @@
 """Runs mutants for some time and keeps those that end in an error, take long or take much memory.
 
-Every other mutant goes through the library, many in one process; the others are each given to a whole command in a process of
-its own. ``python -m tools.fuzz --time 60 --seed 1 --findings folder``
+Every other mutant is a model that goes through the library, many in one process. The others are inputs of all kinds, each given
+to a whole command in a process of its own. ``python -m tools.fuzz --time 60 --seed 1 --findings folder``
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import math
 import mmap
@@ -22,8 +23,9 @@ from typing import NamedTuple
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from tools.fuzz.children import in_child
 from tools.fuzz.commands import run_in_child
-from tools.fuzz.findings import Finding, Findings, memory_held, memory_peak, place, watched
-from tools.fuzz.minimize import minimized
+from tools.fuzz.findings import MODEL, Finding, Findings, memory_held, memory_peak, place, watched
+from tools.fuzz.kinds import KINDS, chosen, seeds_of
+from tools.fuzz.minimize import minimized, minimized_text
 from tools.fuzz.mutate import mutant, mutant_and_original, seeds
 from tools.fuzz.targets import run_delegates, run_program
 
@@ -110,8 +112,10 @@ def _warm(given: list[bytes]) -> None:
 class Fuzzer:
     """Runs rounds of mutants, and remembers what went wrong and what took most."""
 
-    def __init__(self, given: list[bytes], findings: Findings, delegates: int) -> None:
-        self.worst_of_library, self.worst_of_commands = Worst(), Worst()
+    def __init__(self, given: list[bytes], findings: Findings, delegates: int, kinds: Sequence[str], minimizing: float) -> None:
+        self.worst_of_library, self.worst_of_commands = Worst(), {kind: Worst() for kind in kinds}
+        self._kinds = kinds
+        self._minimizing = minimizing
         self._given = given
         self._findings = findings
         self._delegates = delegates
@@ -126,20 +130,21 @@ class Fuzzer:
                 self._findings.add(batch.finding, lambda first: self._minimized(first, self._library_finding))
 
     def run_commands(self, own_seeds: Sequence[str]) -> None:
-        """Give each mutant to a command."""
+        """Give each mutant to a command. Each kind gets as many."""
         for own in own_seeds:
-            run = run_in_child(mutant(random.Random(own), self._given), own)
-            self.worst_of_commands.add((run.seconds, own), (run.peak, own))
+            kind = random.Random(f"{own}:kind").choice(self._kinds)
+            content = mutant(random.Random(own), self._given) if kind == MODEL else chosen(kind, own)[1]
+            run = run_in_child(content, own, kind)
+            self.worst_of_commands[kind].add((run.seconds, own), (run.peak, own))
             if run.finding is not None:
-                self._findings.add(run.finding, lambda first: self._minimized(first, _command_finding))
+                find = functools.partial(_command_finding, kind)
+                self._findings.add(run.finding, lambda first: self._minimized(first, find))  # noqa: B023
 
     def _library_finding(self, own: str, content: bytes) -> Finding | None:
         ended = in_child(lambda: _run_library(own, content, self._delegates, memory_held()), _ADDRESS_SPACE)
         return Finding(own, "crash", f"status {ended.status}", content) if ended.status else ended.result
 
     def _minimized(self, finding: Finding, finding_of: Callable[[str, bytes], Finding | None]) -> bytes:
-        _, original = mutant_and_original(random.Random(finding.seed), self._given)
-
         def goes_wrong(content: bytes) -> bool:
             other = finding_of(finding.seed, content)
             if other is None or other.what != finding.what:
@@ -147,11 +152,14 @@ class Fuzzer:
             # Where a command is stopped differs from run to run.
             return finding.what in ("timeout", "time", "memory") or place(other) == place(finding)
 
-        return minimized(finding.content, original, goes_wrong, _MINIMIZING_SECONDS)
+        if finding.kind != MODEL:
+            return minimized_text(finding.content, goes_wrong, self._minimizing)
+        _, original = mutant_and_original(random.Random(finding.seed), self._given)
+        return minimized(finding.content, original, goes_wrong, self._minimizing)
 
 
-def _command_finding(own: str, content: bytes) -> Finding | None:
-    return run_in_child(content, own).finding
+def _command_finding(kind: str, own: str, content: bytes) -> Finding | None:
+    return run_in_child(content, own, kind).finding
 
 
 def main() -> int:
@@ -163,15 +171,28 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first mutant, to go on where a run ended")
     parser.add_argument("--only", choices=("library", "commands"), help="do not run the other half")
     parser.add_argument(
+        "--kind",
+        choices=(MODEL, *KINDS),
+        nargs="+",
+        default=(MODEL, *KINDS),
+        help="the kinds of input for commands; by default all",
+    )
+    parser.add_argument(
         "--delegates", type=int, default=0, help="how many delegates, at random, a mutant goes through; 0: see targets.py"
     )
     parser.add_argument("--models", type=Path, action="append", default=[], help="folders of models to make mutants of")
+    parser.add_argument(
+        "--minimizing", type=float, default=_MINIMIZING_SECONDS, help="seconds for making a mutant that went wrong smaller"
+    )
     parser.add_argument("--findings", type=Path, default=Path("build/fuzz"), help="where mutants that went wrong are kept")
     arguments = parser.parse_args()
     given = seeds(arguments.models)
     _warm(given)
+    for kind in arguments.kind if arguments.only != "library" else ():
+        if kind != MODEL:
+            seeds_of(kind)
     findings = Findings(arguments.findings)
-    fuzzer = Fuzzer(given, findings, arguments.delegates)
+    fuzzer = Fuzzer(given, findings, arguments.delegates, arguments.kind, arguments.minimizing)
     start = last = time.monotonic()
     end = start + (arguments.time or (math.inf if arguments.runs else _SECONDS))
     for seed in arguments.seed:
@@ -186,7 +207,9 @@ def main() -> int:
             if time.monotonic() - last > _REPORT_SECONDS or first >= stop or time.monotonic() > end:
                 last = time.monotonic()
                 print(f"seed {seed}, up to mutant {first - 1:,}, {last - start:.0f} s: {findings}", flush=True)
-                print(f"  library: {fuzzer.worst_of_library}\n  commands: {fuzzer.worst_of_commands}", flush=True)
+                print(f"  library: {fuzzer.worst_of_library}", flush=True)
+                for kind, worst in fuzzer.worst_of_commands.items():
+                    print(f"  commands on {kind}: {worst}", flush=True)
     return 1 if len(findings) else 0
 
 

@@ -15,6 +15,8 @@ from typing import NamedTuple, NoReturn
 
 _MOST_SECONDS = 5
 _MOST_BYTES = 512 << 20
+MODEL = "model"
+"""The kind of input whose mutants tools/fuzz/mutate.py makes. tools/fuzz/kinds.py has the others."""
 
 
 class Finding(NamedTuple):
@@ -24,6 +26,8 @@ class Finding(NamedTuple):
     what: str
     detail: str
     content: bytes
+    kind: str = MODEL
+    suffix: str = ".tflite"
 
 
 class _TooLong(BaseException):
@@ -79,14 +83,15 @@ def place(finding: Finding) -> str:
         for line in finding.detail.splitlines()
         if re.search(r"(delegate_sim|delegate_sim_cli|/cli)/", line) and "line" in line
     ]
-    return f"{finding.what} {places[-1] if places else _NOISE.sub('', finding.detail)[-200:]}"
+    innermost = 0 if "most recent call first" in finding.detail else -1
+    common = places[innermost] if places else _NOISE.sub("", finding.detail)[-200:]
+    return f"{finding.kind} {finding.what} {common}"
 
 
 class Findings:
-    """The first finding of each place, kept in a folder."""
+    """The first finding of each place, kept in a folder for each kind of input."""
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._known: dict[str, int] = {}
 
@@ -95,12 +100,14 @@ class Findings:
         where = place(finding)
         self._known[where] = self._known.get(where, 0) + 1
         if self._known[where] == 1:
-            stem = hashlib.sha256(where.encode()).hexdigest()[:10]
-            text = f"{finding.seed}\n{finding.what}\n{finding.detail}\n".replace(MODEL_NAME, f"{stem}.tflite")
-            (self._folder / f"{stem}.txt").write_text(text, "utf-8")
-            (self._folder / f"{stem}.tflite").write_bytes(finding.content)
+            folder, stem = self._folder / finding.kind, hashlib.sha256(where.encode("utf-8", "replace")).hexdigest()[:10]
+            folder.mkdir(parents=True, exist_ok=True)
+            kept = folder / f"{stem}{finding.suffix}"
+            text = f"{finding.seed}\n{finding.what}\n{finding.detail}\n".replace(MODEL_NAME, kept.name)
+            (folder / f"{stem}.output.txt").write_text(text, "utf-8", "replace")
+            kept.write_bytes(finding.content)
             print(f"{finding.seed} {stem} {where}", flush=True)
-            (self._folder / f"{stem}.tflite").write_bytes(minimize(finding))
+            kept.write_bytes(minimize(finding))
 
     def __len__(self) -> int:
         return len(self._known)

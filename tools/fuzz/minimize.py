@@ -33,6 +33,24 @@ def minimized(content: bytes, original: bytes, goes_wrong: Callable[[bytes], boo
     return content
 
 
+def minimized_text(content: bytes, goes_wrong: Callable[[bytes], bool], seconds: float) -> bytes:
+    """Remove runs of bytes, long ones first, until time is over."""
+    end = time.monotonic() + seconds
+    run = 1 << max(len(content).bit_length() - 1, 0)
+    while run:
+        first = 0
+        while first < len(content):
+            if time.monotonic() > end:
+                return content
+            candidate = content[:first] + content[first + run :]
+            if goes_wrong(candidate):
+                content = candidate
+            else:
+                first += run
+        run //= 2
+    return content
+
+
 def _without_elements(content: bytes, run: int) -> Iterator[bytes]:
     """Yield copies that lack a run of elements of a vector."""
     for site in sites(content):

@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import json
 import os
 import random
 import re
 import tempfile
 import traceback
+import urllib.parse
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +31,9 @@ from delegate_sim_cli.exits import INTERNAL_ERROR
 from delegate_sim_cli.formats import FORMATS
 from delegate_sim_cli.main import program
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from tools.fuzz.changes import SECRET
 from tools.fuzz.findings import MODEL_NAME
+from web import bridge
 
 _OPTIONS: Mapping[str, Sequence[Mapping[str, str]]] = {
     "nnapi": (
@@ -47,8 +51,10 @@ _OTHERS = tuple([name for name in DELEGATE_NAMES if name not in _ALWAYS])
 _SOURCES = ("model.onnx", "model.keras", "model.h5", "model.pt2", "saved_model.pb", "model.py")
 _TABLES = ("table.csv", "table.jsonl", "table.sqlite", "table.parquet", "table.npz")
 _BATCHES = (2, 64, 65_536, (1 << 31) - 1)
-_THEN = "then"
+THEN = "then"
 """Parts one command from the next."""
+LINK = "link"
+"""Lets the browser application's bridge have the fragment of a link, in the place of a command."""
 _DAMAGE = "damage"
 """Changes some bytes of a file, in the place of a command."""
 _EXPORTS = ("json", "dot", "graphml", "model-explorer")
@@ -103,17 +109,17 @@ _COMMANDS: Sequence[Sequence[str]] = (
     ("fix", "{}", "--for", "{delegate}", "--no-proof", "--format", "json", "-o", "{folder}/fixed.tflite"),
     ("fix", "{}", "--for", "all", "--no-proof", "--split-tail", "-o", "{folder}/fixed.tflite"),
     ("fix", "{}", "--for", "{delegate}", "--samples", "1", "-o", "{folder}/fixed.tflite"),
-    (*_SCAN, "{folder}/scan.csv", _THEN, "query", "{folder}/scan.csv", "--view", "{view}"),
-    (*_SCAN, "{folder}/scan.sqlite", _THEN, "query", "{folder}/scan.sqlite", "--view", "{view}", "--format", "json"),
-    (*_SCAN, "{folder}/scan.jsonl", _THEN, "query", "{folder}/scan.jsonl", "--sql", "SELECT * FROM causes", "--format", "csv"),
-    (*_SCAN, "{folder}/scan.parquet", _THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "{comparison}"),
-    (*_SCAN, "{folder}/scan.csv", _THEN, *_SCAN, "{folder}/scan.csv", "--delegate", "gpu"),
+    (*_SCAN, "{folder}/scan.csv", THEN, "query", "{folder}/scan.csv", "--view", "{view}"),
+    (*_SCAN, "{folder}/scan.sqlite", THEN, "query", "{folder}/scan.sqlite", "--view", "{view}", "--format", "json"),
+    (*_SCAN, "{folder}/scan.jsonl", THEN, "query", "{folder}/scan.jsonl", "--sql", "SELECT * FROM causes", "--format", "csv"),
+    (*_SCAN, "{folder}/scan.parquet", THEN, "query", *["{folder}/scan.parquet"] * 2, "--view", "{comparison}"),
+    (*_SCAN, "{folder}/scan.csv", THEN, *_SCAN, "{folder}/scan.csv", "--delegate", "gpu"),
     (*_SCAN, "{folder}/scan.sqlite", "--runtime", "tf-2.12", "--runtime", "litert-2.3"),
     (*_SCAN, "{folder}/scan.csv", "--delegate", "all"),
     ("scan", "{folder}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.jsonl"),
     ("scan", "{bundle}", "--delegate", "{delegate}", "--processes", "1", "--output", "{folder}/scan.csv"),
     *[
-        (*_SCAN, f"{{folder}}/scan.{suffix}", _THEN, _DAMAGE, f"{{folder}}/scan.{suffix}", _THEN, *asked)
+        (*_SCAN, f"{{folder}}/scan.{suffix}", THEN, _DAMAGE, f"{{folder}}/scan.{suffix}", THEN, *asked)
         for suffix in ("csv", "sqlite", "jsonl", "parquet")
         for asked in (("query", f"{{folder}}/scan.{suffix}", "--view", "{view}"), (*_SCAN, f"{{folder}}/scan.{suffix}"))
     ],
@@ -183,6 +189,8 @@ class Step(NamedTuple):
         """Run the command; raises CommandFailed if the program itself fails."""
         if self.words[0] == _DAMAGE:
             _damage(self.generator, self.words[1])
+        elif self.words[0] == LINK:
+            run_link(*self.words[1:])
         else:
             run_program(self.words)
 
@@ -210,7 +218,12 @@ def command_steps(content: bytes, generator: random.Random, folder: str) -> list
         if any(f"{{{file}}}" in word for word in template):
             _write(words[file], _bundle(generator, content) if file == "bundle" else content)
     command = [word.format(words["model"], **words) for word in template]
-    return [Step(list(step), generator) for follows, step in itertools.groupby(command, _THEN.__eq__) if not follows]
+    return steps(command, generator)
+
+
+def steps(words: Sequence[str], generator: random.Random) -> list[Step]:
+    """Return the commands in a list of words, which ``THEN`` parts."""
+    return [Step(list(step), generator) for follows, step in itertools.groupby(words, THEN.__eq__) if not follows]
 
 
 def run_program(arguments: Sequence[str]) -> None:
@@ -220,7 +233,38 @@ def run_program(arguments: Sequence[str]) -> None:
         raise CommandFailed(f"{' '.join(arguments)}\n{printed[-_MOST_PRINTED:]}")
 
 
-_FAULT = re.compile(f"internal error: |standard output:|{OUT_OF_MEMORY}")  # an OSError that nothing has named a file for
+def run_link(fragment: str, model: str) -> None:
+    """Analyze a model on the target that the fragment of a link names, as the browser application does.
+
+    Like ``targetOf`` of ``web/app/link.js``, this leaves out what the form does not offer.
+    """
+    form = json.loads(bridge.form())
+    given = dict(urllib.parse.parse_qsl(fragment.removeprefix("#"), keep_blank_values=True))
+    delegates = {delegate["name"]: delegate for delegate in form["delegates"]}
+    socs = [soc["name"] for soc in form["socs"]]
+    if given.get("delegate") == "soc":
+        words = ["--soc", given["soc"] if given.get("soc") in socs else socs[0]]
+    else:
+        name = given.get("delegate", "")
+        delegate = delegates[name if name in delegates else form["default_delegate"]]
+        words = ["--delegate", delegate["name"]]
+        for option in delegate["options"]:
+            value = given.get(option["name"])
+            if value and option["type"] != "file" and (option["type"] != "choice" or value in option["choices"]):
+                flag, _, key = option["flag"].partition(" ")
+                words += [flag, f"{key}={value}"] if key else [f"{flag}={value}"]
+    for flag, key in (("--runtime", "releases"), ("--defaults", "defaults")):
+        if (value := given.get(flag[2:], "")) in form[key]["choices"]:
+            words += [flag, value]
+    for command in (("analyze", model, *words), ("diagnose", model, *words, "--format", "json")):
+        answer = json.loads(bridge.run(command))
+        if answer["exit"] == INTERNAL_ERROR or _FAULT.search(answer["output"] + answer["error"]):
+            raise CommandFailed(f"{' '.join(command)}\n{answer['error'][-_MOST_PRINTED:]}")
+
+
+_FAULT = re.compile(
+    rf"internal error: |standard output:|(?m:^Traceback )|{SECRET}|{OUT_OF_MEMORY}"
+)  # an OSError that nothing has named a file for
 _MOST_PRINTED = 10_000
 
 

@@ -1,0 +1,733 @@
+"""Work grows as an input does: each kind of input is made two and four times as large, and read by a command.
+
+An input may also exceed a limit. The calls of functions are counted, which is exact but does not see work of compiled code, such
+as a pattern that backtracks. So the processor time is compared as well, with a bound between linear (4) and quadratic (16).
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import itertools
+import json
+import signal
+import sqlite3
+import sys
+import tarfile
+import time
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+
+import pytest
+
+from delegate_sim.gate.baseline.baseline import baseline_text
+from delegate_sim.gate.baseline.entries import Baseline
+from delegate_sim.scan.schema import COLUMNS, declaration
+from delegate_sim_cli.exits import USAGE
+from delegate_sim_cli.main import program
+from fixtures.builder import ModelBuilder
+from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.language_models import bundle, decoder, field
+from fixtures.op_profiles import ProfiledRow, write_profile
+from tests.support.models import chain_model
+
+MOST_CALLS = 2.3
+"""The factor that an input of twice the size may cost."""
+MOST_SECONDS = 9
+"""The factor that an input of four times the size may cost."""
+SMALL = 0.04
+"""Seconds that no command has to stay below: the cost that does not depend on the input, and what cannot be measured."""
+MOST_IN_ALL = 60
+"""Processor seconds after which a test fails. No input may take so long."""
+LIMIT = "limit"
+"""A word in the messages of all limits."""
+
+MODEL = chain_model(["ADD", "RELU", "ADD", "ROUND"]).bytes()
+CHECK = ("check", "--config", "delegate-sim.toml")
+CONFIGURATION = 'models = ["model.tflite"]\n[targets.one]\ndelegate = "gpu"\n'
+MICRO = ("micro", "model.tflite", "--resolver", "main.cc")
+KINDS = {}
+
+
+def kind(size):
+    """Register a function that makes an input of a size: files by name, and a command that reads them."""
+
+    def register(make):
+        KINDS[make.__name__] = (make, size)
+        return make
+
+    return register
+
+
+def log(text, *words):
+    return {"device.log": text.encode()}, ("reconcile", "model.tflite", "--log", "device.log", *words)
+
+
+@kind(8_000)
+def log_with_one_line_of_underscores(count):
+    return log("_" * count)
+
+
+@kind(100_000)
+def log_with_one_line_of_words(count):
+    return log("Node a_b: " * (count // 10))
+
+
+@kind(100_000)
+def log_with_one_line_of_brackets(count):
+    return log("[" * count)
+
+
+@kind(2_000)
+def log_with_many_lines(count):
+    return log("".join([f"INFO: node {number} of the delegate is not delegated: [{number}]\n" for number in range(count)]))
+
+
+@kind(2_000)
+def log_with_many_processes(count):
+    line = "11-20 12:00:00.000  {0}  {0} I tflite  : Replacing 1 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node.\n"
+    return log("".join([line.format(number) for number in range(1, count + 1)]))
+
+
+@kind(500)
+def log_with_many_runs(count):
+    return log(
+        "STARTING!\nLoaded model model.tflite\nReplacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node.\n" * count
+    )
+
+
+def op_profile(text):
+    return {"profile.txt": text.encode()}, ("analyze", "model.tflite", "--delegate", "gpu", "--op-profile", "profile.txt")
+
+
+def rows(count):
+    return [ProfiledRow("ADD", f"[t{number}]", number % 4, 1.0) for number in range(count)]
+
+
+@kind(1_500)
+def op_profile_as_text(count):
+    return op_profile(write_profile(rows(count)))
+
+
+@kind(1_500)
+def op_profile_as_csv(count):
+    return op_profile(write_profile(rows(count), "csv"))
+
+
+@kind(1_500)
+def op_profile_as_json(count):
+    return op_profile(write_profile(rows(count), "json"))
+
+
+def configuration(text):
+    return {"delegate-sim.toml": text.encode()}, CHECK
+
+
+@kind(1_000)
+def configuration_with_comments_before_a_fault(count):
+    return configuration("#\n" * count + CONFIGURATION + "nothing = 1\n")
+
+
+@kind(4_000)
+def configuration_with_keys_before_a_fault(count):
+    return configuration(CONFIGURATION + "".join([f"k{number} = [1]\n" for number in range(count)]))
+
+
+@kind(40)
+def configuration_with_targets(count):
+    return configuration('models = ["model.tflite"]\n' + "".join([f'[targets.t{n}]\ndelegate = "gpu"\n' for n in range(count)]))
+
+
+@kind(1_500)
+def configuration_with_overrides(count):
+    return configuration(CONFIGURATION + '[[overrides]]\nmodels = ["m*"]\nmax-fallback = 1\n' * count)
+
+
+@kind(500)
+def configuration_with_patterns(count):
+    patterns = json.dumps([f"{'**/' * (number % 3)}m*{number}" for number in range(count)])
+    return configuration(CONFIGURATION.replace('["model.tflite"]', patterns))
+
+
+@kind(5_000)
+def configuration_with_one_pattern_of_stars(count):
+    return configuration(CONFIGURATION.replace("model.tflite", "*a" * count))
+
+
+@kind(500)
+def configuration_with_nested_lists(count):
+    return configuration(CONFIGURATION + f"k = {'[' * count}{']' * count}\n")
+
+
+def driver(text):
+    files = {"driver.toml": f'schema = "delegate-sim/driver/1"\n{text}'.encode()}
+    return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--driver", "driver.toml")
+
+
+@kind(1_000)
+def driver_with_comments_before_a_fault(count):
+    return driver("#\n" * count + "nothing = 1\n")
+
+
+@kind(1_500)
+def driver_with_rejections(count):
+    return driver("".join([f'[[rejects]]\noperation = "ADD"\nshapes = [[{number}]]\n' for number in range(count)]))
+
+
+@kind(4_000)
+def driver_with_rejections_before_a_fault(count):
+    return driver('[[rejects]]\noperation = "ADD"\n' * count + "[[rejects]]\n")
+
+
+@kind(800)
+def driver_with_open_rejections(count):
+    group = '[[rejects_one_of]]\n[[rejects_one_of.operations]]\noperation = "ADD"\ntypes = ["FLOAT32"]\nshapes = [[{}]]\n'
+    return driver("".join([group.format(number) for number in range(count)]))
+
+
+def devices(text):
+    files = {"devices.toml": f'schema = "delegate-sim/devices/1"\n{text}'.encode()}
+    return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--devices", "devices.toml")
+
+
+@kind(400)
+def devices_of_a_phone(count):
+    return devices("".join([f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(count)]))
+
+
+@kind(1_200)
+def devices_with_refusals(count):
+    refusal = '[[devices.refuses]]\noperation = "ADD"\nshapes = [[{}]]\n'
+    return devices('[[devices]]\nname = "d"\nfeature_level = 30\n' + "".join([refusal.format(number) for number in range(count)]))
+
+
+def baseline(entries, models):
+    content = {**json.loads(baseline_text(Baseline())), "entries": entries, "models": models}
+    return {"delegate-sim-baseline.json": json.dumps(content).encode(), **configuration(CONFIGURATION)[0]}, CHECK
+
+
+def entry(model="model.tflite", fallback=()):
+    counts = dict.fromkeys(("nodes", "delegated_nodes", "partitions", "delegate_kernels", "border_bytes"), 1)
+    settings = {"delegate": "gpu", "options": {}, "runtime": "litert-2.3", "defaults": "benchmark", "rule_set": "1", "tool": "1"}
+    own = {"model": model, "target": "one", "outcome": "delegated", **counts, "fallback": list(fallback)}
+    return {**own, **settings, "sha256": "0" * 64}
+
+
+def outlines(nodes, sha256="0" * 64):
+    content = [["main", [], [["ADD", 1, [], []]] * nodes]]
+    return [[sha256, base64.b64encode(zlib.compress(json.dumps(content).encode())).decode()]]
+
+
+@kind(300)
+def baseline_with_entries(count):
+    return baseline([entry(f"{number}.tflite") for number in range(count)], outlines(1))
+
+
+@kind(1_000)
+def baseline_with_refusals(count):
+    return baseline([entry(fallback=[[0, f"code-{number}", str(number)] for number in range(count)])], outlines(count))
+
+
+@kind(2_000)
+def baseline_with_ranges(count):
+    return baseline([entry(fallback=[[0, "gpu-x", ",".join(map(str, range(0, 2 * count, 2)))]])], outlines(2 * count))
+
+
+@kind(1_000)
+def baseline_with_nodes(count):
+    return baseline([entry()], outlines(count))
+
+
+@kind(3_000)
+def times_with_entries(count):
+    rows = [
+        {"model": f"{n}", "target": "one", "date": "2026", "operators": {"ADD": {"count": 1, "ms": 1}}, "kernels": {}}
+        for n in range(count)
+    ]
+    files, words = baseline([entry()], outlines(1))
+    return {**files, "delegate-sim-times.json": json.dumps({"schema": "delegate-sim/times/1", "entries": rows}).encode()}, words
+
+
+def resolver(text):
+    return {"main.cc": f"r.AddRelu();\n{text}".encode()}, MICRO
+
+
+@kind(20_000)
+def resolver_with_nested_conditions(count):
+    return resolver("#if X\n" * count + "#endif\n" * count)
+
+
+@kind(10_000)
+def resolver_with_nested_code_that_is_not_compiled(count):
+    return resolver("#if 0\n" * count + "#else\n#endif\n" * count)
+
+
+@kind(10_000)
+def resolver_with_alternatives(count):
+    return resolver("#if X\n" + "#elif 1\nr.AddAdd();\n" * count + "#endif\n")
+
+
+@kind(20_000)
+def resolver_with_conditions_that_do_not_end(count):
+    return resolver("#if 1\n" * count)
+
+
+@kind(4_000)
+def resolver_with_calls(count):
+    return resolver('constexpr char k[] = "Own";\nr.AddCustom(k, x);\n' * count)
+
+
+def filters(text, name="t"):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor(name, "FLOAT32", [1, 4])
+    graph.node("RELU", [graph.input("x", "FLOAT32", [1, 4])], [result])
+    graph.outputs(result)
+    files = {"filters.textproto": text.encode(), "model.tflite": builder.bytes()}
+    return files, ("analyze", "model.tflite", "--delegate", "npu-google", "--option", "op_filters=filters.textproto")
+
+
+@kind(1_000)
+def filters_of_operators(count):
+    return filters("".join([f'filters {{ op_name_pattern: "a{number}" }}\n' for number in range(count)]))
+
+
+@kind(5_000)
+def filters_of_nested_messages(count):
+    return filters("filters { " * count + "} " * count)
+
+
+@kind(200)
+def filters_with_nested_groups(count):
+    return filters(f'filters {{ op_name_pattern: "{"(a|" * count}b{")*" * count}" }}')
+
+
+@kind(4)
+def filters_with_nested_repeats(count):
+    return filters(f'filters {{ op_name_pattern: "{"((a|a)*)*b"}" }}', "a" * count)
+
+
+@kind(500)
+def filters_with_a_long_name(count):
+    return filters('filters { op_name_pattern: "a*a*a*b" }', "a" * count)
+
+
+@kind(5_000)
+def filters_with_alternatives(count):
+    return filters(f'filters {{ op_name_pattern: "{"|".join(["ab"] * count)}" }}')
+
+
+@kind(3)
+def filters_with_repeats_of_repeats(count):
+    return filters(f'filters {{ op_name_pattern: "{"(" * count}a{"{0,9})" * count}" }}')
+
+
+def archive(name, content):
+    return {name: content}, ("scan", name, "--delegate", "gpu", "--processes", "1", "--output", "zoo.csv")
+
+
+@kind(1_000)
+def zip_with_files(count):
+    return archive("a.zip", zip_bytes({f"{number}.txt": b"x" for number in range(count)}))
+
+
+@kind(30)
+def zip_with_models(count):
+    return archive("a.zip", zip_bytes({f"{number}.tflite": MODEL for number in range(count)}))
+
+
+@kind(1_000)
+def zip_with_equal_names(count):
+    content = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(content, "w") as target:
+        warnings.simplefilter("ignore")
+        for _ in range(count):
+            target.writestr("m.tflite", MODEL[:100])
+    return archive("a.zip", content.getvalue())
+
+
+@kind(20)
+def zip_in_a_zip(count):
+    return archive("a.zip", zip_bytes({f"{number}.zip": zip_bytes({"m.tflite": MODEL}) for number in range(count)}))
+
+
+@kind(4_000)
+def zip_with_extra_fields(count):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as target:
+        info = zipfile.ZipInfo("m.txt")
+        info.extra = b"\x09\x99\x00\x00" * count
+        target.writestr(info, b"x")
+    return archive("a.zip", content.getvalue())
+
+
+@kind(500)
+def tar_with_files(count):
+    return archive("a.tar", tar_bytes({f"{number}.txt": b"x" for number in range(count)}))
+
+
+def records(count, entries=1):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as target:
+        for number in range(entries):
+            info = tarfile.TarInfo(f"{number}.txt")
+            info.pax_headers = {f"k{record}": "x" for record in range(count)}
+            target.addfile(info)
+    return content.getvalue()
+
+
+@kind(10_000)
+def tar_with_records(count):
+    return archive("a.tar", records(count))
+
+
+@kind(200)
+def tar_with_records_of_many_entries(count):
+    return archive("a.tar", records(1, count))
+
+
+@kind(2_000)
+def tar_with_global_records(count):
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w", pax_headers={f"k{record}": "x" for record in range(count)}) as target:
+        for number in range(count // 10):
+            target.addfile(tarfile.TarInfo(f"{number}.txt"))
+    return archive("a.tar", content.getvalue())
+
+
+@kind(8 << 20)
+def tar_that_is_compressed(count):
+    return archive("a.tar.gz", tar_bytes({"zeros.txt": bytes(count), "m.tflite": MODEL}, "w:gz"))
+
+
+def llm(content, *words):
+    return {"llm.litertlm": content}, ("analyze", "llm.litertlm", *words)
+
+
+@kind(50)
+def litertlm_with_sections(count):
+    return archive("llm.litertlm", litertlm_bytes([(9, {"name": f"{number}"}, b"x") for number in range(count)]))
+
+
+@kind(200)
+def litertlm_with_items(count):
+    items = {f"k{number}": "x" for number in range(count)}
+    return archive("llm.litertlm", litertlm_bytes([(9, items, b"x")]))
+
+
+@kind(50)
+def litertlm_with_shared_items(count):
+    items = {f"k{number}": "x" for number in range(count)}
+    return archive("llm.litertlm", litertlm_bytes([(9, items, b"x") for _ in range(count)], shares_items=True))
+
+
+@kind(500)
+def litertlm_with_a_long_prompt(count):
+    return llm(bundle(decoder()), "--option", f"prompt={'ab' * count}")
+
+
+@kind(500)
+def litertlm_with_a_prompt_of_other_words(count):
+    return llm(bundle(decoder()), "--option", f"prompt={'xy ' * count}")
+
+
+@kind(5_000)
+def litertlm_with_a_large_tokenizer(count):
+    pieces = b"".join([field(1, field(1, f"p{number}".encode())) for number in range(count)])
+    return llm(bundle(decoder(), pieces=pieces + field(2, field(3, 2))), "--option", "prompt=abc")
+
+
+@kind(500)
+def litertlm_with_signatures(count):
+    return llm(bundle(decoder({f"prefill_{number}": number for number in range(16, 16 + count // 100)})))
+
+
+def table_rows(table, count):
+    columns = declaration(table).split(", ")
+    texts = ["TEXT" in column.upper() for column in columns]
+    for number in range(count):
+        yield [
+            f"{number}.tflite" if place == 0 else "gpu" if place == 1 else "{}" if is_text else 1
+            for place, is_text in enumerate(texts)
+        ]
+
+
+def text_table(suffix, count):
+    files = {}
+    for table in COLUMNS:
+        name = f"zoo.{suffix}" if table == "runs" else f"zoo.causes.{suffix}"
+        names = [column.split()[0].strip('"') for column in declaration(table).split(", ")]
+        rows_ = table_rows(table, count)
+        if suffix == "csv":
+            text = "\n".join([",".join(names), *[",".join(map(str, row)) for row in rows_]]) + "\n"
+        else:
+            text = "".join([json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows_])
+        files[name] = text.encode()
+    return files
+
+
+@kind(1_000)
+def table_as_csv(count):
+    return text_table("csv", count), ("query", "zoo.csv")
+
+
+@kind(1_000)
+def table_as_json_lines(count):
+    return text_table("jsonl", count), ("query", "zoo.jsonl")
+
+
+@kind(1_000)
+def table_as_sqlite(count):
+    connection = sqlite3.connect(":memory:")
+    for table in COLUMNS:
+        connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
+        marks = ", ".join("?" * len(declaration(table).split(", ")))
+        connection.executemany(f"INSERT INTO {table} VALUES ({marks})", table_rows(table, count))
+    connection.commit()
+    if not hasattr(connection, "serialize"):
+        pytest.skip("this Python cannot return a database as bytes")
+    return {"zoo.sqlite": connection.serialize()}, ("query", "zoo.sqlite", "--view", "refused-operators")
+
+
+def command_lines(make):
+    """Register a model of a size with several commands, each a kind of its own."""
+
+    def register(size, *commands):
+        for words in commands:
+            KINDS[f"{make.__name__}:{words[0]}"] = (
+                lambda count, words=words: ({"model.tflite": make(count)}, (words[0], "model.tflite", *words[1:])),
+                size,
+            )
+
+    return register
+
+
+COMMANDS = (
+    ("inspect",),
+    ("analyze", "--delegate", "gpu"),
+    ("diagnose", "--delegate", "nnapi"),
+    ("micro",),
+    ("report", "--delegate", "gpu", "--output", "page.html", "--force"),
+)
+
+
+def model_with_nodes(count):
+    return chain_model(["ADD", "RELU", "TANH"] * count).bytes()
+
+
+def model_with_causes(count):
+    return chain_model([f"ADD {number % 200 + 1}" for number in range(count)]).bytes()
+
+
+def model_with_subgraphs(count):
+    builder = ModelBuilder()
+    for number in range(count):
+        graph = builder.subgraph(f"s{number}")
+        result = graph.tensor("y", "FLOAT32", [1, 4])
+        graph.node("RELU", [graph.input("x", "FLOAT32", [1, 4])], [result])
+        graph.outputs(result)
+    return builder.bytes()
+
+
+def model_with_calls(count):
+    """Return nodes that all call the same subgraph."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition, result = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1, 4])
+    for number in range(count):
+        source, result = result, graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node("IF", [condition, source], [result], options={"then_subgraph_index": 1, "else_subgraph_index": 1})
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    source, result = body.input("x", "FLOAT32", [1, 4]), body.tensor("y", "FLOAT32", [1, 4])
+    body.node("RELU", [source], [result])
+    body.outputs(result)
+    return builder.bytes()
+
+
+def model_with_nested_calls(count):
+    """Return subgraphs that each call the next subgraph twice, so that the calls multiply."""
+    builder = ModelBuilder()
+    for level in range(count + 1):
+        graph = builder.subgraph(f"level{level}")
+        condition, source = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1, 4])
+        result = graph.tensor("y", "FLOAT32", [1, 4])
+        if level < count:
+            options = {"then_subgraph_index": level + 1, "else_subgraph_index": level + 1}
+            graph.node("IF", [condition, condition, source], [result], options=options)
+        else:
+            graph.node("RELU", [source], [result])
+        graph.outputs(result)
+    return builder.bytes()
+
+
+def model_with_long_names(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.input("x" * count, "FLOAT32", [1, 4])
+    for number in range(10):
+        source, result = result, graph.tensor(f"{number}" + "t" * count, "FLOAT32", [1, 4])
+        graph.node("CUSTOM", [source], [result], custom=f"{number}" + "C" * count)
+    graph.outputs(result)
+    return builder.bytes()
+
+
+def model_with_signatures(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    for number in range(count):
+        builder.signature(f"s{number}", graph, {"x": source}, {"y": result})
+    return builder.bytes()
+
+
+def model_with_inputs(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [1, 4 * count])
+    graph.node("CONCATENATION", [graph.input(f"x{n}", "FLOAT32", [1, 4]) for n in range(count)], [result], options={"axis": 1})
+    graph.outputs(result)
+    return builder.bytes()
+
+
+def model_with_metadata(count):
+    builder = chain_model(["RELU"])
+    for number in range(count):
+        builder.metadata(f"m{number}", b"x")
+    return builder.bytes()
+
+
+def model_with_custom_operators(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.input("x", "FLOAT32", [1, 4])
+    for number in range(count):
+        source, result = result, graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node("CUSTOM", [source], [result], custom=f"Op{number}")
+    graph.outputs(result)
+    return builder.bytes()
+
+
+for make, size in (
+    (model_with_nodes, 100),
+    (model_with_causes, 40),
+    (model_with_subgraphs, 500),
+    (model_with_calls, 200),
+    (model_with_nested_calls, 5),
+    (model_with_long_names, 20_000),
+    (model_with_signatures, 4_000),
+    (model_with_inputs, 300),
+    (model_with_metadata, 1_500),
+    (model_with_custom_operators, 60),
+):
+    command_lines(make)(size, *COMMANDS)
+
+
+def run(words):
+    """Run a command. Return whether it fails because the input exceeds a limit."""
+    printed, code = io.StringIO(), 0
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+        try:
+            program.main(list(words))
+        except SystemExit as end:
+            code = end.code
+    return code == USAGE and LIMIT in printed.getvalue()
+
+
+def written(folder, made, monkeypatch):
+    """Write an input to a new folder, make this the current one, and return the command."""
+    files, words = made
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name, content in {"model.tflite": MODEL, **files}.items():
+        Path(name).write_bytes(content)
+    return words
+
+
+def calls_of(words):
+    """Return the number of functions that Python enters while it runs a command, and what ``run`` returns."""
+    counter = itertools.count()
+
+    def note(frame, event, argument):
+        if event in ("call", "c_call"):
+            next(counter)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        is_over = run(words)
+    finally:
+        sys.setprofile(before)
+    return next(counter), is_over
+
+
+@contextlib.contextmanager
+def stopped_at_some_time():
+    """Fail if a command takes too long, so that a pattern that backtracks does not stop all tests."""
+
+    def stop(*_):
+        pytest.fail(f"takes more than {MOST_IN_ALL} s")
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_IN_ALL)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def seconds_of(folder, monkeypatch, make, size):
+    """Return the processor time of a command, and what ``run`` returns.
+
+    The time is the shortest for a few inputs that differ, so that no cache knows them.
+    """
+    times = []
+    for more in range(3):
+        words = written(folder / f"{size}-{more}", make(size + more), monkeypatch)
+        start = time.process_time()
+        is_over = run(words)
+        times.append(time.process_time() - start)
+        if times[-1] > 2:
+            break
+    return min(times), is_over
+
+
+needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer of processor time")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_twice_the_input_causes_twice_the_calls(tmp_path, monkeypatch, name):
+    make, size = KINDS[name]
+    run(written(tmp_path / "first", make(size), monkeypatch))  # imports modules
+    small, _ = calls_of(written(tmp_path / "small", make(size), monkeypatch))
+    large, is_over = calls_of(written(tmp_path / "large", make(2 * size), monkeypatch))
+    assert large < MOST_CALLS * small or is_over
+
+
+@needs_timer
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KINDS)
+def test_four_times_the_input_takes_not_much_more_than_four_times_as_long(tmp_path, monkeypatch, name):
+    _test_seconds(tmp_path, monkeypatch, *KINDS[name])
+
+
+def _test_seconds(tmp_path, monkeypatch, make, size):
+    run(written(tmp_path / "first", make(size - 1), monkeypatch))  # imports modules
+    with stopped_at_some_time():
+        small, _ = seconds_of(tmp_path, monkeypatch, make, size)
+        large, is_over = seconds_of(tmp_path, monkeypatch, make, 4 * size)
+    assert large < MOST_SECONDS * max(small, SMALL) or is_over
+
+
+@needs_timer
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", ['"', "'", 'R"(', "/*", "\\\n", "Add", "AddX<", "a::", " ", "k = ", "k[", "1'"])
+def test_repeated_pieces_of_a_resolver(tmp_path, monkeypatch, piece):
+    _test_seconds(tmp_path, monkeypatch, lambda count: resolver(piece * count), 5_000)
