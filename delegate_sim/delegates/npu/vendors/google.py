@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ....foundation.files import read_whole
+from ....foundation.invalid_value import InvalidValueError
 from ....graph.graph import Graph
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
@@ -52,7 +53,7 @@ def op_filters(value: Any) -> FilterFile:
     if isinstance(value, FilterFile):
         return value
     if value is not None and not isinstance(value, str):
-        raise ValueError(f"takes op filters as text, or the path of a file with op filters, not {value!r}")
+        raise InvalidValueError("takes op filters as text, or the path of a file with op filters", value)
     if value is None:
         return _filter_file("", is_unreadable=True)
     if not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value):
