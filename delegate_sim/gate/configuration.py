@@ -48,7 +48,7 @@ OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
 DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
-_STEPS_FOR_A_TARGET = 20
+_STEPS_FOR_A_TARGET = 100
 _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 

@@ -158,9 +158,10 @@ class Re2Pattern:
         if repeat.most is None:
             start = self._state(None, [following])
             self._states[start][1].append(self._compiled(repeat.part, start, repeats))
-        for _ in range(0 if repeat.most is None else repeat.most - repeat.least):  # bounded: at most 1000
+        further = 0 if repeat.most is None else repeat.most - repeat.least
+        for _ in range(min(further, _MOST_REPEATS)):
             start = self._state(None, [self._compiled(repeat.part, start, repeats), following])
-        for _ in range(repeat.least):  # bounded: at most 1000
+        for _ in range(min(repeat.least, _MOST_REPEATS)):
             start = self._compiled(repeat.part, start, repeats)
         return start
 
