@@ -78,11 +78,10 @@ class ConfigurationTable:
 
 def parse_releases(value: Any) -> tuple[Release, ...]:
     """Parse one release of the runtime, or a list of releases."""
-    if not isinstance(value, list):
-        return (parse_release(value),)
-    if not value:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str | int | float) for name in names):
         raise InvalidValueError("takes a release or a non-empty list of releases")
-    return tuple(dict.fromkeys(map(parse_release, value)))
+    return tuple(dict.fromkeys(map(parse_release, names)))
 
 
 def parse_count(value: Any) -> int:
