@@ -26,6 +26,11 @@ class LimitError(NotSimulatedError):
 class OptionError(DelegateSimError):
     """The delegate, option, value or release does not exist or is out of range."""
 
+    def __init__(self, message: str, expected: str = "") -> None:
+        super().__init__(message)
+        self.expected = expected
+        """The message without the invalid value, for a value in a file; "" if there is no such message."""
+
 
 class MissingPackageError(DelegateSimError):
     """A function needs a package that is not installed."""

@@ -13,6 +13,7 @@ from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
+from delegate_sim.gate.source_models import CONSENT_OPTION, CONSENT_VARIABLE
 
 from ..console.output_file import FileCommand, ReportFile, is_forced, output_option
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
@@ -80,6 +81,13 @@ time wait for each other.
 @live_options
 @partial(output_options, replaces=True)
 @output_option("Write to a file, not to standard output. Only --format text needs --force.", is_declared=False)
+@click.option(
+    CONSENT_OPTION,
+    is_flag=True,
+    envvar=CONSENT_VARIABLE,
+    help="Run the programs and import the modules that the configuration names for source models. Give it only if you trust the "
+    f"repository. {CONSENT_VARIABLE}=1 has the same meaning.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
 def command(
@@ -95,6 +103,7 @@ def command(
     form: str,
     files: Sequence[ReportFile],
     output: str | None,
+    run_configured_code: bool,
     exit_zero: bool,
     verbose: bool,
 ) -> int:
@@ -121,6 +130,7 @@ def command(
         prune=prune,
         live=live,
         op_profiles=op_profiles,
+        run_configured_code=run_configured_code,
         begins=_begins,
         fault=fault_message,
     )

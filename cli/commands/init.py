@@ -10,6 +10,7 @@ import click
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
+from delegate_sim.gate.source_models import CONSENT_OPTION
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.version import __version__
 
@@ -158,6 +159,7 @@ def _source_lines() -> Iterator[str]:
         "# Each [sources.NAME] is a source model that is converted, then checked as NAME. delegate-sim sweep finds good settings."
     )
     yield "# time-limit is in seconds, memory-limit is in GiB, and python has the converter installed."
+    yield f"# check runs python, and functions such as nets.py:make, only with {CONSENT_OPTION}."
     yield "# [sources.classifier]"
     yield '# source = "models/classifier.keras"'
     yield '# settings = "int8+dense-per-tensor"'

@@ -495,6 +495,7 @@ def check(
     update: bool = False,
     prune: bool = False,
     live: bool = False,
+    run_configured_code: bool = False,
 ) -> Checked:
     """Check every model of a configuration against the baseline and the budgets, on every target.
 
@@ -503,20 +504,32 @@ def check(
     restrict the check to some models and targets of the configuration. Models can also be selected by a folder (with its
     subfolders) or a pattern. ``update`` writes the baseline entries of the checked models and targets. ``prune`` removes
     entries if their model or target no longer exists. ``live`` also runs the real delegates that exist for this host. If a
-    real delegate contradicts the prediction or cannot be run, the result has a finding. Raises ConfigurationError or
-    BaselineError. A model that cannot be read gets the status ``unreadable``.
+    real delegate contradicts the prediction or cannot be run, the result has a finding. ``run_configured_code`` allows the
+    programs and modules that the configuration names for its source models to run: set it only if you trust the configuration
+    and its repository. Raises ConfigurationError or BaselineError. A model that cannot be read gets the status ``unreadable``.
     """
     from ..bundles.model_files import files_for
+    from ..foundation.work_budget import work_budget
     from ..gate.check import check_models
     from ..gate.configuration import find_configuration, read_configuration
 
     require_bool("update", update)
     require_bool("prune", prune)
     require_bool("live", live)
+    require_bool("run_configured_code", run_configured_code)
     chosen = [file for path in paths_of(models, "models") for file in files_for(path)]
     names = names_of(targets, "targets")
     path = find_configuration(os.getcwd()) if config is None else paths_of(config, "config")[0]
-    return check_models(read_configuration(path), chosen, names, update=update, prune=prune, live=live)
+    with work_budget():
+        return check_models(
+            read_configuration(path),
+            chosen,
+            names,
+            update=update,
+            prune=prune,
+            live=live,
+            run_configured_code=run_configured_code,
+        )
 
 
 @public

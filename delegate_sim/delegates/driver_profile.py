@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
+from ..foundation.invalid_value import InvalidValueError
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
-from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
+from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 
 SCHEMA = "delegate-sim/driver/1"
 
@@ -74,11 +76,11 @@ class DriverProfile(Driver):
 
     def rejects(self, operation: str, view: NodeView) -> bool:
         """Return whether one of the profile's rules rejects the operation."""
-        rejections = self._by_operation.get(operation)
-        if rejections is None:
+        if operation not in self._operations:
             return False
         asked = signature(operation, view)
-        return any(rejection.covers(asked) for rejection in rejections)
+        patterns = itertools.product((None, asked.types), (None, asked.rank), (None, asked.shapes))
+        return any(Rejection(operation, *pattern) in self._rejections for pattern in patterns)
 
     @property
     def has_open_rejections(self) -> bool:
@@ -90,11 +92,12 @@ class DriverProfile(Driver):
         return any(group <= asked for group in self.one_of)
 
     @functools.cached_property
-    def _by_operation(self) -> Mapping[str, Sequence[Rejection]]:
-        rejections: dict[str, list[Rejection]] = {}
-        for rejection in self.rejections:
-            rejections.setdefault(rejection.operation, []).append(rejection)
-        return rejections
+    def _rejections(self) -> Set[Rejection]:
+        return frozenset(self.rejections)
+
+    @functools.cached_property
+    def _operations(self) -> Set[str]:
+        return frozenset([rejection.operation for rejection in self.rejections])
 
 
 def read_profile(path: str) -> DriverProfile:
@@ -163,10 +166,10 @@ def _source(entry: ProfileEntry) -> LogSource:
 
 def _numbers(value: Any, below: int) -> tuple[int, ...]:
     if not isinstance(value, list):
-        raise ValueError(f"takes a list of numbers, not {shown(value)}")
+        raise InvalidValueError("takes a list of numbers")
     numbers = tuple(map(number, value))
     if any(number >= below for number in numbers):
-        raise ValueError(f"takes numbers below {below}, the number of [[logs]]")
+        raise InvalidValueError(f"takes numbers below {below}, the number of [[logs]]")
     return numbers
 
 
@@ -179,4 +182,4 @@ def driver(value: Any) -> Driver:
         return value
     if isinstance(value, str | os.PathLike):
         return read_profile(os.fspath(value))
-    raise ValueError(f"takes the path of a driver profile, not {value!r}")
+    raise InvalidValueError("takes the path of a driver profile", value)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..errors import OptionError
+from ..foundation.invalid_value import InvalidValueError, expected_of
 from ..releases.packages import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]
@@ -36,7 +37,9 @@ class Option:
     has_benchmark_default: bool = False
     flag: str | None = None
     is_path: bool = False
-    """Whether a string value is a file path. In a configuration file, the path is relative to the folder of that file."""
+    """Whether a string value is a file path (see ``path_in``). In a configuration file, the path is relative to its folder."""
+    is_content: Callable[[str], bool] | None = None
+    """For an option with a path: a function that returns whether a string is the content of the file, and not its path."""
     conflict: Callable[[Mapping[str, Any]], str] | None = None
     """A function that describes a conflict with the values of other options, or returns "" if there is no conflict."""
     other_flags: tuple[str, ...] = ()
@@ -50,6 +53,12 @@ class Option:
     def key(self) -> str:
         """The option's name for users: its flag with underscores, or ``name`` if there is no flag."""
         return self.flag.replace("-", "_") if self.flag else self.name
+
+    def path_in(self, value: Any) -> str | None:
+        """Return the path of the file that the option opens for a value, or None if it opens no file."""
+        if not self.is_path or not isinstance(value, str) or not value:
+            return None
+        return None if self.is_content is not None and self.is_content(value) else value
 
     def default_in(self, defaults: str) -> Any:
         """Return the option's default in one of ``DEFAULT_SETS``."""
@@ -69,9 +78,8 @@ def parse_options(
     by_name = {option.name: option for option in declared}
     for name in given:
         if name not in by_name:
-            raise OptionError(
-                f"{delegate} has no option {name!r}; its options are {', '.join([option.key for option in declared])}"
-            )
+            known = f"its options are {', '.join([option.key for option in declared])}"
+            raise OptionError(f"{delegate} has no option {name!r}; {known}", f"{delegate} has no such option; {known}")
     values = {}
     for name, option in by_name.items():
         if name not in given:
@@ -80,11 +88,13 @@ def parse_options(
         try:
             values[name] = option.parse(given[name])
         except (ValueError, TypeError) as error:
-            raise OptionError(f"option {option.key} of {delegate}: {error}") from error
+            where = f"option {option.key} of {delegate}"
+            raise OptionError(f"{where}: {error}", f"{where}: {expected_of(error)}") from error
     for option in declared:
         conflict = option.conflict(values) if option.conflict is not None else ""
         if conflict:
-            raise OptionError(f"option {option.key} of {delegate}: {conflict}")
+            message = f"option {option.key} of {delegate}: {conflict}"
+            raise OptionError(message, message)
     return MappingProxyType(values)
 
 
@@ -103,9 +113,28 @@ def canonical_names(delegate: str, declared: Sequence[Option], given: Mapping[st
     for name, value in given.items():
         own = own_names.get(name, name)
         if own in values:
-            raise OptionError(f"option {own} of {delegate} is given twice, because {name} is the same option; give it once")
+            message = f"option {own} of {delegate} is given twice, because {name} is the same option; give it once"
+            raise OptionError(message, message)
         values[own] = value
     return values
+
+
+def with_path(declared: Sequence[Option], name: str, value: Any, change: Callable[[str], str]) -> Any:
+    """Return the value of an option for which the option opens the file ``change(path)``. Return any other value unchanged.
+
+    ``name`` is the name for users or the delegate's own name. ``change`` may raise an error for a path that is not allowed.
+    """
+    for option in declared:
+        path = option.path_in(value) if name in (option.name, option.key) else None
+        if path is not None:
+            return change(path)
+    return value
+
+
+def with_paths(declared: Sequence[Option], pairs: Sequence[str], change: Callable[[str], str]) -> list[str]:
+    """Return options as NAME=VALUE with changed paths (see ``with_path``). Texts of another form are returned unchanged."""
+    split = [pair.partition("=") for pair in pairs]
+    return [f"{name}{equals}{with_path(declared, name, value, change)}" for name, equals, value in split]
 
 
 def as_typed(declared: Sequence[Option], name: str, value: str) -> str:
@@ -162,11 +191,11 @@ def _integer(value: Any, bits: int) -> int:
         try:
             value = int(value.strip())
         except ValueError:
-            raise ValueError(f"takes a whole number, not {value!r}") from None
+            raise InvalidValueError("takes a whole number", value) from None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ValueError(f"takes a whole number, not {value!r}")
+        raise InvalidValueError("takes a whole number", value)
     if not -(1 << bits - 1) <= value < 1 << bits - 1:
-        raise ValueError(f"takes a {bits}-bit number, not {value}")
+        raise InvalidValueError(f"takes a {bits}-bit number", value)
     return value
 
 
@@ -177,14 +206,14 @@ def boolean(value: Any) -> bool:
         return words[value.strip().lower()]
     if isinstance(value, bool):
         return value
-    raise ValueError(f"takes true or false, not {value!r}")
+    raise InvalidValueError("takes true or false", value)
 
 
 def text(value: Any) -> str | None:
     """Parse a string. None and the empty string mean that the option is not set."""
     if value is None or isinstance(value, str):
         return value or None
-    raise ValueError(f"takes a string, not {value!r}")
+    raise InvalidValueError("takes a string", value)
 
 
 def names(value: Any) -> tuple[str, ...]:
@@ -193,4 +222,4 @@ def names(value: Any) -> tuple[str, ...]:
         value = [name.strip() for name in value.split(",") if name.strip()]
     if isinstance(value, Sequence) and all(isinstance(name, str) for name in value):
         return tuple(value)
-    raise ValueError(f"takes a list of names, not {value!r}")
+    raise InvalidValueError("takes a list of names", value)

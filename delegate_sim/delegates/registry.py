@@ -117,7 +117,7 @@ def find_delegate(name: str) -> Delegate:
         )
     if name not in _PACKAGES:
         others = suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"
-        raise OptionError(f"there is no delegate {name!r}{others}")
+        raise OptionError(f"there is no delegate {name!r}{others}", f"there is no such delegate{others}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate
 

@@ -94,6 +94,7 @@ def check_models(
     prune: bool = False,
     live: bool = False,
     op_profiles: Sequence[str] = (),
+    run_configured_code: bool = False,
     begins: Callable[[int, int, str], None] = lambda number, total, model: None,
     fault: Callable[[Exception], str] = fault_text,
 ) -> Checked:
@@ -110,6 +111,9 @@ def check_models(
     ``op_profiles`` are profiles of the only model and target. The summary of these profiles is written beside the baseline. Later
     checks use the summary to show the measured time of nodes that fall back. ``begins`` is called for each model with the model's
     number, the number of models, and the model's name.
+
+    ``run_configured_code`` allows programs and modules that the configuration names to run. Otherwise, a source model that needs
+    them has a finding.
 
     Raises ConfigurationError if there is nothing to check, BaselineError if the baseline cannot be read or written, and
     OptionError if a target can neither be simulated nor run on this host.
@@ -134,7 +138,8 @@ def check_models(
     reports: list[Mapping[str, Any]] = []
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
-        cases += _cases(configuration, job, baseline, new_entries if update else None, reports if live else None, fault)
+        new, own_reports = new_entries if update else None, reports if live else None
+        cases += _cases(configuration, job, baseline, new, own_reports, fault, run_configured_code)
     written = None
     if update or prune:
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
@@ -254,10 +259,11 @@ def _cases(
     new_entries: dict[EntryKey, Entry] | None,
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
+    run_configured_code: bool,
 ) -> Iterator[Case]:
     """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``."""
     try:
-        conversion = None if job.source is None else converted(job.source)
+        conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
         model = load(job.path if conversion is None else conversion.path, any_identifier=True)
         model.sha256  # noqa: B018  # reads the file, which may fail too
     except Exception as error:  # report the error and go on with the other models

@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..bundles.model_files import matches_parts, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
-from ..delegates.options import RELEASE, boolean, parse_options, without_release
+from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
 from ..delegates.registry import DELEGATE_NAMES
-from ..errors import DelegateSimError, OptionError
+from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation import toml
 from ..foundation.files import read_whole
+from ..foundation.invalid_value import expected_of
 from ..foundation.printable import printable
-from ..foundation.toml_lines import line_of
+from ..foundation.toml_lines import TomlLines, line_of
+from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.target import Target
 from .budgets import Budgets, Tolerance
@@ -35,6 +37,7 @@ from .configuration_table import (
     parse_releases,
     parse_share,
     parse_targets,
+    path_below,
 )
 from .micro_targets import KIND as MICRO
 from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
@@ -45,6 +48,7 @@ OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
 DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
+_STEPS_FOR_A_TARGET = 100
 _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
@@ -130,6 +134,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
     return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
 
 
+@work_budget()
 def find_configuration(folder: str) -> str:
     """Return the path of the nearest configuration in a folder or its parents. Raises NoConfigurationError."""
     start = folder = os.path.abspath(folder)
@@ -150,6 +155,7 @@ def find_configuration(folder: str) -> str:
         folder = parent
 
 
+@work_budget()
 def read_configuration(path: str) -> Configuration:
     """Read a configuration. Raises ConfigurationError if the configuration is invalid."""
     text, content = _parsed(path)
@@ -161,11 +167,27 @@ def read_configuration(path: str) -> Configuration:
         if table is None:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
-        return _configuration(path, ConfigurationTable(table, prefix))
+        configuration = _configuration(path, ConfigurationTable(table, prefix))
+        return replace(configuration, sources=_with_places(configuration, text))
     except ConfigurationProblem as problem:
-        key = ".".join(str(part) for part in problem.key[len(prefix) :])
+        key = ".".join(map(str, problem.key[len(prefix) : len(problem.key) - problem.is_unknown]))
         line = line_of(text, problem.key)
         raise ConfigurationError(printable(f"{path}:{line}: {f'{key}: ' if key else ''}{problem}")) from problem
+    except LimitError as error:
+        raise ConfigurationError(printable(f"{path}: {error}")) from error
+
+
+def _with_places(configuration: Configuration, text: str) -> tuple[ConfiguredSource, ...]:
+    """Return the sources. Sources that name code get the place of the key that names the code."""
+    if not any(source.code_key for source in configuration.sources):
+        return configuration.sources
+    lines = TomlLines(text)
+    return tuple(
+        [
+            replace(source, code_place=f"{configuration.path}:{lines.line(source.code_key)}") if source.code_key else source
+            for source in configuration.sources
+        ]
+    )
 
 
 def _configuration(path: str, table: ConfigurationTable) -> Configuration:
@@ -173,7 +195,7 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     root = os.path.dirname(os.path.abspath(path))
     models = table.take("models", parse_patterns, ())
     exclude = table.take("exclude", parse_patterns, ())
-    baseline = table.take("baseline", parse_baseline, DEFAULT_BASELINE)
+    baseline = table.take("baseline", lambda value: parse_baseline(root, value), os.path.join(root, DEFAULT_BASELINE))
     runtime = table.take("runtime", parse_releases, (parse_release(DEFAULT_RELEASE),))
     defaults = table.take("defaults", parse_defaults, "benchmark")
     budgets = _budgets_in(table.table("budgets"))
@@ -188,12 +210,12 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
             micro_targets.append(read_micro_target(name, own, root))
         else:
             configured += _targets(name, own, runtime, defaults, root)
-    overrides = tuple(_override(override, configured) for override in table.tables("overrides"))
+    names = list(dict.fromkeys([name for target in configured for name in (target.group, target.name)]))
+    overrides = tuple(_override(override, names) for override in table.tables("overrides"))
     sources = _sources(table.table("sources"), root)
     table.finish()
-    baseline_path = None if baseline is None else os.path.join(root, baseline)
     return Configuration(
-        path, root, models, exclude, baseline_path, tuple(configured), budgets, overrides, sources, tuple(micro_targets)
+        path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, tuple(micro_targets)
     )
 
 
@@ -219,6 +241,8 @@ def _targets(
     options = _options(delegate, option_table, defaults, root)
     platform = delegate.behind.platform
     platforms = table.take(platform.key, lambda value: platform_options(delegate, value)) if platform else None
+    platforms = platforms or [((), {})]
+    spend_steps(_STEPS_FOR_A_TARGET * len(releases) * len(platforms), "reading the targets")
     assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_patterns)
     budgets = _budgets_in(table.table("budgets"))
@@ -232,7 +256,7 @@ def _targets(
             budgets,
         )
         for release in releases
-        for label, changes in platforms or [((), {})]
+        for label, changes in platforms
     ]
 
 
@@ -246,21 +270,20 @@ def _assume_ops_registered(table: ConfigurationTable) -> bool:
 
 
 def _options(delegate: Delegate, option_table: ConfigurationTable | None, defaults: str, root: str) -> Mapping[str, Any]:
-    paths = {option.name for option in delegate.options if option.is_path}
     values: dict[str, Any] = {}
     for key, value in ({} if option_table is None else option_table.content).items():
         name = key.replace("-", "_")
-        values[name] = os.path.relpath(os.path.join(root, value)) if name in paths and isinstance(value, str) else value
         try:
+            values[name] = with_path(delegate.options, name, value, lambda path: os.path.relpath(path_below(root, path)))
             parse_options(delegate.name, delegate.options, {name: values[name]}, defaults)
-        except OptionError as error:
+        except (OptionError, ValueError) as error:
             assert option_table is not None
-            raise ConfigurationProblem((*option_table.key, key), str(error)) from error
+            is_unknown = name not in option_names(delegate.options)
+            raise ConfigurationProblem((*option_table.key, key), expected_of(error), is_unknown=is_unknown) from error
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
-def _override(table: ConfigurationTable, targets: Sequence[ConfiguredTarget]) -> Override:
-    names = list(dict.fromkeys([name for target in targets for name in (target.group, target.name)]))
+def _override(table: ConfigurationTable, names: Sequence[str]) -> Override:
     models = table.take("models", parse_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
@@ -313,6 +336,8 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
         raise ConfigurationError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeDecodeError as error:
         raise ConfigurationError(printable(f"{path}: is not UTF-8 text")) from error
+    except LimitError as error:
+        raise ConfigurationError(printable(f"{path}: {error}")) from error
     except (toml.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column \d+\)", str(error))
         message = re.sub(r" \(at [^()]*\)$", "", str(error))

@@ -12,6 +12,7 @@ from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
+from ..foundation.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__
@@ -19,11 +20,15 @@ from .budgets import Allowance
 
 
 class ConfigurationProblem(Exception):
-    """Raised if the value of a key is invalid."""
+    """Raised if the value of a key is invalid. ``key`` is the key, or a key that is unknown.
 
-    def __init__(self, key: tuple[str | int, ...], message: str) -> None:
+    The message quotes neither values nor an unknown key, because the file may be another file than the user believes.
+    """
+
+    def __init__(self, key: tuple[str | int, ...], message: str, *, is_unknown: bool = False) -> None:
         super().__init__(message)
         self.key = key
+        self.is_unknown = is_unknown
 
 
 Parse = Callable[[Any], Any]
@@ -34,7 +39,7 @@ class ConfigurationTable:
 
     def __init__(self, content: Any, key: tuple[str | int, ...]) -> None:
         if not isinstance(content, dict):
-            raise ConfigurationProblem(key, f"takes a table, not {content!r}")
+            raise ConfigurationProblem(key, "takes a table")
         self.content = content
         self.key = key
         self._known: list[str] = []
@@ -47,7 +52,7 @@ class ConfigurationTable:
         try:
             return parse(self.content[name])
         except (ValueError, OptionError) as error:
-            raise ConfigurationProblem((*self.key, name), str(error)) from error
+            raise ConfigurationProblem((*self.key, name), expected_of(error)) from error
 
     def table(self, name: str) -> ConfigurationTable | None:
         """Return the table under a key, or None if the key is missing."""
@@ -68,22 +73,21 @@ class ConfigurationTable:
             if name not in self._known:
                 near = get_close_matches(name, self._known, n=1)
                 known = f"did you mean {near[0]}?" if near else f"the keys are {', '.join(sorted(self._known))}"
-                raise ConfigurationProblem((*self.key, name), f"there is no such key; {known}")
+                raise ConfigurationProblem((*self.key, name), f"there is no such key; {known}", is_unknown=True)
 
 
 def parse_releases(value: Any) -> tuple[Release, ...]:
     """Parse one release of the runtime, or a list of releases."""
-    if not isinstance(value, list):
-        return (parse_release(value),)
-    if not value:
-        raise ValueError("takes a release or a non-empty list of releases")
-    return tuple(dict.fromkeys(map(parse_release, value)))
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str | int | float) for name in names):
+        raise InvalidValueError("takes a release or a non-empty list of releases")
+    return tuple(dict.fromkeys(map(parse_release, names)))
 
 
 def parse_count(value: Any) -> int:
     """Return an integer of at least 0. Raises ValueError for other values."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"takes a whole number of at least 0, not {value!r}")
+        raise InvalidValueError("takes a whole number of at least 0")
     return value
 
 
@@ -95,7 +99,7 @@ def parse_share(value: Any) -> float:
     per_cent = _PER_CENT.fullmatch(value) if isinstance(value, str) else None
     share = float(per_cent[1]) / 100 if per_cent else value
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-        raise ValueError(f'takes a share from 0 to 1, or a string such as "90 %", not {value!r}')
+        raise InvalidValueError('takes a share from 0 to 1, or a string such as "90 %"')
     return float(share)
 
 
@@ -107,13 +111,13 @@ def parse_allowance(value: Any) -> Allowance:
             return Allowance(share=float(per_cent[1]) / 100)
     elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return Allowance(number=value)
-    raise ValueError(f'takes a whole number of at least 0, or a string such as "10 %", not {value!r}')
+    raise InvalidValueError('takes a whole number of at least 0, or a string such as "10 %"')
 
 
 def parse_text(value: Any) -> str:
     """Return a non-empty string. Raises ValueError for other values."""
     if not isinstance(value, str) or not value:
-        raise ValueError(f"takes a string, not {value!r}")
+        raise InvalidValueError("takes a string")
     return value
 
 
@@ -122,7 +126,7 @@ def parse_texts(value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         value = [value]
     if not isinstance(value, list):
-        raise ValueError(f"takes a list of strings, not {value!r}")
+        raise InvalidValueError("takes a list of strings")
     return tuple(map(parse_text, value))
 
 
@@ -140,26 +144,37 @@ def parse_operators(value: Any) -> tuple[str, ...]:
     for name in names:
         if name.isupper() and not is_operator(name):
             near = get_close_matches(name, enum_names("BuiltinOperator").values(), n=1)
-            raise ValueError(f"there is no operator {name}{f'; did you mean {near[0]}?' if near else ''}")
+            raise InvalidValueError(f"there is no such operator{f'; did you mean {near[0]}?' if near else ''}")
     return names
 
 
 def parse_inside(path: str) -> str:
     """Return a path inside the configuration's folder. Raises ValueError for other paths."""
-    if os.path.isabs(path) or ".." in re.split(r"[/\\\\]", path):
-        raise ValueError(f"takes a path inside the folder of this file, not {path!r}")
+    if os.path.isabs(path) or os.path.splitdrive(path)[0] or ".." in re.split(r"[/\\\\]", path):
+        raise InvalidValueError("takes a path inside the folder of this file")
     return path
 
 
-def parse_baseline(value: Any) -> str | None:
-    """Return the path of the baseline, or None for false. Raises ValueError for other values."""
-    return None if value is False else parse_inside(parse_text(value))
+def path_below(root: str, path: str) -> str:
+    """Return the path of a file or folder inside the configuration's folder ``root``, joined with ``root``.
+
+    Raises InvalidValueError if the path, or the place to which links lead, is outside.
+    """
+    joined, folder = os.path.join(root, parse_inside(path)), os.path.realpath(root)
+    if not f"{os.path.realpath(joined)}{os.sep}".startswith(os.path.join(folder, "")):
+        raise InvalidValueError("takes a path inside the folder of this file, but a link leads outside")
+    return joined
+
+
+def parse_baseline(root: str, value: Any) -> str | None:
+    """Return the path of the baseline, joined with the folder ``root``, or None for false. Raises ValueError for other values."""
+    return None if value is False else path_below(root, parse_text(value))
 
 
 def parse_defaults(value: Any) -> str:
     """Return the name of a set of defaults. Raises ValueError for unknown names."""
     if value not in DEFAULT_SETS:
-        raise ValueError(f"takes {' or '.join(DEFAULT_SETS)}, not {value!r}")
+        raise InvalidValueError(f"takes {' or '.join(DEFAULT_SETS)}")
     return str(value)
 
 
@@ -173,7 +188,7 @@ def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
     names = parse_texts(value)
     for name in names:
         if name not in known:
-            raise ValueError(f"there is no target {name!r}; the targets are {', '.join(known)}")
+            raise InvalidValueError(f"there is no such target; the targets are {', '.join(known)}")
     return names
 
 
@@ -186,13 +201,13 @@ def check_version(value: Any) -> None:
     for clause in parse_text(value).split(","):
         match = _CLAUSE.fullmatch(clause)
         if match is None:
-            raise ValueError(f'takes a version such as ">=1.2,<2", not {value!r}')
+            raise InvalidValueError('takes a version such as ">=1.2,<2"')
         limit = _release_numbers(match[2])
         fits = {
             "==": own == limit, "!=": own != limit, "<=": own <= limit, ">=": own >= limit, "<": own < limit, ">": own > limit,
         }[match[1] or "=="]  # fmt: skip
         if not fits:
-            raise ValueError(f"{value} is required, but this is delegate-sim {__version__}")
+            raise InvalidValueError(f"{clause.strip()} is required, but this is delegate-sim {__version__}")
 
 
 def _release_numbers(version: str) -> tuple[int, ...]:

@@ -13,8 +13,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from ..errors import LimitError
+from ..foundation import json_text
 from ..foundation.files import alone_with, read_whole, write_whole
 from ..foundation.printable import printable
+from ..foundation.work_budget import work_budget
 from ..model.model import Model
 from ..results.report.findings import Finding
 from ..runtime.target import Target
@@ -45,19 +48,22 @@ class TimesEntry:
     kernels: Mapping[str, Sum]
 
 
+@work_budget()
 def read_times(path: str) -> dict[EntryKey, TimesEntry]:
     """Read the file; a missing file has no entries. Raises BaselineError with the file's name and the problem."""
     try:
-        content = json.loads(read_whole(path, _LARGEST_FILE).decode("utf-8"))
+        content = json_text.loads(read_whole(path, _LARGEST_FILE).decode("utf-8"), "reading measured times")
         if content["schema"] != SCHEMA:
-            raise ValueError(f"its schema is not {SCHEMA}")
+            raise BaselineError(printable(f"{path}: is not a file of measured times: its schema is not {SCHEMA}"))
         return {EntryKey(str(entry["model"]), str(entry["target"])): _entry(entry) for entry in content["entries"]}
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise BaselineError(printable(f"{path}: is not a file of measured times: {error}")) from error
+    except LimitError as error:
+        raise BaselineError(printable(f"{path}: {error}")) from error
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise BaselineError(printable(f"{path}: is not a file of measured times")) from error
 
 
 def _entry(entry: Mapping[str, Any]) -> TimesEntry:

@@ -5,13 +5,13 @@ Targets of kind micro need no baseline.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import OptionError
 from ..foundation.files import read_whole
+from ..foundation.invalid_value import InvalidValueError
 from ..foundation.printable import printable, shortened
 from ..micro.analysis import analyze
 from ..micro.preparation import MicroNode, Status
@@ -24,9 +24,9 @@ from .configuration_table import (
     ConfigurationProblem,
     ConfigurationTable,
     parse_count,
-    parse_inside,
     parse_patterns,
     parse_text,
+    path_below,
 )
 from .results import FAILED, PASSED, Case
 
@@ -69,14 +69,14 @@ class ConfiguredMicroTarget:
 def parse_kind(value: Any) -> str:
     """Return the kind of a target. Raise ValueError for an unknown kind."""
     if value not in ("delegate", KIND):
-        raise ValueError(f"takes delegate or {KIND}, not {value!r}")
+        raise InvalidValueError(f"takes delegate or {KIND}")
     return str(value)
 
 
 def read_micro_target(name: str, table: ConfigurationTable, root: str) -> ConfiguredMicroTarget:
     """Read a target of kind micro from its table."""
-    resolver = table.take("resolver", lambda value: parse_inside(parse_text(value)))
-    source = None if resolver is None else _resolver(os.path.join(root, resolver), (*table.key, "resolver"))
+    resolver = table.take("resolver", lambda value: path_below(root, parse_text(value)))
+    source = None if resolver is None else _resolver(resolver, (*table.key, "resolver"))
     kernels = table.take("kernels", lambda value: parse_kernels(parse_text(value)), "reference")
     models = table.take("models", parse_patterns)
     max_arena = table.take("max-arena", parse_count)

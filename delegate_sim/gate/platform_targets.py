@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..delegates.base import Delegate
+from ..foundation.invalid_value import InvalidValueError
 
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:
@@ -16,6 +17,6 @@ def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ..
     known = platform.all_releases
     unknown = [one for one in values if str(one) not in known]
     if not values or unknown or len(names) < len(values):
-        raise ValueError(f"takes a release of {platform.key} or a list of releases ({', '.join(known)}), not {value!r}")
+        raise InvalidValueError(f"takes a release of {platform.key} or a list of releases ({', '.join(known)})")
     is_single = len(values) == 1
     return [(() if is_single else (f"{platform.key}-{name}",), {platform.option: name}) for name in dict.fromkeys(names)]

@@ -13,11 +13,16 @@ from ..conversion.convert import Conversion, Limits, convert
 from ..conversion.converters import Route, find_converters, routes
 from ..conversion.settings import FLOAT, Settings, knows, parse_settings
 from ..conversion.sources import find_source
-from ..errors import ModelError
+from ..errors import ModelError, OptionError
+from ..foundation.invalid_value import InvalidValueError
 from ..foundation.printable import printable
-from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_inside, parse_text, parse_texts
+from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_inside, parse_text, parse_texts, path_below
 
+CONSENT_OPTION = "--run-configured-code"
+CONSENT_VARIABLE = "DELEGATE_SIM_RUN_CONFIGURED_CODE"
 _GIB = 1 << 30
+_MOST = 1_000_000
+"""Largest number of seconds or GiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +42,21 @@ class ConfiguredSource:
     data: str | None
     pythons: tuple[str, ...]
     limits: Limits
+    code_key: tuple[str | int, ...] = ()
+    """The first key that names code of the user: a program, or a function of a module. Empty if there is no such key."""
+    code_place: str = ""
+    """The file and the line of ``code_key``."""
 
 
 def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
     """Read a table of ``sources``. Raises ConfigurationProblem if the table is invalid."""
-    text = table.take("source", _place)
+    text = table.take("source", lambda value: _place(root, value))
     if text is None:
         raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')
     limits = Limits()
-    settings = table.take("settings", lambda value: parse_settings(parse_text(value)), FLOAT)
+    settings = table.take("settings", _settings, FLOAT)
     converter = table.take("converter", parse_text, "")
-    data = table.take("data", _place)
+    data = table.take("data", lambda value: _place(root, value))
     pythons = table.take("python", parse_texts, ())
     seconds = table.take("time-limit", _positive, limits.seconds)
     memory = table.take("memory-limit", _positive, limits.memory / _GIB)
@@ -61,14 +70,29 @@ def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSo
         None if data is None else _from(root, data),
         tuple([os.path.join(root, python) for python in pythons]),
         Limits(seconds, round(memory * _GIB)),
+        next(((*table.key, key) for key in ("python", "source", "data") if _names_code(key, table.content.get(key))), ()),
     )
 
 
-def converted(source: ConfiguredSource) -> Conversion:
+def _names_code(key: str, value: Any) -> bool:
+    return bool(value) and (key == "python" or _file_of(value) != value)
+
+
+def converted(source: ConfiguredSource, *, run_configured_code: bool = False) -> Conversion:
     """Convert a source model, or return the cached conversion.
 
-    Raises ModelError if the conversion fails, and OptionError if the calibration data is invalid.
+    If ``run_configured_code`` is False, programs and modules that the configuration names are neither run nor imported. Raises
+    ModelError if the conversion needs them or fails, and OptionError if the calibration data is invalid.
     """
+    if source.code_key and not run_configured_code:
+        what = "program" if source.code_key[-1] == "python" else "module"
+        key = ".".join(map(str, source.code_key[-3:]))
+        raise ModelError(
+            printable(
+                f"{source.code_place}: {key}: names a {what}, which runs only with the option {CONSENT_OPTION} of check (or with "
+                f"{CONSENT_VARIABLE}=1); give it if you trust this file and its repository"
+            )
+        )
     model = find_source(source.text)
     calibration = find_calibration(source.data)
     route = _route(source, routes(model, find_converters(source.pythons or None)))
@@ -96,21 +120,31 @@ def _route(source: ConfiguredSource, candidates: Sequence[Route]) -> Route:
     return next((route for route in able if not route.is_missing), able[0])
 
 
-def _place(value: Any) -> str:
+def _settings(value: Any) -> Settings:
+    try:
+        return parse_settings(parse_text(value))
+    except OptionError as error:
+        raise InvalidValueError('takes settings such as "int8+fixed" (see delegate-sim sweep --help)') from error
+
+
+def _place(root: str, value: Any) -> str:
     """Return the location of a source or of data: a path in the configuration's folder, or the name of a function.
 
     The name of a function starts with a path or with the name of a module.
     """
     text = parse_text(value)
-    parse_inside(text)
-    return text
+    path_below(root, _file_of(text) or ".")
+    return parse_inside(text)
 
 
 def _file_of(text: str) -> str:
-    path, _, function = text.rpartition(":")
-    if not function or not path:
+    """Return the path in the text, or "" if the text is a function of a module such as ``package.nets:make``."""
+    place, _, function = text.rpartition(":")
+    if not place or not function.isidentifier():
         return text
-    return path if path.endswith(".py") else ""
+    if place.endswith(".py"):
+        return place
+    return "" if all(part.isidentifier() for part in place.split(".")) else text
 
 
 def _from(root: str, text: str) -> str:
@@ -119,6 +153,6 @@ def _from(root: str, text: str) -> str:
 
 
 def _positive(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        raise ValueError(f"takes a number above 0, not {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _MOST:
+        raise InvalidValueError(f"takes a number above 0 (at most {_MOST:,})")
     return float(value)

@@ -120,7 +120,7 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
-            path.write_text(options[name], encoding="utf-8")
+            path.write_text(options[name].content or "", encoding="utf-8")
             yield f"--{flag}={path}"
 
 

@@ -22,7 +22,8 @@ def parse_kernels(name: str) -> Kernels:
     for kernels in KERNELS:
         if kernels == name:
             return kernels
-    raise OptionError(f"kernels must be {' or '.join(KERNELS)}, not {name!r}")
+    expected = f"kernels must be {' or '.join(KERNELS)}"
+    raise OptionError(f"{expected}, not {name!r}", expected)
 
 
 @dataclass(frozen=True, slots=True)

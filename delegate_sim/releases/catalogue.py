@@ -105,7 +105,8 @@ def parse_release(text: str) -> Release:
     if release is None or not _is_covered(release):
         known = (*RELEASES, *LITERT_LM_RELEASES)
         near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
-        raise OptionError(f"there is no runtime {text!r}{f'{near} ({listed})' if near else f'; {listed}'}")
+        others = f"{near} ({listed})" if near else f"; {listed}"
+        raise OptionError(f"there is no runtime {text!r}{others}", f"there is no such runtime{others}")
     return release
 
 

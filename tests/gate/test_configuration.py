@@ -113,22 +113,22 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
             "[targets.t]\n",
             "1: targets.t: has no delegate; the delegates are nnapi, gpu, mldrift, vx, ",
         ),
-        ("\n[targets]\nt = 3\n", "3: targets.t: takes a table, not 3"),
-        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no delegate 'nnap'; did you mean nnapi"),
+        ("\n[targets]\nt = 3\n", "3: targets.t: takes a table"),
+        ('\n[targets.t]\ndelegate = "nnap"\n', "3: targets.t.delegate: there is no such delegate; did you mean nnapi"),
         (f"{TARGET}options = {{ feature_level = 3 }}\n", "3: targets.t.options.feature_level: option feature_level of nnapi"),
-        (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options.level: nnapi has no option 'level'"),
-        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no runtime 'tf-9'; the runtimes are tf-2.10"),
+        (f"{TARGET}options = {{ level = 3 }}\n", "3: targets.t.options: nnapi has no such option; its options are "),
+        (f'{TARGET}runtime = "tf-9"\n', "3: targets.t.runtime: there is no such runtime; the runtimes are tf-2.10"),
         (f"{TARGET}runtime = []\n", "3: targets.t.runtime: takes a release or a non-empty list of releases"),
-        (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no runtime 'tf-9'"),
-        (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark, not 'none'"),
-        (f'{TARGET}deleagte = "gpu"\n', "3: targets.t.deleagte: there is no such key; did you mean delegate?"),
-        (f"model = 3\n{TARGET}", "1: model: there is no such key; did you mean models?"),
-        (f"zzz = 3\n{TARGET}", "1: zzz: there is no such key; the keys are baseline, budgets"),
-        (f"models = [3]\n{TARGET}", "1: models: takes a string, not 3"),
-        (f'models = ["/a"]\n{TARGET}', "1: models: takes a path inside the folder of this file, not '/a'"),
-        (f"baseline = true\n{TARGET}", "1: baseline: takes a string, not True"),
-        (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0, not -1"),
-        (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0, not True"),
+        (f'{TARGET}options = {{ release = "tf-9" }}\n', "3: targets.t.options.release: there is no such runtime"),
+        (f'{TARGET}defaults = "none"\n', "3: targets.t.defaults: takes api or benchmark"),
+        (f'{TARGET}deleagte = "gpu"\n', "3: targets.t: there is no such key; did you mean delegate?"),
+        (f"model = 3\n{TARGET}", "1: there is no such key; did you mean models?"),
+        (f"zzz = 3\n{TARGET}", "1: there is no such key; the keys are baseline, budgets"),
+        (f"models = [3]\n{TARGET}", "1: models: takes a string"),
+        (f'models = ["/a"]\n{TARGET}', "1: models: takes a path inside the folder of this file"),
+        (f"baseline = true\n{TARGET}", "1: baseline: takes a string"),
+        (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0"),
+        (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0"),
         (
             f"{TARGET}[budgets]\nmin-delegated-share = 90\n",
             "4: budgets.min-delegated-share: takes a share from 0 to 1, or a string",
@@ -139,10 +139,10 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         ),
         (
             f"{TARGET}[budgets]\nforbid-fallback-ops = ['CONV2D']\n",
-            "4: budgets.forbid-fallback-ops: there is no operator CONV2D; did",
+            "4: budgets.forbid-fallback-ops: there is no such operator; did",
         ),
         (f"{TARGET}[[overrides]]\nmax-partitions = 1\n", "3: overrides.0: names neither models nor targets"),
-        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no target 'u'; the targets are t"),
+        (f"{TARGET}[[overrides]]\ntargets = 'u'\n", "4: overrides.0.targets: there is no such target; the targets are t"),
         (f"{TARGET}[overrides]\n", "3: overrides: must be written as [[overrides]]"),
         (
             f"required-version = '>=99'\n{TARGET}",
@@ -169,7 +169,7 @@ def test_errors_in_a_project_file_name_the_key_below_the_table(write):
     path = write("[project]\nname = 'x'\n\n[tool.delegate-sim.targets.t]\ndelegate = 3\n", "pyproject.toml")
     with pytest.raises(ConfigurationError) as caught:
         read_configuration(path)
-    assert str(caught.value) == f"{path}:5: targets.t.delegate: takes a string, not 3"
+    assert str(caught.value) == f"{path}:5: targets.t.delegate: takes a string"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -10,7 +11,7 @@ from delegate_sim.conversion.convert import Failure, FailureKind
 from delegate_sim.conversion.converters import Converter
 from delegate_sim.gate import source_models as sources_module
 from delegate_sim.gate.check import check_models
-from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from delegate_sim.gate.configuration import ConfigurationError, find_configuration, read_configuration
 from tests.support.conversion.fake_converters import make_environment, make_source
 from tests.support.conversion.sweep_conversions import Fake
 from tests.support.gate_models import upsampler
@@ -122,7 +123,7 @@ def test_a_converter_that_is_missing_says_what_to_install(project):
 def test_an_installed_converter_goes_before_a_missing_one(project):
     project.write(f'{FIXED}\npython = "tools/bin/python"')
     project.convert(Converter("tensorflow", install="pip install x"), TENSORFLOW)
-    (case,) = project.check(update=True)
+    (case,) = project.check(update=True, run_configured_code=True)
     assert case.status == "passed"
 
 
@@ -147,12 +148,12 @@ def test_settings_that_no_converter_knows(project):
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        ('settings = "int9"', "sources.net.settings: int9: there is no quantization 'int9'"),
-        ("settings = 8", "sources.net.settings: takes a string, not 8"),
-        ("time-limit = 0", "sources.net.time-limit: takes a number above 0, not 0"),
-        ('memory-limit = "much"', "sources.net.memory-limit: takes a number above 0, not 'much'"),
+        ('settings = "int9"', 'sources.net.settings: takes settings such as "int8+fixed"'),
+        ("settings = 8", "sources.net.settings: takes a string"),
+        ("time-limit = 0", "sources.net.time-limit: takes a number above 0"),
+        ('memory-limit = "much"', "sources.net.memory-limit: takes a number above 0"),
         ('data = "../inputs.npz"', "sources.net.data: takes a path inside the folder of this file"),
-        ("setting = 1", "sources.net.setting: there is no such key; did you mean settings?"),
+        ("setting = 1", "sources.net: there is no such key; did you mean settings?"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place(project, more, words):
@@ -223,6 +224,75 @@ def fake_python(tmp_path):
     return make_environment(tmp_path / "environment")
 
 
+PROGRAM = """\
+#!/bin/sh
+touch "{mark}"
+"""
+MODULE = "open({mark!r}, 'w').close()\ndef make(): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "more", "key", "what"),
+    [
+        ("net.keras", 'python = "run.sh"', "python", "program"),
+        ("net.keras", 'python = ["none", "run.sh"]', "python", "program"),
+        ("nets.py:make", FIXED, "source", "module"),
+        ("nets:make", FIXED, "source", "module"),
+        ("net.keras", 'settings = "int8"\ndata = "nets.py:make"', "data", "module"),
+    ],
+)
+@pytest.mark.parametrize("folder", [".", "below/it"])
+def test_code_that_a_configuration_names_needs_consent(tmp_path, monkeypatch, source, more, key, what, folder):
+    mark = tmp_path / "mark"
+    make_source(tmp_path, "net")
+    (tmp_path / "run.sh").write_text(PROGRAM.format(mark=mark), encoding="utf-8")
+    (tmp_path / "run.sh").chmod(0o755)
+    (tmp_path / "nets.py").write_text(MODULE.format(mark=str(mark)), encoding="utf-8")
+    text = CONFIGURATION.format(source=source, more=more)
+    (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path / folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    path = os.path.relpath(find_configuration("."))
+    (case,) = check_models(read_configuration(path)).results.cases
+    assert case.status == "unreadable"
+    line = next(number for number, line in enumerate(text.splitlines(), 1) if line.startswith(key))
+    assert case.findings[0].message == (
+        f"{path}:{line}: sources.net.{key}: names a {what}, which runs only with the option --run-configured-code of check "
+        "(or with DELEGATE_SIM_RUN_CONFIGURED_CODE=1); give it if you trust this file and its repository"
+    )
+    assert not mark.exists()
+    check_models(read_configuration(path), run_configured_code=True)
+    assert mark.exists() == (more == 'python = "run.sh"')  # no other case has a converter that imports the module
+
+
+def test_the_other_models_are_checked_without_consent(project, tmp_path):
+    upsampler().write(tmp_path / "other.tflite")
+    project.write('python = "run.sh"')
+    text = (tmp_path / "delegate-sim.toml").read_text("utf-8")
+    (tmp_path / "delegate-sim.toml").write_text(f'models = ["*.tflite"]\n{text}', encoding="utf-8")
+    assert {case.model: case.status for case in project.check(update=True)} == {"net": "unreadable", "other.tflite": "passed"}
+
+
+@pytest.mark.parametrize("key", ["source", "data"])
+def test_a_link_does_not_lead_out_of_the_folder_of_the_configuration(project, tmp_path, key):
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "link.keras").symlink_to(tmp_path / "net.keras")
+    more = "" if key == "source" else 'source = "net.keras"\n'
+    text = f'[sources.net]\n{more}{key} = "link.keras"\n[targets.t]\ndelegate = "gpu"\n'
+    (inside / "delegate-sim.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=rf"sources.net.{key}: takes a path inside the folder .* a link leads outside"):
+        read_configuration(str(inside / "delegate-sim.toml"))
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300", "1_000_001"])
+@pytest.mark.parametrize("key", ["time-limit", "memory-limit"])
+def test_limits_are_numbers_that_a_process_can_have(project, key, value):
+    with pytest.raises(ConfigurationError, match=rf"sources.net.{key}: takes a number above 0 \(at most 1,000,000\)"):
+        project.write(f"{key} = {value}")
+
+
 def test_a_real_process_that_crashes_is_one_finding(tmp_path, monkeypatch, fake_python):
     """With a converter in an environment of its own, which ends with a signal."""
     monkeypatch.chdir(tmp_path)
@@ -231,6 +301,6 @@ def test_a_real_process_that_crashes_is_one_finding(tmp_path, monkeypatch, fake_
     more = f"python = {json.dumps(fake_python)}"
     text = CONFIGURATION.format(source="crashing.keras", more=more)
     (tmp_path / "delegate-sim.toml").write_text(text, encoding="utf-8")
-    (case,) = check_models(read_configuration("delegate-sim.toml")).results.cases
+    (case,) = check_models(read_configuration("delegate-sim.toml"), run_configured_code=True).results.cases
     assert (case.status, case.findings[0].code) == ("unreadable", "failed-conversion")
     assert case.findings[0].message.startswith("crashing.keras: crashed: ")

@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...releases.catalogue import NEWEST, Release
@@ -46,7 +47,7 @@ def devices(value: Any) -> str:
     """Parse the option that selects devices. Valid values are delegate-sim's own names, and upstream's names and numbers."""
     name = str(value).strip().lower()
     if isinstance(value, bool) or name not in _DEVICES:
-        raise ValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1), not {value!r}")
+        raise InvalidValueError(f"takes {DEVICES_WITH_NEURAL_ENGINE} (0) or {ALL_DEVICES} (1)", value)
     return _DEVICES[name]
 
 

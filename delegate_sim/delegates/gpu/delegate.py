@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model import schema
@@ -37,7 +38,7 @@ def backend(value: Any) -> str:
     if name is None:
         return "opencl"
     if name.lower() not in _BACKENDS:
-        raise ValueError(f"takes opencl or opengl, not {value!r}")
+        raise InvalidValueError("takes opencl or opengl", value)
     return _BACKENDS[name.lower()]
 
 
@@ -47,7 +48,7 @@ def operators(value: Any) -> tuple[str, ...]:
     op_names = tuple(name.upper() for name in names(value))
     for name in op_names:
         if name not in known:
-            raise ValueError(f"takes names of builtin operators, and {name!r} is not a builtin operator")
+            raise InvalidValueError("takes names of builtin operators", name)
     return op_names
 
 

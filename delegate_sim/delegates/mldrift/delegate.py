@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
@@ -56,7 +57,7 @@ def backend(value: Any) -> str:
     if name is None:
         return "opencl"
     if name.lower() not in _BACKENDS:
-        raise ValueError(f"takes {', '.join(_KERNELS)}, not {value!r}")
+        raise InvalidValueError(f"takes {', '.join(_KERNELS)}", value)
     return _BACKENDS[name.lower()]
 
 
@@ -64,7 +65,7 @@ def precision(value: Any) -> str:
     """Parse a precision."""
     name = (text(value) or "default").lower()
     if name not in _PRECISIONS:
-        raise ValueError(f"takes {', '.join(_PRECISIONS)}, not {value!r}")
+        raise InvalidValueError(f"takes {', '.join(_PRECISIONS)}", value)
     return name
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import NotSimulatedError
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
@@ -33,7 +34,7 @@ def release(value: Any) -> str:
     """Parse a release of NXP's board support package, such as lf-6.6.23 or lf-6.6.23_2.0.0."""
     name = str(value).strip().partition("_")[0]
     if name not in RULES:
-        raise ValueError(f"takes {', '.join(RULES)}, not {value!r}")
+        raise InvalidValueError(f"takes {', '.join(RULES)}", value)
     return name
 
 

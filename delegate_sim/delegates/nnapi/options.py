@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...nnapi_runtime.types import API_LEVELS
 from ..options import Option, OptionValues, boolean, integer, names, text
 from .android.runtime import NEWEST_RUNTIME, RUNTIMES, android_of, highest_level_of, runtime_level, runtime_name
@@ -28,12 +29,12 @@ def feature_level(value: Any) -> int:
             level = 0
         if level in _LATER_API_LEVELS:
             android = _LATER_API_LEVELS[level]
-            raise ValueError(
+            raise InvalidValueError(
                 f"{level} is the API level of Android {android}, not a feature level; use --android {android} instead"
             )
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
         known = ", ".join(map(str, FEATURE_LEVELS))
-        raise ValueError(f"takes one of {known}, or {', '.join(LEVELS_BY_NAME)}, not {value!r}")
+        raise InvalidValueError(f"takes one of {known}, or {', '.join(LEVELS_BY_NAME)}", value)
     return level
 
 
@@ -46,7 +47,7 @@ def _preference(value: Any) -> str | None:
     if name in (None, "undefined"):
         return None
     if name not in PREFERENCES:
-        raise ValueError(f"takes one of {', '.join(PREFERENCES)} or undefined, not {value!r}")
+        raise InvalidValueError(f"takes one of {', '.join(PREFERENCES)} or undefined", value)
     return name
 
 

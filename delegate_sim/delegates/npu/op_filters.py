@@ -8,11 +8,16 @@ message.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from .re2_patterns import translated
+from ...foundation.files import read_whole
+from ...foundation.invalid_value import InvalidValueError
+from ...foundation.work_budget import spend_steps
+from .re2_patterns import Re2Pattern
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
 _BEHAVIORS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}
@@ -22,9 +27,13 @@ _TOKEN = re.compile(
     | (?P<text>"(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*') | (?P<sign>[{}<>\[\]:;,])""",
     re.VERBOSE,
 )
+_MESSAGE_SIGNS = frozenset("{:<#\n")
 _CLOSING = {"{": "}", "<": ">"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+
+_STEPS_FOR_A_TOKEN = 2
+_LARGEST_FILE = 1 << 20
 
 UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
@@ -45,6 +54,8 @@ class OpFilters:
     behavior: str = NOT_ON_TPU
     patterns: tuple[str, ...] = ()
     fault: str = ""
+    compiled: tuple[Re2Pattern | None, ...] = field(default=(), compare=False)
+    """The patterns, ready to match; None for a pattern that RE2 does not accept."""
 
     @property
     def keeps_all(self) -> bool:
@@ -56,17 +67,53 @@ class OpFilters:
         if not self.patterns or not names:
             return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []
-        for pattern in self.patterns:
+        for pattern, compiled in zip(self.patterns, self.compiled, strict=True):
             if not pattern:
                 lines.append("Empty op_name_pattern in OpFilter.")
                 continue
-            expression = translated(pattern)
-            matched = next((name for name in names if expression is not None and expression.fullmatch(name)), None)
+            matched = next((name for name in names if compiled is not None and compiled.fullmatch(name)), None)
             if matched is not None:
                 where = "will RUN ON TPU" if self.behavior == ON_TPU else "will NOT RUN ON TPU"
                 lines.append(f"Op with output tensor '{matched}' {where} due to {self.behavior} filter pattern '{pattern}'")
                 return FilterMatch(self.behavior == ON_TPU, tuple(lines), pattern)
         return FilterMatch(self.behavior == NOT_ON_TPU, tuple(lines))
+
+
+@dataclass(frozen=True, slots=True)
+class FilterFile:
+    """The value of an option with op filters: the text of the filters, and the path of their file if they are in a file.
+
+    ``content`` is None if the file cannot be read.
+    """
+
+    content: str | None
+    path: str | None = None
+
+    def __str__(self) -> str:
+        # Reports must not show the content of a file. Committed baselines contain this text, so it must not depend on the folder.
+        return (self.content or "") if self.path is None else os.path.basename(self.path)
+
+
+def is_content(value: str) -> bool:
+    """Return whether a text is the content of a filter file, and not the path of the file."""
+    return not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value)
+
+
+def filter_file(value: Any) -> FilterFile | None:
+    """Parse the option ``op_filters``: the text of a filter file, or the path of the file.
+
+    The plugin reports faults in the text later.
+    """
+    if value is None or isinstance(value, FilterFile):
+        return value
+    if not isinstance(value, str):
+        raise InvalidValueError("takes op filters as text, or the path of a file with op filters", value)
+    if is_content(value):
+        return FilterFile(value)
+    try:
+        return FilterFile(read_whole(value, _LARGEST_FILE).decode("utf-8", "replace"), value)
+    except (OSError, ValueError):
+        return FilterFile(None, value)
 
 
 class _FilterFault(Exception):
@@ -80,7 +127,14 @@ def parsed(text: str) -> OpFilters:
         filters = _message(tokens)
     except _FilterFault:
         return OpFilters(fault=UNPARSABLE)
-    return filters
+    return replace(filters, compiled=tuple(map(_compiled, filters.patterns)))
+
+
+def _compiled(pattern: str) -> Re2Pattern | None:
+    try:
+        return Re2Pattern(pattern)
+    except ValueError:
+        return None
 
 
 class _Tokens:
@@ -116,6 +170,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
         if match is None:
             raise _FilterFault
         position = match.end()
+        spend_steps(_STEPS_FOR_A_TOKEN, "reading op filters")
         if match.lastgroup is not None:
             yield match.lastgroup, match.group()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
@@ -32,7 +33,7 @@ def strategy(value: Any) -> str:
     names = {**{name: name for name in STRATEGIES}, **{str(number): name for number, name in enumerate(STRATEGIES)}}
     strategy_name = names.get(str(value).strip().lower())
     if isinstance(value, bool) or strategy_name is None:
-        raise ValueError(f"takes {' or '.join(f'{name} ({number})' for number, name in enumerate(STRATEGIES))}, not {value!r}")
+        raise InvalidValueError(f"takes {' or '.join(f'{name} ({number})' for number, name in enumerate(STRATEGIES))}", value)
     return strategy_name
 
 
@@ -40,7 +41,7 @@ def natural(value: Any) -> int:
     """Parse an integer that is not negative."""
     number = integer(value)
     if number < 0:
-        raise ValueError(f"takes a whole number of 0 or more, not {value!r}")
+        raise InvalidValueError("takes a whole number of 0 or more", value)
     return number
 
 
@@ -51,7 +52,7 @@ def subgraph_numbers(value: Any) -> tuple[int, ...]:
     elif isinstance(value, int) and not isinstance(value, bool):
         value = [value]
     if not isinstance(value, Sequence):
-        raise ValueError(f"takes indices of subgraphs, separated by commas, not {value!r}")
+        raise InvalidValueError("takes indices of subgraphs, separated by commas", value)
     return tuple([natural(number) for number in value])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...rules.book import RuleBook, Unknown
 from ...rules.source import Repository, Source
 from ..base import Delegate
@@ -20,14 +21,14 @@ _STRATEGIES = ("Performance", "Size")
 
 def _strategy(value: Any) -> str:
     if value not in _STRATEGIES:
-        raise ValueError(f"takes {' or '.join(_STRATEGIES)}, not {value!r}")
+        raise InvalidValueError(f"takes {' or '.join(_STRATEGIES)}", value)
     return str(value)
 
 
 def _size(value: Any) -> int:
     number = integer(value)
     if number < 0:
-        raise ValueError(f"takes a number of bytes, not {value!r}")
+        raise InvalidValueError("takes a number of bytes", value)
     return number
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...foundation.invalid_value import InvalidValueError
 from ...rules.book import RuleBook
 from ..options import Option, OptionValues
 from ..traits import LogTraits
@@ -18,7 +19,7 @@ def release(value: Any) -> str:
     """Parse a release of NXP's board support package, such as lf-5.15.71 or lf-5.15.71_2.2.0."""
     name = str(value).strip().partition("_")[0]
     if name not in NXP_RULES:
-        raise ValueError(f"takes {' or '.join(NXP_RULES)}, not {value!r}")
+        raise InvalidValueError(f"takes {' or '.join(NXP_RULES)}", value)
     return name
 
 

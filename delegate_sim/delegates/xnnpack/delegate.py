@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from ...foundation.invalid_value import InvalidValueError
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
@@ -35,10 +36,10 @@ def _bits(value: Any) -> int:
         try:
             value = int(value, 16)
         except ValueError:
-            raise ValueError(f"takes a whole number, not {value!r}") from None
+            raise InvalidValueError("takes a whole number", value) from None
     bits = integer(value)
     if bits < 0:
-        raise ValueError(f"takes a bitmask of known flags, not {bits}")
+        raise InvalidValueError("takes a bitmask of known flags", bits)
     return bits
 
 

@@ -12,8 +12,11 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ...errors import LimitError
+from ...foundation import json_text
 from ...foundation.files import alone_with, read_whole, write_whole
 from ...foundation.printable import printable
+from ...foundation.work_budget import work_budget
 from .content import SCHEMA, baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
@@ -28,9 +31,11 @@ __all__ = [
 ]
 
 _LARGEST_FILE = 256 << 20
+_READING = "reading the baseline"
 _MERGE_MARKER = re.compile(r"^(?:<{7}|>{7}|\|{7})(?: |$)|^={7}$", re.MULTILINE)
 
 
+@work_budget()
 def read_baseline(path: str) -> Baseline:
     """Read a baseline. A missing file is an empty baseline. Raises BaselineError if the file is invalid or cannot be read."""
     try:
@@ -40,11 +45,15 @@ def read_baseline(path: str) -> Baseline:
     except (OSError, UnicodeDecodeError) as error:
         raise BaselineError(printable(f"{path}: {getattr(error, 'strerror', None) or 'is not UTF-8 text'}")) from error
     try:
-        content = json.loads(text)
+        content = json_text.loads(text, _READING)
+    except LimitError as error:
+        raise BaselineError(printable(f"{path}: {error}")) from error
     except (ValueError, RecursionError) as error:  # a number with thousands of digits also raises ValueError
         raise BaselineError(printable(f"{path}: {_fault(path, text, error)}")) from error
     try:
         return baseline_of(content)
+    except LimitError as error:
+        raise BaselineError(printable(f"{path}: {error}")) from error
     except Unexpected as error:
         raise BaselineError(printable(f"{path}: is not a baseline: {error}")) from error
 
@@ -57,8 +66,8 @@ def update_baseline(path: str, changed: Mapping[EntryKey, Entry], removed: Itera
     """
     try:
         with alone_with(path):
-            before = read_baseline(path)
-            entries = {key: entry for key, entry in before.entries.items() if key not in set(removed)} | dict(changed)
+            before, dropped = read_baseline(path), set(removed)
+            entries = {key: entry for key, entry in before.entries.items() if key not in dropped} | dict(changed)
             text = baseline_text(Baseline(entries, before.packed))
             if before.entries and before.packed and text == baseline_text(before):
                 return False

@@ -22,15 +22,15 @@ def baseline_of(content: Any) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
     if schema not in (SCHEMA, FIRST_SCHEMA):
-        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
+        raise Unexpected(f"it has another schema, but this delegate-sim reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
     packed: dict[str, str] = {}
     if schema == SCHEMA:
         packed = _packed(_get(content, "models", list, "the file"))
-        outlines = {sha256: _unpacked(sha256, text) for sha256, text in packed.items()}
+        outlines = {sha256: _unpacked(number, text) for number, (sha256, text) in enumerate(packed.items())}
     else:
         outlines = {
-            sha256: tuple(map(_subgraph, _list(subgraphs, f"models.{sha256}")))
-            for sha256, subgraphs in _get(content, "models", dict, "the file").items()
+            sha256: tuple(map(_subgraph, _list(subgraphs, f"models[{number}]")))
+            for number, (sha256, subgraphs) in enumerate(_get(content, "models", dict, "the file").items())
         }
     entries: dict[EntryKey, Entry] = {}
     for number, item in enumerate(_get(content, "entries", list, "the file")):
@@ -50,11 +50,11 @@ def _packed(items: list[Any]) -> dict[str, str]:
     return texts
 
 
-def _unpacked(sha256: str, text: str) -> tuple[SubgraphOutline, ...]:
+def _unpacked(number: int, text: str) -> tuple[SubgraphOutline, ...]:
     try:
         return unpacked(text)
     except ValueError as error:
-        raise Unexpected(f"the outline of the model {sha256} cannot be read: {error}") from error
+        raise Unexpected(f"the outline models[{number}] cannot be read: {error}") from error
 
 
 def _outcome(written: str, delegated_nodes: int) -> str:
@@ -74,7 +74,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     def count(name: str) -> int:
         value: int = _get(item, name, int, where)
         if value < 0:
-            raise Unexpected(f"{where}.{name} is {value}")
+            raise Unexpected(f"{where}.{name} is below 0")
         return value
 
     if not isinstance(item, dict):
@@ -83,7 +83,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         raise Unexpected(f"{where}.sha256 is the digest of a model that is missing from models")
     outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
-        raise Unexpected(f"{where}.outcome has an unknown value, {outcome!r}")
+        raise Unexpected(f"{where}.outcome has an unknown value")
     measures = Measures(
         outcome,
         count("nodes"),

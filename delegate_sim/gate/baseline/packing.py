@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ...foundation import json_text
 from ...foundation.limits import how_to_raise, raised
+from ...foundation.work_budget import spend_bytes, spend_steps
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 
 _LARGEST = 1 << 28
 """Largest size of an unpacked outline, in bytes."""
 _MOST_NODES = 1 << 24
+_CHUNK = 1 << 20
+_RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_READING = "reading the baseline"
 
 
 def packed(outline: Sequence[SubgraphOutline]) -> str:
@@ -33,13 +39,22 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
 def unpacked(text: str) -> tuple[SubgraphOutline, ...]:
     """Return the outline in a packed string. Raises ValueError if the string is invalid."""
     try:
-        most, stream = raised(_LARGEST), zlib.decompressobj()
-        content = stream.decompress(base64.b64decode(text, validate=True), most)
-        if stream.unconsumed_tail:
+        content = _decompressed(base64.b64decode(text, validate=True)).decode("utf-8")
+        return tuple([_subgraph(*item) for item in json_text.loads(content, _READING)])
+    except (zlib.error, TypeError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError("it is not an outline") from error
+
+
+def _decompressed(data: bytes) -> bytes:
+    most, stream, content = raised(_LARGEST), zlib.decompressobj(), bytearray()
+    while data and not stream.eof:
+        chunk = stream.decompress(data, min(_CHUNK, most + 1))
+        spend_bytes(len(chunk), _READING)
+        content += chunk
+        if len(content) > most:
             raise ValueError(f"an outline of more than {most:,} bytes{how_to_raise()}")
-        return tuple([_subgraph(*item) for item in json.loads(content)])
-    except (zlib.error, TypeError, RecursionError) as error:
-        raise ValueError(str(error)) from error
+        data = stream.unconsumed_tail
+    return bytes(content)
 
 
 def ranges(nodes: Iterable[int]) -> str:
@@ -62,13 +77,14 @@ def read_ranges(text: str) -> list[int]:
     nodes: list[int] = []
     most = raised(_MOST_NODES)
     for span in text.split(",") if text else ():
-        first, dash, last = span.partition("-")
-        start, end = int(first), int(last if dash else first)
+        match = _RANGE.fullmatch(span)
+        start, end = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
         if not 0 <= start <= end < most:
-            raise ValueError(f"{span!r} is not a range of nodes")
-        nodes += range(start, end + 1)  # bounded: below the limit
-        if len(nodes) > most:
+            raise ValueError("there is a text that is not a range of nodes, such as 3-5")
+        if len(nodes) + end - start >= most:
             raise ValueError(f"more than {most:,} nodes{how_to_raise()}")
+        spend_steps(end - start + 1, _READING)
+        nodes += range(start, end + 1)  # bounded: below the limit
     return nodes
 
 
@@ -89,7 +105,7 @@ def _subgraph(name: Any, inputs: Any, nodes: Any) -> SubgraphOutline:
 
 def _node(op: Any, version: Any, inputs: Any, outputs: Any) -> NodeOutline:
     if not isinstance(version, int):
-        raise TypeError(f"{version!r} is not a version")
+        raise TypeError("a version is not a number")
     return NodeOutline(_text(op), version, tuple(map(_operand, inputs)), tuple([_output(*item) for item in outputs]))
 
 
@@ -99,5 +115,5 @@ def _output(name: Any, kind: Any) -> Output:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a string")
+        raise TypeError("a name is not a string")
     return value

@@ -10,6 +10,7 @@ import re
 import pytest
 
 from delegate_sim.gate import check as gate_check
+from fixtures.bundles import zip_bytes
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import chain_model
 
@@ -368,7 +369,7 @@ def test_targets_can_be_chosen(gated, run):
             None,
             "found neither delegate-sim.toml nor pyproject.toml with [tool.delegate-sim] in this folder or its parent folders",
         ),
-        ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings, not 3"),
+        ("models = 3\n", "delegate-sim.toml:1: models: takes a list of strings"),
         ('models = ["none/*"]\n[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: no file matches none/*, so there is"),
         ('[targets.t]\ndelegate = "gpu"\n', "delegate-sim.toml: names no model, so there is nothing to check"),
     ],
@@ -498,3 +499,24 @@ def test_standard_input_has_no_place_in_a_baseline(run):
     result = run("check", "-")
     assert result.exit_code == 2
     assert "give a file instead of - (standard input)" in result.stderr
+
+
+def test_code_that_the_configuration_names_runs_only_with_consent(repository, run, monkeypatch):
+    mark = repository / "mark"
+    (repository / "run.sh").write_text(f'#!/bin/sh\ntouch "{mark}"\n', encoding="utf-8")
+    (repository / "run.sh").chmod(0o755)
+    (repository / "net.keras").write_bytes(zip_bytes({"config.json": b"{}"}))
+    text = '[sources.net]\nsource = "net.keras"\npython = "run.sh"\n[targets.t]\ndelegate = "nnapi"\n'
+    (repository / CONFIGURATION).write_text(text, encoding="utf-8")
+    result = run("check", "--update")
+    assert (result.exit_code, mark.exists()) == (2, False)
+    assert result.stderr.splitlines() == [
+        "error: delegate-sim.toml:3: sources.net.python: names a program, which runs only with the option --run-configured-code "
+        "of check (or with DELEGATE_SIM_RUN_CONFIGURED_CODE=1); give it if you trust this file and its repository"
+    ]
+    monkeypatch.setenv("DELEGATE_SIM_RUN_CONFIGURED_CODE", "0")
+    assert (run("check", "--update").exit_code, mark.exists()) == (2, False)
+    assert (run("check", "--update", "--run-configured-code").exit_code, mark.exists()) == (2, True)
+    mark.unlink()
+    monkeypatch.setenv("DELEGATE_SIM_RUN_CONFIGURED_CODE", "1")
+    assert (run("check", "--update").exit_code, mark.exists()) == (2, True)

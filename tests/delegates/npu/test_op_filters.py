@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE, parsed
+from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE, filter_file, parsed
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation import work_budget
 
 
 @pytest.mark.parametrize(
@@ -48,3 +52,45 @@ def test_empty_patterns_are_skipped_with_a_warning():
     match = parsed('filters { } filters { op_name_pattern: "a" }').match(["a"])
     assert not match.is_kept
     assert match.lines[0] == "Empty op_name_pattern in OpFilter."
+
+
+def test_the_report_names_the_file_of_filters_alone(tmp_path):
+    path = tmp_path / "secret.txt"
+    path.write_text("TOKEN=abc\n", encoding="utf-8")
+    file = filter_file(str(path))
+    assert (str(file), file.content) == ("secret.txt", "TOKEN=abc\n")
+    assert str(filter_file("filters { }")) == "filters { }"
+
+
+def test_files_of_one_name_are_different_values(tmp_path):
+    paths = [tmp_path / name / "filters.txt" for name in "ab"]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(f'filters {{ op_name_pattern: "{path.parent.name}" }}', encoding="utf-8")
+    assert len({filter_file(str(path)) for path in paths}) == 2
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "large", "missing"])
+def test_what_is_no_small_regular_file_is_not_read(tmp_path, kind):
+    path = tmp_path / "filters"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "large":
+        path.write_bytes(bytes((1 << 20) + 1))
+    assert filter_file(str(path)).content is None
+
+
+def test_patterns_that_take_exponential_time_in_re():
+    filters = parsed('filters { op_name_pattern: "((a|a)*)*b" }')
+    assert [filters.match([name]).is_kept for name in ("a" * 500, "a" * 500 + "b")] == [True, False]
+
+
+def test_the_parts_of_a_file_use_up_the_budget(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 1000)
+    with (
+        work_budget.work_budget(),
+        pytest.raises(LimitError, match="reading op filters takes more than the limit of 1,000 steps"),
+    ):
+        parsed("filters { } " * 1000)

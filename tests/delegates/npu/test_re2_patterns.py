@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import random
+import re
 
-from delegate_sim.delegates.npu.re2_patterns import translated
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from delegate_sim.delegates.npu import re2_patterns
+from delegate_sim.delegates.npu.re2_patterns import Re2Pattern
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation import work_budget
 
 
 @pytest.mark.parametrize(
@@ -32,11 +40,84 @@ from delegate_sim.delegates.npu.re2_patterns import translated
     ],
 )
 def test_patterns(pattern, name, matches):
-    assert bool(translated(pattern).fullmatch(name)) == matches
+    assert Re2Pattern(pattern).fullmatch(name) == matches
 
 
 @pytest.mark.parametrize(
     "pattern", ["(", "a)", "(?=a)", r"(a)\1", "a**", "a*+", "a{1001}", "[", "[[:none:]]", r"\k", "(?U)a", "\\", "*"]
 )
 def test_patterns_that_re2_does_not_take(pattern):
-    assert translated(pattern) is None
+    with pytest.raises(ValueError, match="RE2 does not accept"):
+        Re2Pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a{100}){11}", "(?:a{2,}){501}", "a{2,1}", "a{99999999999}", "{2}", "(|*)", "[b-a]", "(" * 5000]
+)
+def test_further_patterns_that_re2_does_not_take(pattern):
+    with pytest.raises(ValueError, match="RE2 does not accept"):
+        Re2Pattern(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "matches"),
+    [
+        ("(a{100}){10}", "a" * 1000, True),
+        ("(a{100}){10}", "a" * 999, False),
+        ("a(?i)b|c", "C", True),
+        ("a(?i)b|c", "ac", False),
+        (r"\Qab\E*", "abb", True),
+        ("(?m)a$\n^b", "a\nb", True),
+        ("a$\nb", "a\nb", False),
+        (r"(?m-i:a$)\n(?-m)b$", "a\nb", True),
+        ("^*a", "a", True),
+        (r"\ba\b.\Bb", "a b", False),
+        (r"\ba\b..\Bb", "a xb", True),
+        ("", "", True),
+        ("a|", "", True),
+        ("(?i)[a-c]{2,}?", "BcA", True),
+    ],
+)
+def test_further_patterns(pattern, name, matches):
+    assert Re2Pattern(pattern).fullmatch(name) == matches
+
+
+PARTS = st.recursive(
+    st.sampled_from(["a", "b", "1", ".", "[ab]", "[^a]", r"\d", r"\W", r"\b", r"\B", "^", r"\A", "(?i:A)", "(?s:.)", r"\n"]),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map("".join),
+        st.lists(inner, min_size=2, max_size=3).map(lambda parts: f"({'|'.join(parts)})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{1,}", "{0,2}", "*?"])).map(
+            lambda part: f"(?:{part[0]}){part[1]}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(PARTS, st.text("ab1_ \n", max_size=6))
+def test_a_pattern_that_re_also_takes_matches_the_same(pattern, name):
+    assert Re2Pattern(pattern).fullmatch(name) == bool(re.compile(pattern, re.ASCII).fullmatch(name))
+
+
+@pytest.mark.parametrize("pattern", ["((a|a)*)*b", "(a*)*b", ".*a.*a.*a.*a.*a.*b", "(a+){10}(a+){20}b", "(|a)*b", "([^b]*a?)*b"])
+def test_the_work_grows_with_the_length_of_the_name(pattern, monkeypatch):
+    def steps(length):
+        spent = []
+        monkeypatch.setattr(re2_patterns, "spend_steps", lambda count, activity: spent.append(count))
+        names = ["".join(chr(97 + 2 * (7 * place % 11 < 5)) for place in range(length)), "a" * length]
+        assert not any(map(Re2Pattern(pattern).fullmatch, names))
+        return sum(spent)
+
+    assert steps(400) <= 2.2 * steps(200)
+
+
+def test_large_patterns_and_names_use_up_the_budget(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    with pytest.raises(
+        LimitError, match="matching names with the patterns of op filters takes more than the limit of 20,000 steps"
+    ):
+        Re2Pattern("(ab){1000}c{1000}" * 5)
+    with work_budget.work_budget(), pytest.raises(LimitError, match="matching names"):
+        Re2Pattern("(a|b)*a(a|b){100}").fullmatch("".join(random.Random(1).choices("ab", k=5000)))

@@ -6,18 +6,20 @@ For each device, the profile lists supported operations, costs, and operations t
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....foundation.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....nnapi_runtime.types import feature_level as level_of
 from ...driver import StageSignature
-from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
+from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
 SCHEMA = "delegate-sim/devices/1"
@@ -46,7 +48,7 @@ class ProfiledDevice:
     cannot_compile: frozenset[int] = frozenset()
     largest: int | None = None
     is_updatable: bool = False
-    refuses: tuple[StageSignature, ...] = ()
+    refuses: frozenset[StageSignature] = frozenset()
     """Operations that the device does not support with certain input types and shapes."""
 
     def accepts(self, model: NnModel, operation: NnOperation) -> bool:
@@ -59,11 +61,8 @@ class ProfiledDevice:
 
     def _refuses(self, model: NnModel, operation: NnOperation) -> bool:
         name = OperationType(operation.type).name
-        signatures = [signature for signature in self.refuses if signature.operation == name]
-        if not signatures:
-            return False
         types, shapes = input_signature(model, operation)
-        return any(signature.types in (None, types) and signature.shapes in (None, shapes) for signature in signatures)
+        return any(StageSignature(name, *pair) in self.refuses for pair in itertools.product((None, types), (None, shapes)))
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
         """Return whether the driver can compile these operations as one step."""
@@ -102,7 +101,7 @@ def devices_profile(value: Any) -> DevicesProfile:
     if isinstance(value, DevicesProfile):
         return value
     if not isinstance(value, str | os.PathLike):
-        raise ValueError(f"takes the path of a device profile, not {value!r}")
+        raise InvalidValueError("takes the path of a device profile", value)
     return read_devices(os.fspath(value))
 
 
@@ -118,13 +117,14 @@ def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     entry.take("schema", schema(SCHEMA), is_required=True)
     devices = tuple([_device(device) for device in entry.entries("devices")])
     entry.finish()
-    names = [device.name for device in devices]
-    for place, name in enumerate(names):
-        if name in names[:place] or name == REFERENCE_DEVICE:
+    names: set[str] = set()
+    for place, name in enumerate([device.name for device in devices]):
+        if name in names or name == REFERENCE_DEVICE:
             what = (
                 "is NNAPI's own CPU; remove it, because it is always present" if name == REFERENCE_DEVICE else "is listed twice"
             )
-            raise ProfileProblem(("devices", place, "name"), f"{shown(name)} {what}")
+            raise ProfileProblem(("devices", place, "name"), what)
+        names.add(name)
     return DevicesProfile(devices, path)
 
 
@@ -143,7 +143,7 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
         bool(entry.take("updatable", boolean)),
-        tuple([_signature(signature) for signature in entry.entries("refuses")]),
+        frozenset([_signature(signature) for signature in entry.entries("refuses")]),
     )
     entry.finish()
     return device
@@ -172,28 +172,28 @@ def _costs(execution: float | None, power: float | None, performance: Mapping[st
 def _level(value: Any) -> int:
     level = LEVELS_BY_NAME.get(str(value), value)
     if isinstance(value, bool) or level not in FEATURE_LEVELS:
-        raise ValueError(f"takes one of {', '.join(map(str, FEATURE_LEVELS))} or {', '.join(LEVELS_BY_NAME)}, not {shown(value)}")
+        raise InvalidValueError(f"takes one of {', '.join(map(str, FEATURE_LEVELS))} or {', '.join(LEVELS_BY_NAME)}")
     return int(level)
 
 
 def _cost(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
-        raise ValueError(f"takes a number of 0 or more (the CPU has 1), not {shown(value)}")
+        raise InvalidValueError("takes a number of 0 or more (the CPU has 1)")
     return float(value)
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
     """Parse a table of costs by operand type. Each cost is one number, or an execution time and a power."""
     if not isinstance(value, dict):
-        raise ValueError(f"takes a table with a number for each operand type, not {shown(value)}")
+        raise InvalidValueError("takes a table with a number for each operand type")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)
     costs = {}
     for name, given in value.items():
         if name not in known:
-            raise ValueError(f"there is no operand type {shown(name)}; the types are {', '.join(known)}")
+            raise InvalidValueError(f"has an unknown operand type; the types are {', '.join(known)}")
         pair = given if isinstance(given, list) else [given, given]
         if len(pair) != 2:
-            raise ValueError(f"{name} takes an execution time and a power, not {shown(given)}")
+            raise InvalidValueError(f"{name} takes an execution time and a power")
         costs[name] = DeviceCost(_cost(pair[0]), _cost(pair[1]))
     return costs
 
@@ -205,7 +205,7 @@ def _operations(value: Any) -> frozenset[int]:
 def _operation(value: Any) -> str:
     name = text(value)
     if name not in OperationType.__members__:
-        raise ValueError(f"NNAPI has no operation {shown(value)}")
+        raise InvalidValueError("NNAPI has no such operation")
     return OperationType[name].name
 
 
@@ -216,5 +216,5 @@ def _types(value: Any) -> frozenset[int]:
 def _type_names(value: Any) -> tuple[str, ...]:
     for name in texts(value):
         if name not in OperandType.__members__:
-            raise ValueError(f"NNAPI has no operand type {shown(name)}")
+            raise InvalidValueError("NNAPI has no such operand type")
     return texts(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
+from ....foundation.invalid_value import InvalidValueError
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
@@ -29,7 +30,7 @@ def runtime_name(value: Any) -> str:
     """Parse the name of a runtime: an Android release, or "none"."""
     name = NO_RUNTIME if value is None else str(value).strip().lower()
     if isinstance(value, bool) or name not in RUNTIMES:
-        raise ValueError(f"takes one of {', '.join(RUNTIMES)}, not {value!r}")
+        raise InvalidValueError(f"takes one of {', '.join(RUNTIMES)}", value)
     return name
 
 

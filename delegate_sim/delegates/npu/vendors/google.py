@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from ....foundation.files import read_whole
 from ....graph.graph import Graph
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
@@ -18,7 +16,7 @@ from ...options import Option, OptionValues
 from ..composites import COMPOSITE, composite_name, present
 from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
 from ..loader_facts import file_facts
-from ..op_filters import UNPARSABLE, UNREADABLE, OpFilters, parsed
+from ..op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..published_remedies import GOOGLE
 from ..rules import BOOKS
@@ -34,44 +32,10 @@ _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
 """From this release on, the plugin logs the first unselected composite of each subgraph twice."""
 
-_MESSAGE_SIGNS = frozenset("{:<#\n")
-
-
-class FilterFile(str):
-    """The text of a filter file. If the file cannot be read, the path of the file replaces the text."""
-
-    __slots__ = ("is_unreadable",)
-    is_unreadable: bool
-
-
-def op_filters(value: Any) -> FilterFile:
-    """Parse the option ``op_filters``: the text of a filter file, or the path of the file.
-
-    The plugin reports faults in the text later.
-    """
-    if isinstance(value, FilterFile):
-        return value
-    if value is not None and not isinstance(value, str):
-        raise ValueError(f"takes op filters as text, or the path of a file with op filters, not {value!r}")
-    if value is None:
-        return _filter_file("", is_unreadable=True)
-    if not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value):
-        return _filter_file(value, is_unreadable=False)
-    try:
-        return _filter_file(read_whole(value).decode("utf-8", "replace"), is_unreadable=False)
-    except (OSError, ValueError):
-        return _filter_file(value, is_unreadable=True)
-
-
-def _filter_file(content: str, *, is_unreadable: bool) -> FilterFile:
-    filter_file = FilterFile(content)
-    filter_file.is_unreadable = is_unreadable
-    return filter_file
-
 
 @functools.lru_cache(maxsize=8)
-def _filters(content: str, is_unreadable: bool) -> OpFilters:
-    return OpFilters(fault=UNREADABLE) if is_unreadable else parsed(content)
+def _filters(file: FilterFile) -> OpFilters:
+    return OpFilters(fault=UNREADABLE) if file.content is None else parsed(file.content)
 
 
 class GooglePlugin(NpuPlugin):
@@ -95,9 +59,11 @@ class GooglePlugin(NpuPlugin):
         *COMMON_OPTIONS,
         Option(
             "op_filters",
-            op_filters,
+            filter_file,
             None,
             "a file of op filters, or its text, in the format of google_tensor_op_filters_proto (from litert-2.1.5 on)",
+            is_path=True,
+            is_content=is_content,
         ),
     )
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))
@@ -113,7 +79,7 @@ class GooglePlugin(NpuPlugin):
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
         if not fault:
             return lines, None
-        place = options["op_filters"] if fault == UNREADABLE else "the given text"
+        place = options["op_filters"].path or "the given text"
         action = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
         line = f"Failed to {action}: {place}"
         return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
@@ -155,8 +121,8 @@ def _is_filtered(verdict: Verdict) -> bool:
 
 
 def _filters_of(options: OptionValues) -> OpFilters:
-    content: FilterFile | None = options["op_filters"]
-    return OpFilters() if content is None else _filters(str(content), content.is_unreadable)
+    file: FilterFile | None = options["op_filters"]
+    return OpFilters() if file is None else _filters(file)
 
 
 DELEGATE = GooglePlugin()
