@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.address import split_address
+from ..errors import LimitError
 from ..foundation.files import keep_inputs
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows
 from .local import answers_here
-from .output import Format, format_for
+from .output import Format, format_for, read_tables
 from .schema import CAUSES, RUNS
 from .totals import Totals
 
@@ -63,7 +64,7 @@ def scan(
         raise ScanError(f"{output}: this output file is one of the models; choose another output file")
     journal = Journal(f"{output}.journal")
     try:
-        _take_over(journal, output, file_format)
+        _take_over(journal, output)
         judged = unchanged = 0
         is_interrupted = has_fault = False
         jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
@@ -90,12 +91,15 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
     return answers_here(jobs, count, engine.processes)
 
 
-def _take_over(journal: Journal, output: str, file_format: Format) -> None:
+def _take_over(journal: Journal, output: str) -> None:
     try:
-        journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
-    except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
+        journal.take_over(read_tables(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+    except (ValueError, TypeError, OverflowError, RecursionError, csv.Error, sqlite3.Error) as error:
         journal.remove()  # the journal is still empty
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
+    except LimitError as error:
+        journal.remove()
+        raise ScanError(f"{output}: {error.reason}") from error
     except OSError as error:
         journal.remove()
         raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
