@@ -11,9 +11,8 @@ import click
 
 from delegate_sim.foundation.outputs import declare_outputs
 from delegate_sim.scan.output import format_for
-from delegate_sim.scan.questions import VIEWS, Result, ask
+from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
 from delegate_sim.scan.target_totals import TargetTotals
-from delegate_sim.scan.totals import totals_of
 
 from ..console.layout import counted, message
 from ..console.output_file import FileCommand, output_option
@@ -63,17 +62,17 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give two scans, the earlier scan first")
     declare_outputs([], [file for scan in scans for _, file in format_for(scan).files(scan)])
-    result = ask(scans, VIEWS[name].sql if name is not None else str(sql))
-    write_result(form, output, lambda: _entries(result), lambda: _text(scans[-1], name, result), lambda: _csv(result))
+    result, totals = ask_with_totals(scans, VIEWS[name].sql) if name is not None else (ask(scans, str(sql)), {})
+    write_result(form, output, lambda: _entries(result), lambda: _text(totals, name, result), lambda: _csv(result))
     return DONE
 
 
-def _text(scan: str, name: str | None, result: Result) -> Iterator[Line]:
+def _text(totals: Mapping[str, TargetTotals], name: str | None, result: Result) -> Iterator[Line]:
     """Yield the text of a result. For the top causes, the text begins with the verdicts on the targets."""
     if name not in (_DEFAULT_VIEW, _CHANGES_VIEW):
         yield from _lines(result)
         return
-    for verdict in TargetTotals.verdicts(totals_of(scan).targets):
+    for verdict in TargetTotals.verdicts(totals):
         yield from paragraph(message(verdict), width(), "", "  ", style="bold")
     rows = [dict(zip(result.columns, row, strict=True)) for row in result.rows]
     yield from _change_lines(rows) if name == _CHANGES_VIEW else _cause_lines(rows)

@@ -1,35 +1,63 @@
-"""The members of zip and tar archives."""
+"""The members of zip archives and of compressed files."""
 
 from __future__ import annotations
 
-import tarfile
+import io
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
-from typing import IO, cast
+from typing import BinaryIO, cast
 
+from ..errors import LimitError
 from ..foundation.files import file_content
-from .bundle_error import BundleError
-from .member import Member, copy_bounded, stored_member
-from .ranged import Content, opened
+from ..foundation.work_budget import spend_steps
+from .bundle_error import READING, BundleError
+from .decompression import BZIP2, DEFLATE, FILES, Compression, decompressed, lzma_of
+from .member import Member, Unpacking, copy_bounded
+from .ranged import Content, ContentFile, part_of, pieces
 
 _LOCAL_HEADER = 30
-_ENCRYPTED = 1
+_LOCAL_MAGIC = b"PK\x03\x04"
+_ENCRYPTED, _HAS_END_MARK, _UTF8 = 1, 1 << 1, 1 << 11
+_STEPS_FOR_A_MEMBER = 10
+_STEPS_FOR_A_BZIP2_BLOCK = 50_000
+"""To return the first bytes, bzip2 decompresses a block of 900,000 bytes."""
+_DIRECTORY_BYTES_IN_A_STEP = 4
+"""An entry of the directory has at least 46 bytes, and ``zipfile`` takes about ten microseconds for it."""
 
 
 def read_zip(content: Content) -> Sequence[Member]:
-    """Return the files in a zip archive. Raises BundleError."""
+    """Return the files in a zip archive. Raises BundleError, or LimitError if there are too many."""
+    return [_zip_member(content, entry) for entry in read_directory(content).infolist() if entry.filename and not entry.is_dir()]
+
+
+def read_directory(content: Content) -> zipfile.ZipFile:
+    """Return the directory of a zip archive. Raises BundleError, or LimitError if there are too many entries.
+
+    The entries do not share bytes. Use ``copy_entry`` to read them: ``zipfile`` may decompress any number of bytes at once.
+    """
     try:
-        archive = zipfile.ZipFile(opened(content))
-        entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, UnicodeDecodeError) as error:
+        archive = zipfile.ZipFile(cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, _DirectoryFile(content)))))
+    except (BundleError, LimitError, MemoryError):
+        raise
+    except Exception as error:  # zipfile does not document all its errors
         raise BundleError(f"is a damaged zip archive: {error}") from error
-    refuse_overlaps(entries)
-    return [_zip_member(archive, content, entry) for entry in entries if entry.filename and not entry.is_dir()]
+    entries = archive.infolist()
+    spend_steps(_STEPS_FOR_A_MEMBER * len(entries), READING)
+    _refuse_overlaps(entries)
+    return archive
 
 
-def refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
+class _DirectoryFile(ContentFile):
+    """The bytes of an archive of which ``zipfile`` reads the directory. Each byte is counted before it is read."""
+
+    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+        spend_steps(len(buffer) // _DIRECTORY_BYTES_IN_A_STEP, READING)
+        return super().readinto(buffer)
+
+
+def _refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
     """Raise BundleError if two entries share bytes. Shared bytes would let a small archive expand to any size."""
     end, before = 0, ""
     for entry in sorted(entries, key=lambda entry: entry.header_offset):
@@ -38,63 +66,93 @@ def refuse_overlaps(entries: Sequence[zipfile.ZipInfo]) -> None:
         end, before = entry.header_offset + _LOCAL_HEADER + entry.compress_size, entry.filename
 
 
-def _zip_member(archive: zipfile.ZipFile, content: Content, entry: zipfile.ZipInfo) -> Member:
-    def stored() -> Content | None:
-        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & _ENCRYPTED:
-            return None
-        header = bytes(content[entry.header_offset : entry.header_offset + _LOCAL_HEADER])
-        if len(header) < _LOCAL_HEADER:
-            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
-        names = int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-        start = entry.header_offset + _LOCAL_HEADER + names
-        data = content[start : start + entry.file_size]
-        if len(data) < entry.file_size:
-            raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
-        return data
-
+def _zip_member(content: Content, entry: zipfile.ZipInfo) -> Member:
     def beginning(count: int) -> bytes:
-        view = stored()
-        if view is not None:
-            return bytes(view[:count])
-        try:
-            with archive.open(entry) as file:
-                return file.read(count)
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError):
-            return b""  # the format of an encrypted or damaged member is unknown
+        if entry.flag_bits & _ENCRYPTED:
+            return b""
+        raw = _raw_bytes(content, entry)
+        if entry.compress_type == zipfile.ZIP_STORED:
+            return bytes(raw[:count])
+        compression, raw = _compression_of(entry, raw)
+        if compression is BZIP2:
+            spend_steps(_STEPS_FOR_A_BZIP2_BLOCK, READING)
+        first = b""
+        for piece in decompressed(raw, compression, entry.filename, count):
+            first += piece
+            if len(first) >= count:
+                break
+        return first[:count]
 
-    def whole() -> Content:
-        view = stored()
-        if view is not None:
-            return view
-        try:
-            with archive.open(entry) as file, tempfile.TemporaryFile() as target:
-                copy_bounded(file, target, entry.filename, entry.compress_size)
-                target.seek(0)
-                return file_content(target)
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError) as error:
-            raise BundleError(f"{entry.filename} cannot be read: {error}") from error
+    def whole(unpacking: Unpacking) -> Content:
+        if entry.compress_type == zipfile.ZIP_STORED:
+            return _raw_bytes(content, entry)
+        with tempfile.TemporaryFile() as target:
+            copy_entry(content, entry, target, unpacking)
+            target.seek(0)
+            return file_content(target)
 
     return Member(entry.filename, beginning, whole)
 
 
-def read_tar(content: Content) -> Sequence[Member]:
-    """Return the regular files in a tar archive. Raises BundleError."""
-    try:
-        with tarfile.open(fileobj=opened(content), mode="r:") as archive:
-            entries = [entry for entry in archive if entry.isreg() and not entry.issparse()]
-    except (tarfile.TarError, ValueError, OSError, EOFError) as error:
-        raise BundleError(f"is a damaged tar archive: {error}") from error
-    return [stored_member(entry.name, content[entry.offset_data : entry.offset_data + entry.size]) for entry in entries]
+def copy_entry(content: Content, entry: zipfile.ZipInfo, target: BinaryIO, unpacking: Unpacking) -> None:
+    """Copy the content of an archive's entry to a file.
+
+    Raises BundleError, or LimitError if decompressing takes too much work.
+    """
+    raw = _raw_bytes(content, entry)
+    if entry.compress_type == zipfile.ZIP_STORED:
+        checksum = 0
+        for piece in pieces(raw):
+            checksum = zlib.crc32(piece, checksum)
+            target.write(piece)
+    else:
+        compression, raw = _compression_of(entry, raw)
+        checksum = copy_bounded(raw, compression, target, entry.filename, unpacking)
+    if checksum != entry.CRC:
+        raise BundleError(f"{entry.filename} cannot be read: Bad CRC-32")
 
 
-def opened_tar_stream(content: Content) -> IO[bytes]:
-    """Return the decompressed stream of a compressed tar archive."""
-    import bz2
-    import gzip
-    import lzma
+def _raw_bytes(content: Content, entry: zipfile.ZipInfo) -> Content:
+    """Return the stored bytes of a member, which may be compressed.
 
-    file = opened(content)
-    beginning = bytes(content[:3])
-    if beginning[:2] == b"\x1f\x8b":
-        return cast(IO[bytes], gzip.GzipFile(fileobj=file))
-    return bz2.BZ2File(file) if beginning == b"BZh" else lzma.LZMAFile(file)
+    Raises BundleError if the member is encrypted, lies outside the archive, or has another name in its own header.
+    """
+    if entry.flag_bits & _ENCRYPTED:
+        raise BundleError(f"{entry.filename} is encrypted")
+    start = entry.header_offset
+    header = bytes(part_of(content, start, start + _LOCAL_HEADER)) if start >= 0 else b""
+    if len(header) < _LOCAL_HEADER:
+        raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
+    size = int.from_bytes(header[26:28], "little")
+    start += _LOCAL_HEADER
+    name = bytes(part_of(content, start, start + size))
+    encoding = "utf-8" if int.from_bytes(header[6:8], "little") & _UTF8 else "cp437"
+    if header[:4] != _LOCAL_MAGIC or name.decode(encoding, "replace") != entry.orig_filename:
+        raise BundleError(f"is a damaged zip archive: {entry.filename} has another name in its own header")
+    start += size + int.from_bytes(header[28:30], "little")
+    raw = content[start : start + entry.compress_size]
+    if len(raw) < entry.compress_size:
+        raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
+    return raw
+
+
+def _compression_of(entry: zipfile.ZipInfo, raw: Content) -> tuple[Compression, Content]:
+    """Return the compression of a member, and its compressed bytes. Raises BundleError if the compression is not supported."""
+    if entry.compress_type == zipfile.ZIP_DEFLATED:
+        return DEFLATE, raw
+    if entry.compress_type == zipfile.ZIP_BZIP2:
+        return BZIP2, raw
+    if entry.compress_type == zipfile.ZIP_LZMA:
+        # Two bytes of version, two bytes with the size of the properties, and five bytes of properties are in front.
+        return lzma_of(bytes(raw[4:9]), None if entry.flag_bits & _HAS_END_MARK else entry.file_size), raw[9:]
+    raise BundleError(f"{entry.filename} has a compression that cannot be read (method {entry.compress_type}): unpack it first")
+
+
+def unpacked_file(content: Content, unpacking: Unpacking) -> Content:
+    """Return the decompressed bytes of a file that is compressed with gzip, bzip2 or xz. Raises BundleError or LimitError."""
+    beginning = bytes(content[:6])
+    compression = next(one for one in FILES if beginning.startswith(one.magic))
+    with tempfile.TemporaryFile() as target:
+        copy_bounded(content, compression, target, "the archive", unpacking)
+        target.seek(0)
+        return file_content(target)

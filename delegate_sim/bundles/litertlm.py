@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..foundation.limits import how_to_raise, raised
-from .bundle_error import BundleError
+from ..foundation.work_budget import spend_steps
+from .bundle_error import READING, BundleError
 from .member import Member, stored_member
 from .ranged import Content
 
@@ -42,6 +43,8 @@ _STRING_VALUE = 9
 _SCALARS = {1: "<B", 2: "<b", 3: "<H", 4: "<h", 5: "<I", 6: "<i", 7: "<f", 8: "<?", 10: "<Q", 11: "<q"}
 """The ``struct`` formats of all other union types of ``VData``. Each of these types is a struct with one member."""
 _MOST_SECTIONS = 4096
+_STEPS_FOR_A_TABLE = 30
+_BYTES_IN_A_STEP = 50
 _MOST_ITEMS = 1024
 _READING_ERRORS = (struct.error, ValueError, IndexError, TypeError, OverflowError)
 
@@ -98,7 +101,8 @@ class Header:
 def read_header(content: Content) -> Header:
     """Read the header of a LiteRT-LM file. Raises BundleError.
 
-    The caller must check the magic number first. The result also has sections that lie outside the file.
+    The caller must check the magic number first. The result also has sections that lie outside the file. Raises LimitError if the
+    items or the shared bytes of sections are too much work.
     """
     try:
         version = struct.unpack("<III", bytes(content[8:20]))
@@ -107,6 +111,7 @@ def read_header(content: Content) -> Header:
         end = int.from_bytes(bytes(content[24:HEADER_START]), "little")
         header = bytes(content[HEADER_START:end])
         items, sections = _tables(header)
+        _count_shared_bytes(sections, len(content))
         return Header(version, end, items, sections)
     except _READING_ERRORS as error:
         raise BundleError("is a damaged LiteRT-LM file: its header cannot be read") from error
@@ -140,12 +145,20 @@ def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
 
     If a section has no such item, its name is its number.
     """
-    names = list[str]()
+    names = dict[str, None]()
     for section in sections:
         name = next((value for key, value in section.items if key in _NAME_KEYS and isinstance(value, str) and value), "")
         name = name or f"section-{section.number}"
-        names.append(f"{name}-{section.number}" if name in names else name)
+        while name in names:
+            name += f"-{section.number}"
+        names[name] = None
     return tuple(names)
+
+
+def _count_shared_bytes(sections: Sequence[Section], size: int) -> None:
+    """Count the bytes that are read again because sections share them. Raises LimitError if there are too many."""
+    sizes = sum([max(0, min(section.end, size) - min(section.begin, size)) for section in sections])
+    spend_steps(max(0, sizes - size), READING)
 
 
 def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Section, ...]]:
@@ -175,10 +188,11 @@ def _root(header: bytes) -> Any:
 
 
 def _section_tables(header: bytes) -> list[Any]:
-    tables = _vector(_child(_root(header), 1))
-    if len(tables) > raised(_MOST_SECTIONS):
-        raise BundleError(f"claims {len(tables):,} sections{how_to_raise()}")
-    return tables
+    table = _child(_root(header), 1)
+    count = _length(table)
+    if count > raised(_MOST_SECTIONS):
+        raise BundleError(f"claims {count:,} sections{how_to_raise()}")
+    return _vector(table, count)
 
 
 def _members(content: Content, header: Header) -> Iterator[Member]:
@@ -197,10 +211,10 @@ def _members(content: Content, header: Header) -> Iterator[Member]:
 def _items(table: Any) -> tuple[tuple[str, ItemValue], ...]:
     """Return the items in the first field of a table as pairs of key and value."""
     items = list[tuple[str, ItemValue]]()
-    for item in _vector(table)[: raised(_MOST_ITEMS)]:
+    for item in _vector(table, min(_length(table), raised(_MOST_ITEMS))):
         key = item.Offset(4)
         if key:
-            items.append((item.String(item.Pos + key).decode("utf-8", "replace"), _value(item)))
+            items.append((_string(item, key), _value(item)))
     return tuple(items)
 
 
@@ -212,7 +226,7 @@ def _value(item: Any) -> ItemValue:
     child = _child(item, 2)
     if union == _STRING_VALUE:
         at = child.Offset(4)
-        return child.String(child.Pos + at).decode("utf-8", "replace") if at else ""
+        return _string(child, at) if at else ""
     scalar: ItemValue = struct.unpack_from(_SCALARS[union], child.Bytes, child.Pos)[0] if union in _SCALARS else None
     return scalar
 
@@ -226,19 +240,32 @@ def _child(table: Any, slot: int) -> Any:
     return flatbuffers.table.Table(table.Bytes, table.Indirect(table.Pos + at))
 
 
-def _vector(table: Any) -> list[Any]:
-    """Return the tables in the first field of a table."""
-    import flatbuffers
+def _string(table: Any, at: int) -> str:
+    """Return the text of a field. Several tables may share one text, so its bytes are counted."""
+    position = table.Indirect(table.Pos + at)
+    size = int.from_bytes(table.Bytes[position : position + 4], "little")
+    spend_steps(size // _BYTES_IN_A_STEP, READING)
+    return str(table.String(table.Pos + at).decode("utf-8", "replace"))
 
+
+def _length(table: Any) -> int:
+    """Return the number of tables in the first field of a table. Raises ValueError if they do not fit into the header."""
     at = table.Offset(4)
-    if not at:
-        return []
-    count, start = table.VectorLen(at), table.Vector(at)
+    count = int(table.VectorLen(at)) if at else 0
     if count > len(table.Bytes):
         raise ValueError("too long")
-    return [
-        flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(min(count, len(table.Bytes)))
-    ]
+    return count
+
+
+def _vector(table: Any, count: int) -> list[Any]:
+    """Return the first ``count`` tables in the first field of a table. Several tables may share this field."""
+    import flatbuffers
+
+    if not count:
+        return []
+    spend_steps(_STEPS_FOR_A_TABLE * count, READING)
+    start = table.Vector(table.Offset(4))
+    return [flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
 
 
 def _scalar(table: Any, slot: int, flags: Any) -> int:

@@ -2,59 +2,86 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from ..foundation.limits import how_to_raise, raised
-from .bundle_error import BundleError
+from ..foundation.work_budget import spend_bytes
+from .bundle_error import READING, BundleError
+from .decompression import Compression, decompressed
 from .ranged import Content
 
 _GREATEST = 1 << 30
-"""Largest number of bytes to decompress from one member, whatever its compressed size is."""
+"""Largest number of bytes to decompress from one file, whatever the size of the file is."""
 _ALWAYS = 256 << 20
 """Up to this decompressed size, in bytes, the ratio is not checked.
 
 Test models often have equal weights, which compress extremely well.
 """
-_RATIO = 100
-"""Largest ratio of decompressed size to compressed size. Trained weights seldom compress to less than half their size."""
+_RATIO = 50
+"""Largest ratio of decompressed bytes to bytes of the file. Trained weights seldom compress to less than half their size."""
 _PIECE = 1 << 20
+"""Largest number of decompressed bytes that are counted at once."""
+_ORDINARY_RATIO = 4
+"""Up to this ratio, decompression is not counted as work, because its time is proportional to the size of the file."""
+
+
+class Unpacking:
+    """The count of the bytes that are decompressed from one file, in all levels of nested bundles.
+
+    ``file_size`` is the size of the file in bytes. ``unpacked`` is the number of bytes that are already decompressed.
+    """
+
+    def __init__(self, file_size: int, unpacked: int = 0) -> None:
+        self.file_size = file_size
+        self.unpacked = unpacked
+
+    def add(self, count: int, price: int, name: str, compressed: int) -> None:
+        """Count bytes of a member before they are kept. Raises BundleError or LimitError if there are too many.
+
+        Decompressing costs ``price`` times as much as with the fastest compression. The message names the member and its
+        compressed size.
+        """
+        self.unpacked += count
+        most = raised(min(max(_RATIO * self.file_size, _ALWAYS), _GREATEST))
+        if self.unpacked > most:
+            raise BundleError(
+                f"{name} ({compressed:,} bytes) takes up more than {most >> 20:,} MiB when decompressed: unpack it first"
+                f"{how_to_raise()}"
+            )
+        extraordinary = min(count, self.unpacked - _ORDINARY_RATIO * self.file_size)
+        if extraordinary > 0:
+            spend_bytes(extraordinary * price, READING)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """A file in a bundle: its name, its first bytes, and its content.
 
-    If the content is not compressed, it is a view of the bundle's bytes.
+    If the content is not compressed, it is a view of the bundle's bytes. Otherwise, ``Unpacking`` counts its bytes. Both
+    functions raise BundleError if the member is damaged.
     """
 
     name: str
     beginning: Callable[[int], bytes]
-    content: Callable[[], Content]
+    content: Callable[[Unpacking], Content]
 
 
 def stored_member(name: str, view: Content) -> Member:
     """Return a member whose content is a view of the bundle's bytes."""
-    return Member(name, lambda count: bytes(view[:count]), lambda: view)
+    return Member(name, lambda count: bytes(view[:count]), lambda unpacking: view)
 
 
-def copy_bounded(source: IO[bytes], target: BinaryIO, name: str, compressed: int) -> None:
-    """Copy decompressed content to a file. Raises BundleError if the content is too large or cannot be decompressed."""
-    import lzma
-    import zlib
+def copy_bounded(content: Content, compression: Compression, target: BinaryIO, name: str, unpacking: Unpacking) -> int:
+    """Decompress content into a file, and return the CRC-32 of the decompressed bytes.
 
-    copied, most = 0, raised(min(max(_RATIO * compressed, _ALWAYS), _GREATEST))
-    try:
-        while piece := source.read(_PIECE):
-            copied += len(piece)
-            if copied > most:
-                raise BundleError(
-                    f"{name} ({compressed:,} bytes) takes up more than {most >> 20:,} MiB when decompressed: unpack it first"
-                    f"{how_to_raise()}"
-                )
-            target.write(piece)
-    except (EOFError, lzma.LZMAError, zlib.error, ValueError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise BundleError(f"{name} cannot be decompressed: {error}") from error
+    Raises BundleError if the content is damaged or there are too many bytes, and LimitError if they take too much work.
+    """
+    checksum = 0
+    for piece in decompressed(content, compression, name, _PIECE):
+        unpacking.add(len(piece), compression.price, name, len(content))
+        checksum = zlib.crc32(piece, checksum)
+        target.write(piece)
+    return checksum

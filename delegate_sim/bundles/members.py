@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import functools
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
-from ..foundation.files import file_content
+from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.work_budget import spend_steps, work_budget
 from .address import join_address, split_address
-from .archives import opened_tar_stream, read_tar, read_zip
-from .bundle_error import BundleError
-from .formats import COMPRESSED_TAR, LITERTLM, MODEL, TAR, ZIP, format_of
+from .archives import read_zip, unpacked_file
+from .bundle_error import READING, BundleError
+from .formats import COMPRESSED_TAR, LITERTLM, MODEL, SEARCHED_SUFFIXES, TAR, ZIP, format_of
 from .litertlm import read_litertlm
 from .local_files import local_content
-from .member import Member, copy_bounded
-from .ranged import Content, RangedView
+from .member import Member, Unpacking
+from .ranged import Content, RangedView, pieces
 from .stores import RemoteFile, is_url
+from .tar_files import read_tar
 
 _DEEPEST = 4
 """The largest number of bundles that may be nested in each other."""
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """The largest total size, in bytes, of the bundles nested in one file."""
+_LONGEST_NAME = 4096
+"""The largest number of characters in the name of a model or nested bundle."""
+_STEPS_FOR_A_BUNDLE = 200
+_STEPS_FOR_A_MEMBER = 10
+_BYTES_IN_A_STEP = 100
 
 _READERS: dict[str, Callable[[Content], Sequence[Member]]] = {ZIP: read_zip, TAR: read_tar, LITERTLM: read_litertlm}
 
@@ -31,74 +38,142 @@ _READERS: dict[str, Callable[[Content], Sequence[Member]]] = {ZIP: read_zip, TAR
 def models_in(path: str) -> list[str]:
     """Return the addresses of the models in a bundle and in its nested bundles, in file order.
 
-    Raises BundleError if the bundle is invalid, or OSError if the file cannot be read.
+    A damaged member counts as a model if its name has the suffix of a model or bundle, so that reading it reports the damage.
+    Raises BundleError if the bundle is invalid or exceeds a limit, or OSError if the file cannot be read.
     """
-    return list(_addresses(_opened_file(path), (path,)))
+    with _limited():
+        opened = _opened_file(path) if is_url(path) else _opened(path, _stamp(path), ())
+        return list(_addresses(opened, (path,)))
 
 
 def member_content(path: str) -> Content | None:
     """Return the bytes of the model at an address, or None if the path is not an address.
 
     Uncompressed content is not copied. Content in a remote store is fetched later. Raises BundleError if the bundle is
-    invalid, or OSError if the file cannot be read.
+    invalid or exceeds a limit, or OSError if the file cannot be read.
     """
     file, *names = split_address(path)
     if not names:
         return None
+    with _limited():
+        return _content_at(file, names)
+
+
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Count the work of reading a bundle. Raise LimitError as BundleError, because the caller adds the name of the file."""
+    try:
+        with work_budget():
+            yield
+    except LimitError as error:
+        raise BundleError(error.reason) from error
+
+
+def _content_at(file: str, names: Sequence[str]) -> Content:
     stamp = _stamp(file)
     above: tuple[str, ...] = ()
     while True:
-        members = _opened(file, stamp, above).by_name
+        opened = _opened(file, stamp, above)
         # Try the longest name first, since the name of a member may contain the separator.
-        longest = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in members), None)
+        longest = next((end for end in range(len(names), 0, -1) if join_address(*names[:end]) in opened.by_name), None)
         if longest is None:
             raise BundleError(f"holds no {names[0]}")
         name = join_address(*names[:longest])
         names = names[longest:]
         if not names:
-            return members[name].content()
+            return opened.by_name[name].content(opened.unpacking())
         above = (*above, name)
         if len(above) >= raised(_DEEPEST):
-            raise BundleError(f"holds bundles that are nested more than {raised(_DEEPEST)} deep: unpack it first{how_to_raise()}")
+            raise _too_deep()
+
+
+def _too_deep() -> BundleError:
+    return BundleError(f"holds bundles that are nested more than {raised(_DEEPEST)} deep: unpack it first{how_to_raise()}")
 
 
 def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
-    waiting: list[tuple[tuple[str, ...], Iterator[Member]]] = [(above, iter(opened.by_name.values()))]
-    models = unpacked = 0
+    waiting: list[tuple[tuple[str, ...], _Opened, Iterator[Member]]] = [(above, opened, iter(opened.members))]
+    models = nested_bytes = 0
+    unpacking = opened.unpacking()
     while waiting:
-        names, members = waiting[-1]
+        names, opened, members = waiting[-1]
         member = next(members, None)
         if member is None:
             waiting.pop()
             continue
-        kind = format_of(member.beginning(512), member.name)
-        if kind == MODEL:
+        spend_steps(_STEPS_FOR_A_MEMBER, READING)
+        kind = _kind(member)
+        if kind is None:
+            continue
+        if len(member.name) > raised(_LONGEST_NAME):
+            raise BundleError(f"holds a name of more than {raised(_LONGEST_NAME):,} characters{how_to_raise()}")
+        first = opened.by_name[member.name]
+        if first is not member:
+            _refuse_difference(first, member, unpacking)
+        elif kind == MODEL:
             models += 1
             if models > raised(_MOST_MODELS):
                 raise BundleError(f"holds more than {raised(_MOST_MODELS):,} models: unpack it first{how_to_raise()}")
-            yield join_address(*names, member.name)
-        elif kind is not None and len(waiting) < raised(_DEEPEST):
-            content = member.content()
-            unpacked += len(content)
-            if unpacked > raised(_MOST_UNPACKED):
+            address = join_address(*names, member.name)
+            spend_steps(len(address) // _BYTES_IN_A_STEP, READING)
+            yield address
+        elif len(waiting) >= raised(_DEEPEST):
+            raise _too_deep()
+        else:
+            content = member.content(unpacking)
+            nested_bytes += len(content)
+            if nested_bytes > raised(_MOST_UNPACKED):
                 most = raised(_MOST_UNPACKED) >> 20
                 raise BundleError(f"holds nested bundles of more than {most:,} MiB in total: unpack it first{how_to_raise()}")
-            waiting.append(((*names, member.name), iter(_Opened(content, member.name).by_name.values())))
+            nested = _Opened(content, member.name, unpacking)
+            waiting.append(((*names, member.name), nested, iter(nested.members)))
+
+
+def _kind(member: Member) -> str | None:
+    """Return the format of a member, or None if the member is neither a model nor a bundle."""
+    try:
+        return format_of(member.beginning(512), member.name)
+    except BundleError:  # a damaged member
+        return MODEL if member.name.lower().endswith(SEARCHED_SUFFIXES) else None
+
+
+def _refuse_difference(first: Member, member: Member, unpacking: Unpacking) -> None:
+    """Raise BundleError if two members have the same name and different contents. Only the first one can be opened."""
+    contents = [one.content(unpacking) for one in (first, member)]
+    is_same = len(contents[0]) == len(contents[1]) and all(
+        piece == other for piece, other in zip(*map(pieces, contents), strict=True)
+    )
+    if not is_same:
+        raise BundleError(f"holds different files with the name {member.name}: unpack it first")
 
 
 class _Opened:
-    """The members of a bundle by name. If several members have the same name, only the first one can be opened."""
+    """The members of a bundle. If several members have the same name, only the first one can be opened.
 
-    def __init__(self, content: Content, name: str) -> None:
-        members = _inside(content, name)
+    ``unpacking`` counts the bytes that are decompressed from the file.
+    """
+
+    def __init__(self, content: Content, name: str, unpacking: Unpacking) -> None:
+        spend_steps(_STEPS_FOR_A_BUNDLE, READING)
+        if format_of(bytes(content[:512]), name) == COMPRESSED_TAR:
+            members: Sequence[Member] | None = read_tar(unpacked_file(content, unpacking))
+        else:
+            members = _inside(content, name)
         self.is_bundle = members is not None
+        self.members = members or ()
         self.by_name: dict[str, Member] = {}
-        for member in members or ():
+        for member in self.members:
             self.by_name.setdefault(member.name, member)
+        self._file_size, self._unpacked = unpacking.file_size, unpacking.unpacked
+
+    def unpacking(self) -> Unpacking:
+        """Return a new count for bytes that are decompressed from members of this bundle."""
+        return Unpacking(self._file_size, self._unpacked)
 
 
 def _opened_file(path: str) -> _Opened:
-    opened = _Opened(_file_content(path), path)
+    content = _file_content(path)
+    opened = _Opened(content, path, Unpacking(len(content)))
     if not opened.is_bundle:
         raise BundleError("is neither an archive nor a bundle")
     return opened
@@ -119,7 +194,9 @@ def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opene
     if not above:
         return _opened_file(path)
     *outer, name = above
-    return _Opened(_opened(path, stamp, tuple(outer)).by_name[name].content(), name)
+    parent = _opened(path, stamp, tuple(outer))
+    unpacking = parent.unpacking()
+    return _Opened(parent.by_name[name].content(unpacking), name, unpacking)
 
 
 def _stamp(path: str) -> tuple[int, ...]:
@@ -132,10 +209,4 @@ def _stamp(path: str) -> tuple[int, ...]:
 def _inside(content: Content, name: str) -> Sequence[Member] | None:
     """Return the members of a bundle, or None if the content is not a bundle."""
     kind = format_of(bytes(content[:512]), name)
-    if kind == COMPRESSED_TAR:
-        with tempfile.TemporaryFile() as file:
-            copy_bounded(opened_tar_stream(content), file, "the archive", len(content))
-            file.seek(0)
-            content = file_content(file)
-        kind = TAR
     return None if kind in (None, MODEL) else _READERS[str(kind)](content)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
+from ..foundation.work_budget import work_budget
 from .address import SEPARATOR
 from .bundle_error import BundleError
 from .formats import BUNDLE_SUFFIXES, SEARCHED_SUFFIXES, is_bundle
@@ -167,6 +168,6 @@ def _models_of(path: str) -> list[str]:
 def _models_in(path: str) -> list[str]:
     from .members import models_in
 
-    with suppress(BundleError, OSError):
+    with work_budget(is_new=True), suppress(BundleError, OSError):
         return models_in(path) or [path]
     return [path]

@@ -5,6 +5,7 @@ Remote files are read in parts. Large local files are read in parts if files can
 
 from __future__ import annotations
 
+import errno
 import io
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -153,10 +154,10 @@ class ContentFile(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to a position. Raises ValueError if the position is negative."""
+        """Move to a position. Raises OSError if the position is negative, as a file does."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._content)}[whence]
         if start + offset < 0:
-            raise ValueError("negative position")
+            raise OSError(errno.EINVAL, "negative position")
         self._at = start + offset
         return self._at
 

@@ -16,14 +16,16 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from ..errors import ModelError
-from ..foundation.files import open_input, write_by, write_chunks
+from ..foundation.files import file_content, open_input, write_by, write_chunks
 from ..foundation.printable import printable
 from .address import SEPARATOR
-from .archives import refuse_overlaps
+from .archives import copy_entry, read_directory
 from .bundle_error import BundleError
 from .formats import ZIP, format_of
+from .member import Unpacking
 from .members import models_in
-from .zip_writing import ZipMember, ZipWriter, copy_member, member_of
+from .ranged import Content
+from .zip_writing import ZipMember, ZipWriter, member_of
 
 MANIFEST = "bundle.json"
 _SCHEMA = "delegate-sim/unpacked-task/1"
@@ -44,19 +46,20 @@ def task_models(path: str) -> tuple[str, ...]:
 def with_task_models(path: str, target: str, models: Mapping[str, bytes | memoryview]) -> None:
     """Write a copy of a file in which some models, given by name, have other bytes. Raises ModelError."""
     with _naming(path), open_input(path) as source, open(target, "wb") as written:
-        _rewrite(source, written, models)
+        _rewrite(source, written, models, Unpacking(os.fstat(source.fileno()).st_size))
 
 
 def unpack_task(path: str, folder: str) -> tuple[str, ...]:
     """Write each member of an archive to its own file in a folder. Return the names of these files. Raises ModelError."""
     with _naming(path), open_input(path) as source:
-        archive = _opened(source)
+        content, archive = _opened(source)
+        unpacking = Unpacking(len(content))
         os.makedirs(folder, exist_ok=True)
         members = []
         for number, entry in enumerate(archive.infolist()):
             member = member_of(entry)
             name = _file_name(number, member.name)
-            write_by(os.path.join(folder, name), functools.partial(_extract, archive, entry))
+            write_by(os.path.join(folder, name), functools.partial(_extract, content, entry, unpacking))
             members.append({"file": name, **member.to_dict()})
         manifest = {"schema": _SCHEMA, "comment": archive.comment.hex(), "members": members}
         write_chunks(os.path.join(folder, MANIFEST), [(json.dumps(manifest, indent=2) + "\n").encode()])
@@ -99,25 +102,36 @@ def repack_task(folder: str, path: str) -> None:
         write_by(path, fill)
 
 
-def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview]) -> None:
-    archive = _opened(source)
+def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview], unpacking: Unpacking) -> None:
+    content, archive = _opened(source)
+    inner_models = _by_bundle(models)
     with ZipWriter(target, archive.comment) as writer:
         for entry in archive.infolist():
-            content = models.get(entry.filename)
-            if content is not None:
-                writer.write(member_of(entry), [content], len(content))
+            model = models.get(entry.filename)
+            if model is not None:
+                writer.write(member_of(entry), [model], len(model))
                 continue
-            before = entry.filename + SEPARATOR
-            nested = {name.removeprefix(before): inner for name, inner in models.items() if name.startswith(before)}
-            with tempfile.TemporaryFile() as member, archive.open(entry) as compressed:
-                copy_member(compressed, member, entry)
+            nested = inner_models.get(entry.filename)
+            with tempfile.TemporaryFile() as member:
+                copy_entry(content, entry, member, unpacking)
                 if not nested:
                     _write(writer, entry, member)
                     continue
                 member.seek(0)
                 with tempfile.TemporaryFile() as changed:
-                    _rewrite(member, changed, nested)
+                    _rewrite(member, changed, nested, unpacking)
                     _write(writer, entry, changed)
+
+
+def _by_bundle(models: Mapping[str, bytes | memoryview]) -> dict[str, dict[str, bytes | memoryview]]:
+    """Return the models in nested bundles, by the name of the bundle. A name may contain the separator, so each part counts."""
+    nested: dict[str, dict[str, bytes | memoryview]] = {}
+    for name, model in models.items():
+        at = name.find(SEPARATOR)
+        while at >= 0:
+            nested.setdefault(name[:at], {})[name[at + len(SEPARATOR) :]] = model
+            at = name.find(SEPARATOR, at + 1)
+    return nested
 
 
 def _write(writer: ZipWriter, entry: zipfile.ZipInfo, content: BinaryIO) -> None:
@@ -126,27 +140,27 @@ def _write(writer: ZipWriter, entry: zipfile.ZipInfo, content: BinaryIO) -> None
     writer.write(member_of(entry), _pieces(content), size)
 
 
-def _opened(file: BinaryIO) -> zipfile.ZipFile:
-    """Open an archive. Raises BundleError if a member cannot be read or cannot be written again."""
-    kind = format_of(file.read(512), "")
-    file.seek(0)
-    if kind != ZIP:
+def _opened(file: BinaryIO) -> tuple[Content, zipfile.ZipFile]:
+    """Return the bytes of an archive, and its directory.
+
+    Raises BundleError if a member cannot be read or cannot be written again.
+    """
+    content = file_content(file)
+    if format_of(bytes(content[:512]), "") != ZIP:
         raise BundleError("is not a zip archive, or contains a bundle that is not a zip archive")
-    archive = zipfile.ZipFile(file)
-    entries = archive.infolist()
-    refuse_overlaps(entries)
-    names = [entry.filename for entry in entries]
-    repeated = next((name for name in names if names.count(name) > 1), None) if len({*names}) < len(names) else None
-    if repeated is not None:
-        raise BundleError(f"has several members named {repeated}")
-    for entry in entries:
+    archive = read_directory(content)
+    names = set[str]()
+    for entry in archive.infolist():
+        if entry.filename in names:
+            raise BundleError(f"has several members named {entry.filename}")
+        names.add(entry.filename)
         member_of(entry)
-    return archive
+    return content, archive
 
 
-def _extract(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> None:
-    with open(path, "wb") as target, archive.open(entry) as source:
-        copy_member(source, target, entry)
+def _extract(content: Content, entry: zipfile.ZipInfo, unpacking: Unpacking, path: str) -> None:
+    with open(path, "wb") as target:
+        copy_entry(content, entry, target, unpacking)
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:

@@ -7,22 +7,19 @@ before a member's header moves the member to this position. Source: google-ai-ed
 
 from __future__ import annotations
 
-import shutil
 import struct
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import IO, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from .bundle_error import BundleError
-from .member import copy_bounded
 
 _ALIGNMENT = 4
 _ZIP64 = 1
 """The id of the extra field for sizes of 8 bytes. ``zipfile`` adds this field if a size does not fit into 4 bytes."""
 _ROOM = 1.05
 """``zipfile`` uses sizes of 8 bytes if this number times the size is above its limit."""
-_PIECE = 1 << 20
 _ENCRYPTED = 1
 
 
@@ -118,14 +115,6 @@ class ZipWriter:
         self._file.seek(begin)
         self._file.write(bytes(_ALIGNMENT - (begin + header) % _ALIGNMENT))
         self._archive.start_dir = self._file.tell()
-
-
-def copy_member(source: IO[bytes], target: BinaryIO, entry: zipfile.ZipInfo) -> None:
-    """Copy the content of a member to a file. Raises BundleError if a compressed member is too large."""
-    if entry.compress_type == zipfile.ZIP_STORED:
-        shutil.copyfileobj(source, target, _PIECE)
-    else:
-        copy_bounded(source, target, entry.filename, entry.compress_size)
 
 
 def _without_sizes(extra: bytes) -> bytes:

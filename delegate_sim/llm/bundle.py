@@ -25,7 +25,7 @@ from ..bundles.local_files import local_content
 from ..bundles.ranged import Content
 from ..delegates.npu.loader import load as litert_load
 from ..delegates.npu.loader_facts import file_facts
-from ..errors import ModelError
+from ..errors import LimitError, ModelError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable
 from ..model.model import Model
@@ -119,7 +119,7 @@ def checked_header(path: str, content: Content) -> Header:
     try:
         check_beginning(content)
         return read_header(content)
-    except BundleError as error:
+    except (BundleError, LimitError) as error:
         raise ModelError(printable(f"{path}: {error}")) from error
     except Stopped as stopped:
         raise ModelError(printable(f"{path}: is not a LiteRT-LM file, or is damaged: {stopped.stop.error}")) from stopped
@@ -155,6 +155,8 @@ def read_bundle(path: str, content: Content) -> Bundle:
         header = read_header(content)
     except BundleError as error:
         raise Stopped(Stop("header-tables", str(error), hint=_HEADER_HINT, is_crash=True)) from error
+    except LimitError as error:
+        raise ModelError(printable(f"{path}: {error}")) from error
     models, others = dict[str, Section](), dict[int, Section]()
     for section in header.sections:
         if section.data_type in (TFLITE_MODEL, _WEIGHTS):

@@ -7,7 +7,9 @@ from typing import Any
 
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
 from ..bundles.ranged import Content
-from ..errors import ModelError
+from ..errors import LimitError, ModelError
+from ..foundation.limits import naming_model
+from ..foundation.work_budget import spend_steps, work_budget
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..model.reader import load_content
@@ -87,7 +89,15 @@ class BundleContents:
 
 
 def read_contents(path: str) -> BundleContents:
-    """Read the contents of a bundle. Damaged sections have a ``fault``. Raises ModelError if the header is damaged."""
+    """Read the contents of a bundle. Damaged sections have a ``fault``.
+
+    Raises ModelError if the header is damaged, and LimitError if the sections take too much work.
+    """
+    with work_budget(), naming_model(path):
+        return _contents(path)
+
+
+def _contents(path: str) -> BundleContents:
     content = bundle_content(path)
     header = checked_header(path, content)
     sections = [
@@ -106,6 +116,7 @@ def read_contents(path: str) -> BundleContents:
 
 
 def _metadata(section: Section, content: Content) -> LlmMetadata | None:
+    spend_steps(section.size, "reading the metadata of the language model")
     try:
         return read_llm_metadata(bytes(content[section.begin : section.end]))
     except ProtobufError:
@@ -119,6 +130,8 @@ def _section(section: Section, name: str, content: Content) -> SectionContents:
     elif section.is_model:
         try:
             model = _model(load_content(content[section.begin : section.end]))
+        except LimitError:
+            raise
         except ModelError as error:
             fault = str(error)
     elif section.data_type == LLM_METADATA and _metadata(section, content) is None:

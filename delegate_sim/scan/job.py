@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from ..foundation.limits import problem_text
 from ..foundation.printable import printable
+from ..foundation.work_budget import work_budget
 from ..graph.analysis_cache import AnalysisCache
+from .schema import LONGEST_TEXT
 
 ScanRow = dict[str, Any]
 
@@ -76,8 +78,13 @@ def answer(job: Job) -> JobAnswer:
     """Simulate a model on every target.
 
     A target is skipped if an earlier scan has its result, and neither the model file nor the rules have changed. A model that
-    cannot be simulated gets rows with an error. No exception is raised.
+    cannot be simulated gets rows with an error. No exception is raised. Each model has its own budget of work.
     """
+    with work_budget(is_new=True):
+        return _answer(job)
+
+
+def _answer(job: Job) -> JobAnswer:
     from ..graph.effort import Effort
     from ..model.reader import load
     from ..results.report.rule_set import rule_set_version
@@ -111,13 +118,18 @@ def answer(job: Job) -> JobAnswer:
 
 
 def _storable(row: ScanRow) -> ScanRow:
-    """Return a row that every output format can store: text is made printable, and numbers are limited to 64 bits."""
+    """Return a row that every output format can store.
+
+    Text is made printable and cut at a limit, and numbers are limited to 64 bits.
+    """
+    if len(row.get("delegated_operators") or "") > LONGEST_TEXT:
+        row = {**row, "delegated_operators": None}  # a part of the list would not be JSON
     return {name: _stored(value) for name, value in row.items()}
 
 
 def _stored(value: Any) -> Any:
     if isinstance(value, str):
-        return printable(value)
+        return printable(value)[:LONGEST_TEXT]
     return max(-_GREATEST, min(value, _GREATEST)) if isinstance(value, int) else value
 
 

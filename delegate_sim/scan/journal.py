@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import DelegateSimError
-from ..foundation.files import open_appended, open_input
+from ..foundation.files import open_appended
 from .job import JobAnswer
+from .reading import check_first_page, check_schema
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
@@ -25,6 +26,16 @@ SQLITE_SUFFIXES = ("-journal", "-wal", "-shm")
 """Suffixes of the files that SQLite writes and removes beside a file."""
 _APPLICATION_ID = 0x64537363
 """SQLite's ``application_id`` of a journal. Other files are never written or deleted."""
+_SCHEMA = tuple(
+    [
+        statement
+        for table in COLUMNS
+        for statement in (
+            f"CREATE TABLE {table} ({declaration(table)})",
+            f"CREATE {'UNIQUE ' if table == RUNS else ''}INDEX of_{table} ON {table} (model, target)",
+        )
+    ]
+)
 _TAKEN_OVER = 1
 """Value of ``user_version`` after the output of an earlier scan was imported."""
 
@@ -42,12 +53,14 @@ class Journal:
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            open_appended(path).close()  # raises a clear error if the file cannot be created
-            with open_input(path, is_updated=True) as file:
-                beginning = file.read(72)
-            if beginning and (beginning[:16], beginning[68:]) != (b"SQLite format 3\0", _APPLICATION_ID.to_bytes(4, "big")):
+            with open_appended(path) as file:  # raises a clear error if the file cannot be created
+                file.seek(0)
+                page = file.read(1 << 16)
+            if page and (page[:16], page[68:72]) != (b"SQLite format 3\0", _APPLICATION_ID.to_bytes(4, "big")):
                 raise ScanError(f"{path}: is not the journal of a scan: remove it")
             with self._named():
+                if page:
+                    check_first_page(page, len(_SCHEMA))
                 self._connection = sqlite3.connect(path, timeout=0)
         except OSError as error:
             raise ScanError(f"{path}: {error.strerror}") from error
@@ -115,6 +128,7 @@ class Journal:
 
     def _begin(self) -> None:
         """Lock the file, and create the tables if the file is new."""
+        check_schema(self._connection, ({*_SCHEMA}, set()))
         for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"):
             self._connection.execute(statement)
         # The identifier is in the file itself before the write-ahead log begins.
@@ -122,19 +136,17 @@ class Journal:
         self._connection.execute("PRAGMA journal_mode = WAL")
         self._connection.execute("PRAGMA synchronous = NORMAL")
         with self._connection:
-            for table in COLUMNS:
-                columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
-                if columns and columns != names(table):
-                    raise ScanError(f"{self.path}: is a journal of another version of delegate-sim: remove it")
-                self._connection.execute(f"CREATE TABLE IF NOT EXISTS {table} ({declaration(table)})")
-                unique = "UNIQUE" if table == RUNS else ""
-                self._connection.execute(f"CREATE {unique} INDEX IF NOT EXISTS of_{table} ON {table} (model, target)")
+            if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
+                for statement in ("BEGIN", *_SCHEMA):  # all or nothing
+                    self._connection.execute(statement)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
         """Raise errors of SQLite as ScanError."""
         try:
             yield
+        except ValueError as error:
+            raise ScanError(f"{self.path}: is not the journal of a scan: remove it") from error
         except sqlite3.Error as error:
             words = str(error)
             if "locked" in words:

@@ -14,12 +14,12 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..foundation.files import open_input, write_by, write_chunks
 from ..foundation.late_numpy import np
 from .journal import ScanError, ScanRows, ScanTables
+from .reading import RowLimit, opened_sqlite, total_size
 from .schema import CAUSES, COLUMNS, INTEGER, NUMBER, RUNS, TEXT, declaration, names
 
 _BATCH = 5_000
@@ -53,12 +53,12 @@ def unmarked(text: str) -> str:
 class Format:
     """A file format: functions that write and read the tables of a scan.
 
-    ``duckdb_reader`` is the function of DuckDB that reads the format, or empty if DuckDB cannot read the format.
+    ``is_parquet`` tells whether DuckDB reads the format on its own.
     """
 
     write: Callable[[str, ScanTables], None]
     read: Callable[[str], ScanTables]
-    duckdb_reader: str = ""
+    is_parquet: bool = False
     is_one_file: bool = False
     """Whether one file has all tables."""
 
@@ -160,12 +160,8 @@ def _read_sqlite(path: str) -> ScanTables:
 
 
 def _sqlite_rows(path: str, table: str) -> ScanRows:
-    # SQLite opens files by name only; the caller has checked that this is a regular file.
-    address = f"{Path(path).absolute().as_uri()}?mode=ro"
-    with open_input(path, is_updated=True), closing(sqlite3.connect(address, uri=True)) as connection:
-        cursor = connection.execute(f"SELECT * FROM {table}")
-        check_columns([column[0] for column in cursor.description], table)
-        yield from cursor
+    with opened_sqlite(path) as connection:
+        yield from connection.execute(f"SELECT * FROM {table}")
 
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
@@ -184,16 +180,19 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
 
 
 def _read_parquet(path: str) -> ScanTables:
-    _arrow(path)
-    return {table: _parquet_rows(file, table) for table, file in table_files(path)}
+    from .duckdb_tables import parquet_rows  # imports this module
+
+    return {table: parquet_rows(file, table) for table, file in table_files(path)}
 
 
-def _parquet_rows(path: str, table: str) -> ScanRows:
-    _, parquet = _arrow(path)
-    with open_input(path, is_updated=True) as file, parquet.ParquetFile(file) as content:
-        check_columns(content.schema_arrow.names, table)
-        for some in content.iter_batches(_BATCH):
-            yield from zip(*[column.to_pylist() for column in some.columns], strict=True)
+def read_tables(path: str) -> ScanTables:
+    """Return the rows of a scan.
+
+    Reading the rows raises ValueError, RecursionError, csv.Error or sqlite3.Error if the file is not the output of a scan,
+    LimitError if it has too many rows, and OSError if it cannot be read.
+    """
+    limit = RowLimit(total_size(dict(table_files(path))))
+    return {table: limit.checked(iter(rows), table) for table, rows in format_for(path).read(path).items()}
 
 
 def check_columns(columns: Sequence[str], table: str) -> None:
@@ -220,7 +219,7 @@ def _arrow(path: str) -> tuple[Any, Any]:
 
 
 _FORMATS = {
-    ".parquet": Format(_write_parquet, _read_parquet, "read_parquet"),
+    ".parquet": Format(_write_parquet, _read_parquet, is_parquet=True),
     ".csv": Format(_write_csv, _read_csv),
     ".jsonl": Format(_write_lines, _read_lines),
     ".sqlite": Format(_write_sqlite, _read_sqlite, is_one_file=True),

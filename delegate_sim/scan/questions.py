@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import csv
-import importlib
 import itertools
-import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
 from ..diagnosis.causes.alternative import RESULTS
-from ..errors import OptionError
-from ..foundation.files import open_input
+from ..errors import LimitError, OptionError
 from ..releases.catalogue import parse_release
-from ..results.report.measures import NOT_RUNNING
+from ..results.report.measures import NOT_RUNNING, TAKEN
+from .duckdb_tables import DuckDb, parquet_source
 from .journal import ScanError
-from .output import check_columns, format_for, table_files
+from .output import format_for, read_tables, table_files
+from .reading import total_size
 from .schema import COLUMNS, RUNS, declaration, sql_type
+from .target_totals import TargetTotals
 
 BEFORE = "before_"
 """Prefix for the table names of an earlier scan."""
@@ -36,8 +37,12 @@ class Question:
     needs_earlier: bool = False
 
 
+_LONGEST_ADVICE = 4096
+
+
 def without_results(column: str) -> str:
     """Return an SQL expression that removes model-specific parts from advice: results, input sizes and partitions."""
+    column = f"left({column}, {_LONGEST_ADVICE})"  # bounds the memory for the results of the replacements
     patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
     for pattern, replacement in patterns:
         column = f"regexp_replace({column}, '{pattern}', '{replacement}', 'g')"
@@ -74,7 +79,8 @@ VIEWS: Mapping[str, Question] = {
         "operators that no target delegates in any model",
         """
         WITH refused AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
-        taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator FROM runs)
+        taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator
+                  FROM (SELECT DISTINCT delegated_operators FROM runs))
         SELECT operator, count(DISTINCT model) AS models, sum(operator_nodes)::BIGINT AS nodes
         FROM refused ANTI JOIN taken USING (operator)
         GROUP BY operator ORDER BY models DESC, nodes DESC, operator
@@ -148,67 +154,91 @@ def ask(scans: Sequence[str], sql: str) -> Result:
 
     If there are two files, the tables of the first file are called ``before_runs`` and ``before_causes``. The table ``titles``
     has a short title for each code. The table ``release_order`` has the runtime releases of the last scan, oldest first. A query
-    can read only these tables. Raises ScanError if a file is not the output of a scan, DuckDB is not installed, or the query is
-    wrong.
+    can read only these tables, and has limited memory and processor time. Raises ScanError if a file is not the output of a scan,
+    DuckDB is not installed, the query is wrong, or a limit is exceeded.
     """
-    try:
-        duckdb: Any = importlib.import_module("duckdb")
-    except ImportError as error:
-        raise ScanError("query needs the package duckdb: pip install 'delegate-sim[scan]'") from error
-    connection = duckdb.connect(":memory:")
-    for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
-        try:
-            _fill(connection, prefix, path)
-        except duckdb.Error as error:
-            raise ScanError(f"{path}: is not the output of a scan") from error
-    _add_titles(connection)
-    _order_releases(connection)
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    try:
-        answer = connection.execute(sql)
-        return Result([column[0] for column in answer.description or ()], answer.fetchall())
-    except duckdb.Error as error:
-        raise ScanError(f"the query is refused: {str(error).splitlines()[0]}") from error
-    finally:
-        connection.close()
+    return _ask(scans, sql)[0]
 
+
+def ask_with_totals(scans: Sequence[str], sql: str) -> tuple[Result, Mapping[str, TargetTotals]]:
+    """Answer a query like ``ask``, and return the totals of each target of the last file too."""
+    totals, result = _ask(scans, _TOTALS, sql)
+    return result, {target: TargetTotals(*counts) for target, *counts in totals.rows}
+
+
+def _ask(scans: Sequence[str], *queries: str) -> list[Result]:
+    size = sum([total_size(dict(table_files(path))) for path in scans])
+    database = DuckDb(size)
+    connection = database.connection
+    with database.limited("the query"):
+        for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
+            with _naming_scan(path, database):
+                _fill(connection, prefix, path)
+        _add_titles(connection)
+        _order_releases(connection)
+        database.lock()
+        try:
+            for query in queries:
+                database.check_statements(query)
+            return [Result(*database.rows(query)) for query in queries]
+        except database.limit_errors:
+            raise
+        except database.error as error:
+            raise ScanError(f"the query is refused: {str(error).splitlines()[0]}") from error
+
+
+_TOTALS = f"""
+    SELECT target, count(*), count_if(NOT is_known), count_if(is_running AND nodes > 0 AND nodes = delegated_nodes),
+           count_if(is_running AND delegated_nodes = 0), count_if(is_known AND NOT is_running),
+           coalesce(sum(nodes) FILTER (is_known), 0)::BIGINT, coalesce(sum(delegated_nodes) FILTER (is_running), 0)::BIGINT,
+           coalesce(sum(multiply_adds) FILTER (is_known), 0)::HUGEINT,
+           coalesce(sum(delegated_multiply_adds) FILTER (is_running), 0)::HUGEINT
+    FROM (SELECT *, coalesce(error, '') = '' AS is_known, is_known AND outcome IN ('{TAKEN}', 'none') AS is_running, rowid
+          FROM runs)
+    GROUP BY target ORDER BY min(rowid)
+"""
+"""The fields of ``TargetTotals`` for each target, in the order of the targets in the scan."""
 
 _BATCH = 10_000
 
 
-def _fill(connection: Any, prefix: str, path: str) -> None:
+@contextmanager
+def _naming_scan(path: str, database: DuckDb) -> Iterator[None]:
+    """Raise the errors of reading a scan as ScanError with the name of the file."""
     try:
-        form = format_for(path)
-        for table in COLUMNS:
-            connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
-        if form.duckdb_reader:
-            for table, file in table_files(path):
-                _fill_by_duckdb(connection, prefix, table, form.duckdb_reader, file)
-            return
-        tables = form.read(path)
-        for table in COLUMNS:
-            # The parameters are one list per column, because DuckDB needs much more time for one parameter per value.
-            lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
-            rows = iter(tables[table])
-            while some := list(itertools.islice(rows, _BATCH)):
-                columns = [list(values) for values in zip(*some, strict=True)]
-                connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
+        yield
     except OSError as error:
         raise ScanError(f"{error.filename or path}: {error.strerror or error}") from error
-    except (ValueError, TypeError, RuntimeError, csv.Error, sqlite3.Error) as error:
+    except LimitError as error:
+        raise ScanError(f"{path}: {error.reason}") from error
+    except database.limit_errors:
+        raise
+    except (ValueError, TypeError, OverflowError, RuntimeError, csv.Error, sqlite3.Error, database.error) as error:
         # DuckDB raises RuntimeError for text that is not UTF-8.
         raise ScanError(f"{path}: is not the output of a scan") from error
 
 
-def _fill_by_duckdb(connection: Any, prefix: str, table: str, reader: str, file: str) -> None:
-    with open_input(file, is_updated=True):
-        pass  # raises OSError if the file cannot be read
-    source = f"{reader}([?])"
-    literal = re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", file)
-    answer = connection.execute(f"SELECT * FROM {source} LIMIT 0", [literal])
-    check_columns([column[0] for column in answer.description], table)
-    connection.execute(f"INSERT INTO {prefix}{table} SELECT * FROM {source}", [literal])
+def _fill(connection: Any, prefix: str, path: str) -> None:
+    form = format_for(path)
+    for table in COLUMNS:
+        connection.execute(f"CREATE TABLE {prefix}{table} ({declaration(table)})")
+    if form.is_parquet:
+        for table, file in table_files(path):
+            _fill_by_duckdb(connection, prefix, table, file)
+        return
+    tables = read_tables(path)
+    for table in COLUMNS:
+        # The parameters are one list per column, because DuckDB needs much more time for one parameter per value.
+        lists = ", ".join([f"unnest(?::{sql_type(column)}[])" for column in COLUMNS[table]])
+        rows = iter(tables[table])
+        while some := list(itertools.islice(rows, _BATCH)):
+            columns = [list(values) for values in zip(*some, strict=True)]
+            connection.execute(f"INSERT INTO {prefix}{table} SELECT {lists}", columns)
+
+
+def _fill_by_duckdb(connection: Any, prefix: str, table: str, file: str) -> None:
+    query, parameters = parquet_source(connection, file, table)
+    connection.execute(f"INSERT INTO {prefix}{table} {query}", parameters)
 
 
 def _add_titles(connection: Any) -> None:
@@ -228,5 +258,5 @@ def _order_releases(connection: Any) -> None:
     except OptionError:
         ordered = sorted(runtimes)
     connection.execute("CREATE TABLE release_order (runtime TEXT, position BIGINT)")
-    for position, runtime in enumerate(ordered):
-        connection.execute("INSERT INTO release_order VALUES (?, ?)", [runtime, position])
+    insertion = "INSERT INTO release_order SELECT unnest(?::TEXT[]), unnest(?::BIGINT[])"
+    connection.execute(insertion, [ordered, list(range(len(ordered)))])  # bounded: the number of rows is limited

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.address import split_address
-from ..errors import OutputError
+from ..errors import LimitError, OutputError
 from ..foundation.files import beside
 from ..foundation.outputs import Output, declare_outputs, files_kept
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import SQLITE_SUFFIXES, Journal, ScanError, ScanRows
 from .local import answers_here
-from .output import Format, format_for
+from .output import Format, format_for, read_tables
 from .schema import CAUSES, RUNS
 from .totals import Totals
 
@@ -66,7 +66,7 @@ def scan(
         declare_outputs([*_outputs(output, journal_path, file_format)], [split_address(model)[0] for model in models])
         journal = Journal(journal_path)
         try:
-            _take_over(journal, output, file_format)
+            _take_over(journal, output)
             judged = unchanged = 0
             is_interrupted = has_fault = False
             jobs = (Job(model, tuple(targets), journal.known(stored_name(model))) for model in models)
@@ -102,7 +102,7 @@ def _outputs(output: str, journal: str, file_format: Format) -> Iterator[Output]
         exists = os.path.isfile(path)
         if exists:
             with _naming_output(path):
-                next(iter(file_format.read(output)[table]), None)
+                next(iter(read_tables(output)[table]), None)
         yield Output(path, is_forced=None, is_updated=exists)
     yield Output(journal, is_forced=None, is_updated=True)
     for suffix in SQLITE_SUFFIXES:
@@ -114,16 +114,18 @@ def _naming_output(output: str) -> Iterator[None]:
     """Raise errors while reading a table of an earlier scan as ScanError."""
     try:
         yield
-    except (ValueError, TypeError, OverflowError, csv.Error, sqlite3.Error) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError, csv.Error, sqlite3.Error) as error:
         raise ScanError(f"{output}: is not the output of a scan; give another name, or remove it") from error
+    except LimitError as error:
+        raise ScanError(f"{output}: {error.reason}") from error
     except OSError as error:
         raise ScanError(f"{error.filename or output}: {error.strerror or error}") from error
 
 
-def _take_over(journal: Journal, output: str, file_format: Format) -> None:
+def _take_over(journal: Journal, output: str) -> None:
     try:
         with _naming_output(output):
-            journal.take_over(file_format.read(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
+            journal.take_over(read_tables(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
     except ScanError:
         journal.remove()  # the journal is still empty
         raise

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 TEXT, INTEGER, NUMBER = "text", "integer", "number"
+LONGEST_TEXT = 1 << 16
+"""Largest number of characters in a text. A scan cuts longer texts."""
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT", NUMBER: "DOUBLE"}
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from .journal import ScanRows
-from .output import format_for
 from .schema import RUNS, names
 from .target_totals import TargetTotals
 
@@ -47,11 +46,3 @@ class Totals:
             target.add_unanswered()
         else:
             target.add(*[row[key] for key in _MEASURES])
-
-
-def totals_of(path: str) -> Totals:
-    """Return the totals of the output of a scan."""
-    totals = Totals()
-    for _ in totals.count(format_for(path).read(path)[RUNS]):
-        pass
-    return totals
