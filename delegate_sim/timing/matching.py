@@ -184,11 +184,8 @@ class _Matcher:
         index = one.row.node
         if index is None:
             return None
-        step: PlannedStep | None
-        if one.delegate is None:
-            step = node_step(self.graph, index)  # the node may run on the device's CPU although the simulation delegates it
-        else:
-            step = self.kernels.get((one.key, index))
+        # The node may run on the device's CPU although the simulation delegates it.
+        step = node_step(self.graph, index) if one.delegate is None else self.kernels.get((one.key, index))
         return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:

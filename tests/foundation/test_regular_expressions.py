@@ -53,11 +53,20 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
     with open(file, encoding="utf-8") as source:
         tree = ast.parse(source.read())
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    loops: dict[str, list[str]] = {}  # the collections over which a variable runs
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.For | ast.comprehension)
+            and isinstance(node.target, ast.Name)
+            and isinstance(node.iter, ast.Name)
+        ):
+            loops.setdefault(node.target.id, []).append(node.iter.id)
     by_name: dict[str, set[str]] = {}
     for call in calls:
         owner, method = call.func.value, call.func.attr  # type: ignore[attr-defined]
         if not isinstance(owner, ast.Name):
             continue
+        names = [owner.id, *loops.get(owner.id, ())]
         if owner.id == "re" and method in _USES and call.args:
             try:
                 pattern = eval(compile(ast.Expression(call.args[0]), file, "eval"), dict(vars(module)))
@@ -67,7 +76,8 @@ def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
             flag = eval(compile(ast.Expression(flags[0]), file, "eval"), dict(vars(module))) if flags else 0
             yield f"{module.__name__}:{call.lineno}", method, re.compile(pattern, flag)
         elif method in _USES:
-            by_name.setdefault(owner.id, set()).add(method)
+            for name in names:
+                by_name.setdefault(name, set()).add(method)
     for name, value in vars(module).items():
         for pattern in _patterns_in(value):
             for method in sorted(by_name.get(name, {"search"})):
@@ -88,3 +98,39 @@ def _all_uses() -> list[Any]:
 @pytest.mark.parametrize(("method", "pattern"), _all_uses())
 def test_no_text_is_slow(method: str, pattern: re.Pattern[str]):
     assert slow_text(pattern, method) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern"),
+    [
+        ("search", r"(?:a+)+b"),
+        ("search", r"(?:a|a)*b"),
+        ("search", r"\w*Qnn"),
+        ("search", r"NN\w* SL driver"),
+        ("search", r"\d: count=\d{1,9}.* avg=\d"),
+        ("search", r"a \((?P<name>.*)\)\."),
+        ("search", r"a(?= *b)"),
+        ("sub", r" \(at .*\)$"),
+        ("sub", r"\((\S{41,})\)"),
+        ("match", r"\s*(==|<)?\s*(\d+)"),
+        ("fullmatch", r"\w*_\w*: ?.*"),
+        ("fullmatch", r"(.+?) node(?: \((.*)\))?\."),
+    ],
+)
+def test_slow_patterns_are_noticed(method: str, pattern: str):
+    assert slow_text(re.compile(pattern), method) is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern"),
+    [
+        ("search", r"\b\w+ partitions"),
+        ("search", r"NN\w{0,80} SL driver"),
+        ("sub", r" \(at [^()]*\)$"),
+        ("match", r"\s*(?:(==|<)\s*)?(\d+)"),
+        ("fullmatch", r"[^\W_]*_\w*: ?.*"),
+        ("fullmatch", r"(?P<mark>['\"])(?:[^'\"\\]|\\.)*(?P=mark)(?<!x)$"),
+    ],
+)
+def test_other_patterns_are_fast(method: str, pattern: str):
+    assert slow_text(re.compile(pattern), method) is None

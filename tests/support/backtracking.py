@@ -17,10 +17,10 @@ except ImportError:  # Python 3.10
 _MOST_REPEATS = 8
 """Finite bounds of repetitions are reduced to this number, so that short texts show whether time grows linearly."""
 _MOST_STEPS = 200_000
-_SHORT = 32
+_SHORT = 16
 """Number of repetitions in the shorter attack. The longer attack has twice as many."""
 _GROWTH = 2.6
-"""The longer attack takes at most so many times the steps of the shorter one. It takes four times the steps if time is quadratic."""
+"""The longer attack takes at most so many times the steps of the shorter one. Quadratic time takes four times as many."""
 _DEEPEST = 20_000
 _SINGLE = (codes.LITERAL, codes.NOT_LITERAL, codes.ANY, codes.IN)
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT)

@@ -12,7 +12,7 @@ from delegate_sim.foundation.work_budget import work_budget
 
 
 def calls(function: Callable[..., Any], *arguments: Any) -> int:
-    """Return the number of calls of Python and C functions while a function runs, with a budget of work. Ignore errors of input."""
+    """Return the number of calls of Python and C functions while a function runs. Ignore errors of input."""
     count = 0
 
     def trace(frame: Any, event: str, argument: Any) -> None:

@@ -190,7 +190,10 @@ class RuntimeReader:
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
     def repeat(self, times: int) -> int:
-        """Add ``times`` to the count of the last line, if the logger left out identical lines. Return how many lines were added."""
+        """Add ``times`` to the count of the last line, if the logger left out identical lines.
+
+        Return the number of added lines. Raises LimitError.
+        """
         if not self.is_choice:
             return 0
         times = min(times, 1_000_000)

@@ -50,12 +50,11 @@ def _merged(symbols: list[str], scores: Mapping[str, float]) -> list[str]:
     pairs: list[tuple[float, int, str]] = []
 
     def add(left: int) -> None:
-        if (
-            left >= 0
-            and (right := following[left]) < end
-            and (score := scores.get(pair := symbols[left] + symbols[right])) is not None
-        ):
-            heapq.heappush(pairs, (-score, left, pair))
+        if left < 0 or following[left] >= end:
+            return
+        pair = symbols[left] + symbols[following[left]]
+        if pair in scores:
+            heapq.heappush(pairs, (-scores[pair], left, pair))
 
     for left in range(end):
         add(left)
