@@ -118,6 +118,7 @@ def test_unpacking_and_packing(saved, tmp_path):
     repack_task(folder, again)
     assert Path(again).read_bytes() == Path(first).read_bytes()
     Path(folder, files[0]).write_bytes(SECOND)
+    Path(again).unlink()
     repack_task(folder, again)
     assert contents(again) == {**MEMBERS, "decoder.tflite": SECOND}
 

@@ -123,7 +123,7 @@ def test_files_that_exist_are_kept(source, tmp_path):
     (tmp_path / "other").write_bytes(b"mine")
     with pytest.raises(FixError, match="already exists"):
         fix_bundle(plan, str(tmp_path / "other"), proves=False)
-    with pytest.raises(FixError, match="is the bundle itself"):
+    with pytest.raises(FixError, match="is an input file"):
         fix_bundle(plan, source, replaces=True, proves=False)
     fix_bundle(plan, str(tmp_path / "other"), replaces=True, proves=False)
     assert (tmp_path / "other").read_bytes()[:8] == b"LITERTLM"

@@ -65,7 +65,7 @@ class TestPage:
     def test_the_page_replaces_a_file_but_not_the_model(self, tmp_path):
         chain_model(MIXED).write(tmp_path / "model.tflite")
         (tmp_path / "page.html").write_text("old")
-        made = delegate_sim.analyze(tmp_path / "model.tflite", "nnapi")
+        made = delegate_sim.analyze(tmp_path / "model.tflite", "nnapi", defaults="api")
         made.show(tmp_path / "page.html")
         with pytest.raises(delegate_sim.DelegateSimError, match="is an input file"):
             made.show(tmp_path / "model.tflite")
