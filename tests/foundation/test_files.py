@@ -19,6 +19,7 @@ OF_THEIR_OWN = {
     "delegate_sim/conversion/convert.py": "a temporary folder that a converter's process works in",
     "delegate_sim/conversion/samples.py": "a temporary folder that a converter's process works in",
     "delegate_sim/conversion/programs/supervisor.py": "the kernel's own files about processes",
+    "delegate_sim/conversion/programs/model_code.py": "runs in the Python of a converter",
     "delegate_sim/inference/difference.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/inference/worker.py": "the same folder, seen from the other process",
     "delegate_sim/live/accelerator_engine.py": "a temporary folder that a process shares with one that it starts",
