@@ -10,7 +10,6 @@ import functools
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -21,6 +20,7 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.outputs import is_within
 from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.processes import python_module, run
 from delegate_sim.version import __version__
 
 from .exits import DONE, FINDINGS
@@ -110,15 +110,13 @@ class Roots:
 
 def run_command(name: str, *arguments: str) -> dict[str, Any]:
     """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails."""
-    command = [sys.executable, "-m", "delegate_sim", name, "--format", "json", *arguments]
+    command = python_module("delegate_sim", name, "--format", "json", *arguments)
     try:
-        finished = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", timeout=_SECONDS, check=False
-        )
+        finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired as error:
         raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
     if finished.returncode not in (DONE, FINDINGS) or not finished.stdout:
-        lines = finished.stderr.strip().splitlines() or [f"exit code {finished.returncode}"]
+        lines = finished.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {finished.returncode}"]
         raise McpError(lines[-1].removeprefix("error: "))
     answer: dict[str, Any] = json.loads(finished.stdout)
     return answer

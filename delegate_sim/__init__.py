@@ -8,6 +8,11 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[:1] == ["-m"] and "delegate_sim" in sys.orig_argv and not getattr(sys.flags, "safe_path", False):
+    del sys.path[0]  # `python -m delegate_sim`: no module of the current folder is imported
+
 from .api.functions import (
     analyze,
     analyze_bundle,

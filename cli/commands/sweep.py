@@ -16,9 +16,10 @@ from delegate_sim.conversion.calibration import find_calibration
 from delegate_sim.conversion.convert import Limits
 from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
-from delegate_sim.conversion.sources import find_source
+from delegate_sim.conversion.sources import SourceKind, SourceModel, find_source
 from delegate_sim.errors import FixError
 from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.printable import printable
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
 from delegate_sim.sweeping.shapes import parse_shapes
@@ -48,6 +49,9 @@ Examples:
   delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
   delegate-sim sweep models.py:classifier --delegate gpu --all --format csv > conversions.csv
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
+
+Converting can run the model's code. A function is code by design. Code in a file, such as a Lambda layer, is refused without
+--run-model-code.
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. If the
@@ -131,6 +135,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page of the best conversions."
 )
+@click.option("--run-model-code", is_flag=True, help="Let converters run code that is in the file of SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
@@ -162,18 +167,23 @@ def command(
     request: SweepRequest,
     cache: str | None,
     pythons: Sequence[str],
+    run_model_code: bool,
     best: _Best,
     page: str | None,
     table: _Table,
 ) -> int:
-    """Convert SOURCE in many ways, and show how much of each converted model the delegates take."""
+    """Convert SOURCE in many ways, and show how much of each converted model the delegates take.
+
+    Converting can run the model's code, so convert only sources that you trust.
+    """
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
     labels = [target.label for target in with_labels(targets)]
     if best.best_for is not None and best.best_for not in labels:
         raise click.UsageError(f"--best-for takes a target of this sweep ({', '.join(labels)}), not {best.best_for}")
-    source = find_source(source_text)
+    source = find_source(source_text, run_model_code=run_model_code)
     declare_outputs([Output(path, is_forced()) for path in (best.written, page) if path is not None])
+    click.echo(_code_line(source), err=True)
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)
         _check_shown(swept, table.shown)
@@ -186,6 +196,16 @@ def command(
         if page is not None and swept.models:
             _tell(table.form, f"{page}: {counted(_write_page(swept, page), 'view')}")
     return DONE if swept.models else USAGE
+
+
+def _code_line(source: SourceModel) -> str:
+    """Return a line that says whether converting can run the code of a source model."""
+    name = printable(source.text)
+    if source.kind is SourceKind.FUNCTION:
+        return f"Converting can run the model's code: {name} is code, and it runs."
+    if source.may_run_code:
+        return f"Converting can run the model's code: the code in {name} is allowed, and it runs."
+    return f"Converting can run the model's code: if {name} has code, it is refused (--run-model-code allows it)."
 
 
 def _show(done: int, left: int, name: str) -> None:

@@ -385,6 +385,7 @@ def sweep(
     settings: str | Sequence[str] = (),
     shapes: Mapping[str, Sequence[int]] | None = None,
     data: str | os.PathLike[str] | None = None,
+    run_model_code: bool = False,
     max_difference: float = 0.1,
     best_for: str | None = None,
     output: str | os.PathLike[str] | None = None,
@@ -404,13 +405,15 @@ def sweep(
     and options. The search starts with float and with ``settings`` (such as ``int8+dense-per-tensor``). It continues with the
     settings that a diagnosis suggests. With ``all``, it tries all settings that the converters support. ``shapes`` sets fixed
     shapes of inputs. ``data`` is a .npz file, a folder of images or a function, by default random numbers. Quantizers
-    calibrate with this data, and the outputs of the converted models are compared on it. A converted model cannot be the best
-    if its outputs differ from the float model's by more than ``max_difference``, or if it was calibrated with random numbers.
-    The best model for the target ``best_for`` is written to ``output``. ``force`` allows the function to replace an existing
-    file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a conversion. Conversions are cached in
-    the folder ``cache``, by default in the user's cache folder. A failed conversion has a row with the reason. After
-    KeyboardInterrupt, the result has the finished rows, and ``is_interrupted`` is true. Raises the errors of ``analyze``,
-    ModelError if the source does not exist or has an unknown format, and FixError if the best model cannot be written.
+    calibrate with this data, and the outputs of the converted models are compared on it. Converting runs the code of a source
+    or data function. ``run_model_code`` also allows converters to run code that is in a file, such as a Lambda layer. A
+    converted model cannot be the best if its outputs differ from the float model's by more than ``max_difference``, or if it
+    was calibrated with random numbers. The best model for the target ``best_for`` is written to ``output``. ``force`` allows
+    the function to replace an existing file. ``time_limit`` (seconds) and ``memory_limit`` (bytes) apply to each step of a
+    conversion. Conversions are cached in the folder ``cache``, by default in the user's cache folder. A failed conversion has
+    a row with the reason. After KeyboardInterrupt, the result has the finished rows, and ``is_interrupted`` is true. Raises
+    the errors of ``analyze``, ModelError if the source does not exist, has an unknown format, or has code that
+    ``run_model_code`` does not allow, and FixError if the best model cannot be written.
     """
     from ..conversion.cache import ConversionCache, default_folder
     from ..conversion.calibration import find_calibration
@@ -427,6 +430,7 @@ def sweep(
 
     require_bool("all", all)
     require_bool("force", force)
+    require_bool("run_model_code", run_model_code)
     targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError(
@@ -436,7 +440,7 @@ def sweep(
     if best_for is not None and best_for not in labels:
         raise OptionError(f"there is no target {best_for!r}; the targets are {', '.join(labels)}")
     with files_kept():
-        source_model = find_source(paths_of(source, "source")[0])
+        source_model = find_source(paths_of(source, "source")[0], run_model_code=run_model_code)
         if output is not None:
             check_output(Output(os.fsdecode(output), is_forced=force))
     limits = Limits()

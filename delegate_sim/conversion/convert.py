@@ -17,21 +17,28 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from enum import Enum
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from ..errors import OptionError
+from ..errors import ModelError, OptionError
 from ..foundation.printable import printable, shortened
+from ..foundation.processes import python_file
 from .cache import ConversionCache
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
 from .digests import file_digest
 from .process import Bounds, Ended, run_bounded
+from .programs.model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings
-from .sources import SourceModel
+from .sources import VARIABLE, SourceKind, SourceModel
 
 _SCRIPT = "convert.py"
+_CHECK = str(Path(__file__).resolve().with_name("programs") / "model_code.py")
+"""The program that checks a source model for code before it runs a script."""
+_WITH_CODE = (SourceKind.KERAS, SourceKind.SAVED_MODEL, SourceKind.TORCH_EXPORT)
+_CONSENT = f"allow its code with `sweep --run-model-code`, with run_model_code=True in Python, or with {VARIABLE}=1"
 _IDENTIFIER = b"TFL3"
 _NO_SPACE = os.strerror(errno.ENOSPC)
 _LEAST_FREE = 4 << 20
@@ -109,7 +116,8 @@ def convert(
 ) -> Conversion:
     """Convert a model, or return the cached conversion.
 
-    Raise OptionError for settings that the route does not support. KeyboardInterrupt is raised only when every process of the
+    Raise OptionError for settings that the route does not support, and ModelError for a source model with code that the user does
+    not allow. KeyboardInterrupt is raised only when every process of the
     conversion has ended.
     """
     limits = limits or Limits()
@@ -206,7 +214,10 @@ def _full_line(converter: str, folder: str) -> str:
 
 
 def run_script(script: Script, folder: str, limits: Limits) -> Ended:
-    """Run a script in a folder with the converter's interpreter. Raise OSError if the script cannot be written."""
+    """Run a script in a folder with the converter's interpreter.
+
+    Raise OSError if the script cannot be written, and ModelError if the source model has code that the user does not allow.
+    """
     with open(os.path.join(folder, _SCRIPT), "w", encoding="utf-8") as file:
         file.write(script.text)
     temporary = os.path.join(folder, "temporary")
@@ -219,7 +230,14 @@ def run_script(script: Script, folder: str, limits: Limits) -> Ended:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     bounds = Bounds(limits.seconds, limits.memory, limits.output, limits.printed)
-    return run_bounded([script.converter.python, "-u", _SCRIPT], folder, environment, bounds)
+    source, command = script.source, [_SCRIPT]
+    if source is not None and source.kind in _WITH_CODE and not source.may_run_code:
+        command = [_CHECK, source.kind.value, source.path, _SCRIPT]
+    ended = run_bounded(python_file(*command, python=script.converter.python, options=["-u"]), folder, environment, bounds)
+    if ended.status == REFUSED and source is not None and command[0] == _CHECK:
+        reason = _shortened((ended.printed.strip().splitlines() or [""])[-1])
+        raise ModelError(f"{printable(source.text)}: {reason}; if you trust the model, {_CONSENT}")
+    return ended
 
 
 def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> Failure | None:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from ..errors import OptionError
 from ..foundation.printable import printable
+from ..foundation.processes import clean_environment, isolated_python
 from .process import Bounds, run_bounded
 from .sources import SourceKind, SourceModel
 
@@ -153,15 +154,18 @@ def _interpreter(text: str) -> str:
     if os.path.isdir(text):
         inside = [os.path.join(text, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe"))]
         text = next((path for path in inside if os.path.isfile(path)), text)
-    path = text if os.path.dirname(text) else shutil.which(text) or text
-    return os.path.abspath(path)
+    if os.path.dirname(text):
+        return os.path.abspath(text)
+    # Windows, and an empty entry of PATH, would find a program of the current folder.
+    path = shutil.which(text, path=clean_environment().get("PATH", os.defpath))
+    return path if path is not None and os.path.isabs(path) else os.path.abspath(text)
 
 
 def _versions(python: str) -> Mapping[str, str]:
     names = sorted({name for known in _KNOWN.values() for name in (*known.distributions, *known.companions)})
     with tempfile.TemporaryDirectory() as folder:
         # In isolated mode, packages in the current folder do not count as installed.
-        ended = run_bounded([python, "-I", "-c", _PROBE, *names], folder, os.environ, _PROBE_BOUNDS)
+        ended = run_bounded(isolated_python("-c", _PROBE, *names, python=python), folder, os.environ, _PROBE_BOUNDS)
     try:
         answer = json.loads(ended.printed.splitlines()[-1])
         packages = {str(name): str(version) for name, version in answer["packages"].items()}

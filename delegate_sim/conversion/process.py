@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-_SUPERVISOR = str(Path(__file__).with_name("supervisor.py"))
+from ..foundation.processes import clean_environment, isolated_python, start
+
+_SUPERVISOR = str(Path(__file__).with_name("programs") / "supervisor.py")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,9 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
     A supervisor process runs the command in its own session. The supervisor ends all processes of the command if a limit is
     exceeded, or if the current process is interrupted or ends.
     """
-    job = {"command": list(command), "folder": folder, "environment": dict(environment), **asdict(bounds)}
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-S", _SUPERVISOR],
+    job = {"command": list(command), "folder": folder, "environment": clean_environment(environment), **asdict(bounds)}
+    process = start(
+        isolated_python("-S", _SUPERVISOR),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -109,7 +109,7 @@ def _script(
         imports = [*imports, *more]
         lines += [_DRAWN.format(shapes={name: list(sizes) for name, sizes in shapes}), data, _STORED]
     head = "\n".join(sorted({*imports, "import json", "import numpy as np"}))
-    return Script(converter, "\n".join([f"{head}\n", *lines]))
+    return Script(converter, "\n".join([f"{head}\n", *lines]), source)
 
 
 def _archive(path: str) -> dict[str, npt.NDArray[Any]]:

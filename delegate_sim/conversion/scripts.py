@@ -32,6 +32,8 @@ class Script:
 
     converter: Converter
     text: str
+    source: SourceModel | None
+    """The source model that the script loads, or None if the script loads a model that a converter wrote."""
 
 
 def scripts(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> tuple[Script, ...]:
@@ -43,11 +45,11 @@ def scripts(source: SourceModel, route: Route, settings: Settings, calibration: 
         raise OptionError(f"{route.name} does not support the setting {printable(settings.name)}")
     make = _TEXTS[route.converter.name]
     if route.quantizer is None:
-        return (Script(route.converter, make(source, settings, calibration, RESULT)),)
+        return (Script(route.converter, make(source, settings, calibration, RESULT), source),)
     first = make(source, settings.of_float_model, calibration, FLOAT_MODEL)
     moves_channels = route.converter.name == "onnx2tf" or "channels-last" in settings.options
     second = quantizer_text(settings.of_quantizer, calibration, FLOAT_MODEL, RESULT, moves_channels=moves_channels)
-    return Script(route.converter, first), Script(route.quantizer, second)
+    return Script(route.converter, first, source), Script(route.quantizer, second, None)
 
 
 def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:

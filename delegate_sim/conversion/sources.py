@@ -6,7 +6,7 @@ import os
 import re
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import MappingProxyType
 
@@ -45,6 +45,8 @@ class SourceModel:
     """The folder from which ``module`` can be imported."""
     packages: frozenset[str] = frozenset()
     """The top-level packages that a function's module imports."""
+    may_run_code: bool = False
+    """True if the user allows converters to run code that is in the file."""
 
 
 _ENDINGS: Mapping[str, SourceKind] = MappingProxyType(
@@ -67,13 +69,18 @@ The last byte of the match is the length of the path.
 _MOST_NAME = 127
 
 
-def find_source(text: str) -> SourceModel:
+VARIABLE = "DELEGATE_SIM_RUN_MODEL_CODE"
+"""If this environment variable is 1, converters may run the code of all source models."""
+
+
+def find_source(text: str, *, run_model_code: bool = False) -> SourceModel:
     """Find a source model by its path, by ``module:function`` or by ``file.py:function``. No code is run or imported.
 
-    Raise ModelError if there is no such model, or if its format is unknown.
+    ``run_model_code`` allows converters to run code that is in the file, such as a Lambda layer. Raise ModelError if there is no
+    such model, or if its format is unknown.
     """
     try:
-        return _source(text)
+        return replace(_source(text), may_run_code=run_model_code or os.environ.get(VARIABLE) == "1")
     except (OSError, ValueError) as error:
         words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise ModelError(printable(f"{text}: {words}")) from None

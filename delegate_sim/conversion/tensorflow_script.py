@@ -8,6 +8,7 @@ from .settings import Settings, tensorflow_lines
 from .sources import SourceKind, SourceModel
 
 _LOADED = "model = tf.keras.models.load_model({path!r}, compile=False)\n"
+_LOADED_WITH_CODE = "model = tf.keras.models.load_model({path!r}, compile=False, safe_mode=False)\n"
 _CALLED = """\
 sys.path.insert(0, {folder!r})
 from {module} import {function}
@@ -112,7 +113,11 @@ def tensorflow_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
     imports = ["import tensorflow as tf"]
     if source.kind is SourceKind.SAVED_MODEL:
         return imports, [_SIGNATURE.format(path=source.path), _SIGNATURE_LISTED]
-    return _with_source(source, imports, _LOADED, _KERAS_LISTED)
+    return _with_source(source, imports, _loaded(source), _KERAS_LISTED)
+
+
+def _loaded(source: SourceModel) -> str:
+    return _LOADED_WITH_CODE if source.may_run_code else _LOADED
 
 
 def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
@@ -141,7 +146,7 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
             imports.append("import sys")
             lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
         else:
-            lines = [_LOADED.format(path=source.path)]
+            lines = [_loaded(source).format(path=source.path)]
         lines += [_KERAS_UNROLLED] if "unrolled" in settings.options else []
         inputs = _KERAS_INPUTS.format(name="each.name", shape=_shape(settings, "each.name"))
         converter = _KERAS_FIXED if is_fixed else _KERAS_OPEN

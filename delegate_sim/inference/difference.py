@@ -25,6 +25,7 @@ from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.processes import python_file, run
 from ..model.model import Model
 from .inputs import InputArray
 
@@ -370,16 +371,8 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
 
 def _own_process(folder: Path, python: str) -> int:
     """Run a job in a separate process, and return the exit status. If ``python`` is empty, use the current interpreter."""
-    process = subprocess.run(
-        [python or sys.executable, str(Path(__file__).with_name("worker.py")), str(folder)],
-        env={**os.environ, "PYTHONSAFEPATH": "1"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=raised(SECONDS),
-        check=False,
-    )
-    return process.returncode
+    command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=python)
+    return run(command, seconds=raised(SECONDS)).returncode
 
 
 def _run(folder: Path, job: dict[str, Any], python: str) -> dict[str, Any]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.processes import python_module, run
 
 SECONDS = 120
 MEMORY = 16 << 30
@@ -34,35 +33,15 @@ class Finished:
         return "" if self.status == 0 else f"it failed with status {self.status}"
 
 
-_PROBE = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
-)
-"""Python code that starts a module.
-
-Python's own folders come first in the path, so that this package's folder does not hide other modules.
-"""
-
-
 def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a module of this package as a process in a folder, and wait until the process ends."""
-    own = str(Path(__file__).resolve().parents[2])
-    return run_limited([sys.executable, "-c", _PROBE, own, name, *arguments], environment, folder)
+    """Run a module as a process of this Python in a folder, and wait until the process ends."""
+    return run_limited(python_module(name, *arguments), environment, folder)
 
 
 def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
     """Run a command in a folder, and wait until the process ends."""
     try:
-        process = subprocess.run(
-            command,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=raised(SECONDS),
-            check=False,
-            preexec_fn=_limit_memory if os.name == "posix" else None,
-        )
+        process = run(command, environment, seconds=raised(SECONDS), folder=folder, prepare=_limit_memory)
     except subprocess.TimeoutExpired as expired:
         return Finished(None, (expired.output or b"").decode("utf-8", "replace"))
     except OSError as error:

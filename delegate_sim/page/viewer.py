@@ -50,12 +50,11 @@ class PageViewer:
             display(written)
         elif path is None:
             import tempfile
-            import webbrowser
 
             handle, name = tempfile.mkstemp(".html")
             os.close(handle)
             write_whole(name, written)
-            webbrowser.open(Path(name).as_uri())
+            _open_browser(Path(name).as_uri())
 
     def _view(self, report: Report, run: Run, effort: Effort) -> PageView:
         from ..diagnosis.diagnose import diagnose
@@ -68,6 +67,15 @@ class PageViewer:
         if left_out:
             return PageView(report.model, run, causes_left_out=left_out)
         return PageView(report.model, run, diagnose(report.model, run.target, effort))
+
+
+def _open_browser(address: str) -> None:
+    """Open a page in the browser. A separate process searches the browser, because its ``PATH`` has only absolute folders."""
+    import subprocess
+
+    from ..foundation.processes import python_module, start
+
+    start(python_module("webbrowser", address), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).wait()
 
 
 def _notebook_display() -> Any:

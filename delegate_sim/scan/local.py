@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import multiprocessing
+import itertools
 import os
-import signal
+import pickle
+import subprocess
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 
 from ..bundles.address import split_address
 from ..foundation.files import LARGEST_IN_MEMORY
+from ..foundation.processes import Process, python_module, start
 from .batches import Batch, answers_to, batches_of
 from .job import Job, JobAnswer, failed
 
+_WORKER = "delegate_sim.scan.worker"
 _AHEAD = 3
 """The largest number of running and queued batches per process. This number limits the memory that batches take."""
 
@@ -28,42 +31,30 @@ def usable_cores() -> int:
 def answers_here(jobs: Iterable[Job], count: int, processes: int) -> Iterator[list[JobAnswer]]:
     """Yield lists of answers as they arrive, in any order. ``count`` is the number of jobs.
 
-    If a process dies, the running jobs are repeated one at a time. If a process dies during a repeated job, the answer for the
-    model is an error.
+    If a process dies, the jobs of its batch are repeated one at a time. If a process dies during a repeated job, the answer for
+    the model is an error.
 
     If ``processes`` is 1, this process simulates all models that are not memory-mapped. Memory-mapped models need a separate
     process, because the operating system kills a process if a mapped file shrinks.
     """
     if processes == 1:
-        mapped = []
+        suspects = []
         for job in jobs:
             if _is_mapped(job):
-                mapped.append(job)
+                suspects.append(job)
             else:
                 yield answers_to([job])
-        yield from _answers_alone(mapped)
-        return
-    waiting = batches_of(jobs, count, processes)
-    while True:
+    else:
         with _Pool(processes, processes * _AHEAD) as pool:
-            lost = yield from pool.answers(waiting)
-        if not lost:
-            return
-        yield from _answers_alone(lost)
-
-
-def _answers_alone(jobs: Sequence[Job]) -> Iterator[list[JobAnswer]]:
-    """Run jobs one at a time, because each job may kill its process. Yield the answers."""
-    waiting = iter([[job] for job in jobs])
-    guilty = jobs
-    while guilty:
-        with _Pool(1, 1) as pool:
-            guilty = yield from pool.answers(waiting)
-        message = (
-            "the process that simulated the model died. A model file that becomes shorter during the scan can cause this. If "
-            "yours did not, please report this problem, and attach the model"
-        )
-        yield [failed(job, f"{job.model}: {message}") for job in guilty]
+            suspects = yield from pool.answers(batches_of(jobs, count, processes))
+    with _Pool(1, 1) as pool:
+        guilty = yield from pool.answers(iter([[job] for job in suspects]))
+    message = (
+        "the process that simulated the model died. A model file that becomes shorter during the scan can cause this. If "
+        "yours did not, please report this problem, and attach the model"
+    )
+    for job in guilty:
+        yield [failed(job, f"{job.model}: {message}")]
 
 
 def _is_mapped(job: Job) -> bool:
@@ -73,58 +64,71 @@ def _is_mapped(job: Job) -> bool:
 
 
 class _Pool:
-    """Worker processes, which end when this process ends."""
+    """Worker processes, which end when this process ends. A thread for each worker gives it batches."""
 
     def __init__(self, processes: int, ahead: int) -> None:
         self._ahead = ahead
-        self._executor = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin)
-        self._under_way: dict[Future[list[JobAnswer]], Batch] = {}
+        self._threads = ThreadPoolExecutor(processes)
+        self._workers: list[Process] = []
+        self._idle: SimpleQueue[Process] = SimpleQueue()
+        self._closing = threading.Lock()
+        self._is_closed = False
 
     def __enter__(self) -> _Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        processes = list((self._executor._processes or {}).values())
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+        with self._closing:
+            self._is_closed = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for worker in self._workers:
+            worker.kill()
+        self._threads.shutdown()
+        for worker in self._workers:
+            worker.communicate()
 
     def answers(self, batches: Iterator[Batch]) -> Generator[list[JobAnswer], None, list[Job]]:
         """Yield answers. Return the jobs that were lost because a process died."""
         lost: list[Job] = []
-        is_whole = True
+        under_way: dict[Future[list[JobAnswer]], Batch] = {}
         while True:
-            while is_whole and len(self._under_way) < self._ahead:
-                batch = next(batches, None)
-                if batch is None:
-                    break
-                try:
-                    self._under_way[self._executor.submit(answers_to, batch)] = batch
-                except BrokenProcessPool:
-                    lost += batch
-                    is_whole = False
-            if not self._under_way:
+            for batch in itertools.islice(batches, self._ahead - len(under_way)):
+                under_way[self._threads.submit(self._answers_to, batch)] = batch
+            if not under_way:
                 return lost
-            finished, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
+            finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in finished:
-                batch = self._under_way.pop(future)
+                batch = under_way.pop(future)
                 try:
                     yield future.result()
-                except BrokenProcessPool:
+                except _WorkerDied:
                     lost += batch
-                    is_whole = False
+
+    def _answers_to(self, batch: Batch) -> list[JobAnswer]:
+        """Give a batch to an idle worker, or to a new worker. Raise _WorkerDied if the worker dies."""
+        try:
+            worker = self._idle.get_nowait()
+        except Empty:
+            worker = self._start()
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        try:
+            pickle.dump((answers_to, batch), worker.stdin)
+            worker.stdin.flush()
+            answers: list[JobAnswer] = pickle.load(worker.stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            raise _WorkerDied from None
+        self._idle.put(worker)
+        return answers
+
+    def _start(self) -> Process:
+        with self._closing:
+            if self._is_closed:
+                raise _WorkerDied
+            worker = start(python_module(_WORKER), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self._workers.append(worker)
+        return worker
 
 
-def _begin() -> None:
-    """Prepare a worker process: ignore Ctrl-C, and end when the parent process ends. The parent process handles Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+class _WorkerDied(Exception):
+    """Raised if a worker process ended before it answered."""

@@ -18,7 +18,8 @@ OF_THEIR_OWN = {
     "delegate_sim/bundles/zip_writing.py": "a member of the archive that it writes",
     "delegate_sim/conversion/convert.py": "a temporary folder that a converter's process works in",
     "delegate_sim/conversion/samples.py": "a temporary folder that a converter's process works in",
-    "delegate_sim/conversion/supervisor.py": "the kernel's own files about processes",
+    "delegate_sim/conversion/programs/supervisor.py": "the kernel's own files about processes",
+    "delegate_sim/conversion/programs/model_code.py": "runs in the Python of a converter",
     "delegate_sim/inference/difference.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/inference/worker.py": "the same folder, seen from the other process",
     "delegate_sim/live/accelerator_engine.py": "a temporary folder that a process shares with one that it starts",
@@ -29,7 +30,6 @@ OF_THEIR_OWN = {
     "delegate_sim/live/vela/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/page/document.py": "what the package brings along",
-    "delegate_sim/page/viewer.py": "the browser, which opens an address",
     "cli/console/terminal.py": "the null device, in place of a closed standard output",
 }
 """Modules that open what no user names."""

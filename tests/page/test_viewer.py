@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import sys
-import webbrowser
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -12,6 +12,7 @@ import pytest
 import delegate_sim
 from delegate_sim.errors import OptionError
 from delegate_sim.graph import effort
+from delegate_sim.page import viewer
 from delegate_sim.results.report.report import Report
 from tests.support.hostile_names import hostile_model
 from tests.support.models import MIXED, chain_model
@@ -58,7 +59,7 @@ class TestPage:
         assert f'"causes_left_out":"{effort.Effort(made.model).reason}"' in written
 
     def test_the_page_goes_to_a_file(self, tmp_path, monkeypatch):
-        monkeypatch.setattr(webbrowser, "open", lambda address: pytest.fail("a browser was opened"))
+        monkeypatch.setattr(viewer, "_open_browser", lambda address: pytest.fail("a browser was opened"))
         report().show(tmp_path / "page.html")
         assert (tmp_path / "page.html").read_text(encoding="utf-8") == report().to_html()
 
@@ -72,12 +73,20 @@ class TestPage:
         assert delegate_sim.load(tmp_path / "model.tflite")
         assert (tmp_path / "page.html").read_text(encoding="utf-8") == made.to_html()
 
+    @pytest.mark.skipif(os.name != "posix", reason="the browser is a shell script")
     def test_the_browser_is_given_a_file(self, monkeypatch, tmp_path):
-        opened = []
-        monkeypatch.setattr(webbrowser, "open", opened.append)
+        """A program of the current folder with the name of the browser does not run, although PATH has an empty entry."""
+        for folder in (tmp_path / "here", tmp_path / "programs"):
+            folder.mkdir()
+            (folder / "browser").write_text(f'#!/bin/sh\necho "$@" > {folder}/opened\n')
+            (folder / "browser").chmod(0o755)
+        monkeypatch.chdir(tmp_path / "here")
+        monkeypatch.setenv("PATH", os.pathsep.join(["", str(tmp_path / "programs"), os.environ["PATH"]]))
+        monkeypatch.setenv("BROWSER", "browser")
         monkeypatch.setenv("TMPDIR", str(tmp_path))
         report().show()
-        assert opened[0].startswith("file://")
+        assert (tmp_path / "programs" / "opened").read_text().startswith("file://")
+        assert not (tmp_path / "here" / "opened").exists()
 
     def test_a_notebook_has_the_page_in_a_frame_that_can_only_run_its_script(self, monkeypatch):
         shown = []

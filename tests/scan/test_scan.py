@@ -268,7 +268,7 @@ def children(process):
         ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process.pid)], capture_output=True, text=True, check=False
     )
     lines = [line.split(None, 1) for line in found.stdout.splitlines()]
-    return [int(pid) for pid, args in lines if "spawn_main" in args]
+    return [int(pid) for pid, args in lines if "scan.worker" in args]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="uses ps as Linux has it")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from ...runtime.interpreter import Run
 from ..decision import LiveDecision
 from ..engine import Engine
 from ..naming import with_numbered_names
-from ..process import Finished, run_limited
+from ..process import Finished, run_module
 from .cache import find_decision, keep_decision
 from .results import database, figures, placements, printed_reasons, unknown_placements, with_own_names
 
@@ -70,17 +69,8 @@ class VelaEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(with_numbered_names(model))
-            command = [
-                sys.executable,
-                "-u",
-                "-m",
-                "ethosu.vela",
-                source.name,
-                "--enable-debug-db",
-                "--output-dir=out",
-                *arguments,
-            ]
-            finished = run_limited(command, os.environ, folder)
+            options = [source.name, "--enable-debug-db", "--output-dir=out", *arguments]
+            finished = run_module("ethosu.vela", options, {**os.environ, "PYTHONUNBUFFERED": "1"}, folder)
             written = {path.name: path for path in sorted(Path(folder, "out").glob("model_*"))}
             reasons = printed_reasons(model, finished.output)
             compiled, tables = written.get("model_vela.tflite"), written.get("model_debug.xml")

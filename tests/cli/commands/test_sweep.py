@@ -66,7 +66,9 @@ def sweep(run, source, convert):
 
 def test_the_table_as_text(sweep):
     result = sweep("--setting", "int8+fixed")
-    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Converting can run the model's code: if ")
+    assert result.stderr.endswith("net.keras has code, it is refused (--run-model-code allows it).\n")
     text = " ".join(result.stdout.split())
     told = "nnapi: best is row 3, tensorflow: float+fixed, with 100 % of multiply-adds delegated, 1 kernel"
     todo = "--best-for TARGET -o FILE writes the best model; its Python code is at the end. converters:"
@@ -304,6 +306,13 @@ def test_ctrl_c_leaves_the_finished_rows_and_no_process(tmp_path):
             output, errors = began.communicate(timeout=60)
         finally:
             began.kill()
-    assert (began.returncode, errors) == (130, "")
+    assert began.returncode == 130
+    assert errors == f"Converting can run the model's code: if {source} has code, it is refused (--run-model-code allows it).\n"
     assert "0 conversions tried for nnapi; interrupted" in " ".join(output.split())
     assert processes_given(note) == []
+
+
+def test_the_first_line_and_the_help_say_that_code_runs(sweep, run):
+    assert sweep("--run-model-code").stderr.endswith("net.keras is allowed, and it runs.\n")
+    shown = run("sweep", "--help").stdout
+    assert "Converting can run the model's code" in " ".join(shown.split())

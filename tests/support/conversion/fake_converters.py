@@ -13,7 +13,7 @@ from types import SimpleNamespace as Space
 MODEL = b"\\x1c\\0\\0\\0TFL3" + b"\\0" * 24
 
 
-def _load(path, compile=True):
+def _load(path, compile=True, safe_mode=True):
     return Space(path=path, inputs=[Space(name="x", shape=(None, 4), dtype="float32")])
 
 

@@ -54,13 +54,13 @@ def stand_in(monkeypatch, status, output, files=()):
     """Replace the process; count its runs."""
     runs = []
 
-    def run(command, environment, folder):
-        runs.append(command)
+    def run(name, arguments, environment, folder):
+        runs.append([name, *arguments])
         os.makedirs(os.path.join(folder, "out"))
-        for name, content in dict(files).items():
-            with open(os.path.join(folder, "out", name), "wb") as file:
+        for file_name, content in dict(files).items():
+            with open(os.path.join(folder, "out", file_name), "wb") as file:
                 file.write(content)
         return Finished(status, output)
 
-    monkeypatch.setattr(vela, "run_limited", run)
+    monkeypatch.setattr(vela, "run_module", run)
     return runs

@@ -1,0 +1,132 @@
+"""Start processes that load no code from the current folder. Only this module starts processes.
+
+The current folder may come from a stranger: its ``socket.py`` must not run because a model beside it is read. Commands of Python
+come from ``python_module`` and ``python_file``. ``clean_environment`` removes folders that depend on the current folder.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+_LAUNCHER = str(Path(__file__).resolve().with_name("launcher.py"))
+_OWN = str(Path(__file__).resolve().parents[2])
+"""The folder from which this package can be imported."""
+
+_LISTS = (
+    "PATH",
+    "PYTHONPATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+    "DYLD_FRAMEWORK_PATH",
+    "DYLD_FALLBACK_FRAMEWORK_PATH",
+)
+"""Variables with a list of folders from which programs and code are loaded. An empty entry means the current folder."""
+_FOLDERS = ("PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
+"""Variables with one such folder."""
+_REMOVED = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE")
+"""Variables with which Python would run further code, or start as another program."""
+
+
+Process = subprocess.Popen[bytes]
+
+
+def clean_environment(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return an environment in which no variable makes a process load code from its current folder.
+
+    The default is the environment of this process. Absolute folders stay.
+    """
+    clean = dict(os.environ if environment is None else environment)
+    for name in _REMOVED:
+        clean.pop(name, None)
+    for name in (*_LISTS, *_FOLDERS):
+        if name in clean:
+            clean[name] = os.pathsep.join([folder for folder in clean[name].split(os.pathsep) if os.path.isabs(folder)])
+            if not clean[name]:
+                del clean[name]
+    clean["PYTHONSAFEPATH"] = "1"  # for further processes that the process starts; known since Python 3.11
+    clean["NoDefaultCurrentDirectoryInExePath"] = "1"  # Windows searches programs in the current folder otherwise
+    if sys.flags.ignore_environment:
+        clean = {name: value for name, value in clean.items() if not name.startswith("PYTHON") or name == "PYTHONSAFEPATH"}
+    if sys.flags.no_user_site:
+        clean["PYTHONNOUSERSITE"] = "1"
+    return clean
+
+
+def python_module(name: str, *arguments: str) -> list[str]:
+    """Return a command that runs a module in this Python, as ``python -m`` does, without the current folder in the path.
+
+    The module is found as in this process. Modules of this package are found last, so that they do not hide other modules.
+    """
+    return [sys.executable, _LAUNCHER, os.pathsep.join([*sys.path, _OWN]), "module", name, *arguments]
+
+
+def python_file(path: str, *arguments: str, python: str = "", options: Sequence[str] = ()) -> list[str]:
+    """Return a command that runs a file, without the current folder or the folder of the file in the path.
+
+    ``python`` is the path of an interpreter, by default of this Python. ``options`` are options of the interpreter.
+    """
+    return [python or sys.executable, *options, _LAUNCHER, "", "file", path, *arguments]
+
+
+def isolated_python(*arguments: str, python: str = "") -> list[str]:
+    """Return a command of an isolated Python (``-I``): it takes no variables, and has only its own folders in the path."""
+    return [python or sys.executable, "-I", *arguments]
+
+
+def start(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | None = None,
+    stderr: int | None = None,
+    start_new_session: bool = False,
+) -> Process:
+    """Start a program with a clean environment. Raise OSError if the program cannot be started."""
+    return subprocess.Popen(
+        _checked(command),
+        env=clean_environment(environment),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=start_new_session,
+    )
+
+
+def run(
+    command: Sequence[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    seconds: float,
+    folder: str | None = None,
+    stderr: int = subprocess.STDOUT,
+    prepare: Callable[[], None] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program with a clean environment, without input, and return its exit status and output.
+
+    By default, the output includes standard error. ``prepare`` is called in the new process on POSIX. Raise OSError if the
+    program cannot be started, and ``subprocess.TimeoutExpired`` if it is still running after some seconds.
+    """
+    return subprocess.run(
+        _checked(command),
+        cwd=folder,
+        env=clean_environment(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        timeout=seconds,
+        check=False,
+        preexec_fn=prepare if os.name == "posix" else None,
+    )
+
+
+def _checked(command: Sequence[str]) -> list[str]:
+    """Return the command. Raise FileNotFoundError if the path of the program depends on the current folder."""
+    if not os.path.isabs(command[0]):
+        raise FileNotFoundError(f"the program {command[0]!r} is not named by an absolute path")
+    return list(command)

@@ -1,0 +1,87 @@
+"""Processes load no code from the current folder."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from delegate_sim.foundation import processes
+from delegate_sim.foundation.processes import clean_environment, isolated_python, python_file, python_module, run, start
+from tests.support.shadows import imported_shadows, write_shadows
+
+ABSOLUTE = os.path.abspath(os.sep + "absolute")
+LISTS = ["PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"]
+
+
+@pytest.mark.parametrize("name", [*LISTS, "PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX"])
+def test_only_absolute_folders_stay_in_a_variable(name):
+    given = os.pathsep.join(["", ".", ABSOLUTE, "here/lib"])
+    assert clean_environment({name: given})[name] == ABSOLUTE
+    assert name not in clean_environment({name: "here"})
+
+
+def test_variables_that_start_further_code_are_removed():
+    clean = clean_environment({"PYTHONSTARTUP": ABSOLUTE, "PYTHONINSPECT": "1", "PYTHONBREAKPOINT": "a.b", "HOME": "here"})
+    assert clean == {"HOME": "here", "PYTHONSAFEPATH": "1", "NoDefaultCurrentDirectoryInExePath": "1"}
+
+
+@pytest.fixture
+def hostile_folder(tmp_path, monkeypatch):
+    """The current folder, which has a file for every module, and a script that prints its path."""
+    folder = tmp_path / "downloads"
+    write_shadows(folder)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(["", ".", str(tmp_path / "own")]))
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "module_of_user.py").write_text("import json, socket, sys\nprint(json.dumps([sys.argv[1:], sys.path]))\n")
+    return folder
+
+
+@pytest.mark.slow
+def test_no_way_to_start_python_imports_from_the_current_folder(hostile_folder, tmp_path):
+    script = str(tmp_path / "own" / "module_of_user.py")
+    (hostile_folder / "module_of_user.py").unlink(missing_ok=True)
+    for command in (
+        python_module("module_of_user", "x"),
+        python_file(script, "x"),
+        python_file(script, "x", python=sys.executable, options=["-u"]),
+        isolated_python("-c", "import json, socket, sys; print([['x'], sys.path])"),
+    ):
+        ended = run(command, seconds=60)
+        text = ended.stdout.decode()
+        assert ended.returncode == 0, text
+        assert "x" in text
+        assert repr(str(hostile_folder))[1:-1] not in text
+    assert imported_shadows(hostile_folder) == []
+
+
+@pytest.mark.slow
+def test_a_users_absolute_path_works(hostile_folder, tmp_path):
+    (tmp_path / "b.py").write_text("import module_of_user\n")
+    assert b"own" in run(python_file(str(tmp_path / "b.py")), seconds=60).stdout
+
+
+@pytest.mark.slow
+def test_a_script_does_not_import_from_its_own_folder(tmp_path):
+    write_shadows(tmp_path / "scripts")
+    (tmp_path / "scripts" / "a.py").write_text("import socket\nprint('done')\n")
+    with start(python_file(str(tmp_path / "scripts" / "a.py")), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read().split() == [b"done"]
+    assert imported_shadows(tmp_path / "scripts") == []
+
+
+@pytest.mark.parametrize("call", [lambda: start(["python3"]), lambda: run(["python3"], seconds=1)], ids=["start", "run"])
+def test_a_program_has_an_absolute_path(call):
+    with pytest.raises(FileNotFoundError, match="'python3' is not named by an absolute path"):
+        call()
+
+
+def test_flags_of_this_python_hold_for_further_processes(monkeypatch):
+    class Flags:
+        ignore_environment = no_user_site = 1
+
+    monkeypatch.setattr(processes.sys, "flags", Flags)
+    clean = clean_environment({"PYTHONPATH": ABSOLUTE, "PYTHONUTF8": "1"})
+    assert {name for name in clean if name.startswith("PYTHON")} == {"PYTHONSAFEPATH", "PYTHONNOUSERSITE"}
