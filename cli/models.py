@@ -16,6 +16,7 @@ from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
 from delegate_sim.bundles.stores import is_pattern, is_url
 from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.foundation.files import read_stream
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
@@ -64,7 +65,9 @@ def read_model(path: str, *, any_identifier: bool = False) -> Model:
         if sys.stdin is None:
             raise ModelError("standard input is closed")
         try:
-            return load(sys.stdin.buffer.read(), any_identifier=any_identifier)
+            return load(read_stream(sys.stdin.buffer), any_identifier=any_identifier)
+        except OSError as error:
+            raise ModelError(f"standard input: {error.strerror or error}") from error
         except ModelError as error:
             raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
     require_models(path)

@@ -10,6 +10,8 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation.printable import printable
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
@@ -85,12 +87,17 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
 
 def _summaries(path: str, number: int | None) -> list[LogSummary]:
     from delegate_sim.device.parse.log import read_runs_file
+    from delegate_sim.device.parse.log_contents import LogError
     from delegate_sim.device.parse.log_runs import chosen_run, separate_runs
     from delegate_sim.device.parse.log_summary import summary_of
 
-    runs = separate_runs(read_runs_file(path))
-    chosen = runs if number is None else (chosen_run(runs, number),)
-    return [summary_of(run) for run in chosen]
+    logs = read_runs_file(path)
+    try:
+        runs = separate_runs(logs)
+        chosen = runs if number is None else (chosen_run(runs, number),)
+        return [summary_of(run) for run in chosen]
+    except LimitError as error:
+        raise LogError(printable(f"{path}: {error.reason}")) from error
 
 
 def _log_entry(path: str, summaries: Sequence[LogSummary]) -> dict[str, Any]:

@@ -17,6 +17,9 @@ from .limits import how_to_raise, raised
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
 
+_MOST_STREAM = 256 << 20
+"""Largest number of bytes that are read from standard input."""
+
 LARGEST_IN_MEMORY = 64 << 20
 """Largest size in bytes of a model or bundle that is read into memory. Larger files are mapped."""
 
@@ -65,6 +68,15 @@ def read_whole(path: str, most: int = MOST_TEXT) -> bytes:
     most = raised(most)
     with open_input(path) as file:
         content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
+    return content
+
+
+def read_stream(stream: BinaryIO) -> bytes:
+    """Return the bytes of a stream without a known size, such as standard input. Raise OSError if there are too many."""
+    most = raised(_MOST_STREAM)
+    content = stream.read(most + 1)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
     return content

@@ -315,7 +315,7 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
         raise ConfigurationError(printable(f"{path}: is not UTF-8 text")) from error
     except (toml.TOMLDecodeError, RecursionError) as error:
         place = re.search(r"\(at line (\d+), column \d+\)", str(error))
-        message = re.sub(r" \(at .*\)$", "", str(error))
+        message = re.sub(r" \(at [^()]*\)$", "", str(error))
         line = place[1] if place else len(text.splitlines())
         raise ConfigurationError(printable(f"{path}:{line}: is not TOML: {message}")) from error
 

@@ -177,7 +177,7 @@ def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-_CLAUSE = re.compile(r"\s*(==|!=|<=|>=|<|>)?\s*(\d+(?:\.\d+)*)\s*")
+_CLAUSE = re.compile(r"\s*(?:(==|!=|<=|>=|<|>)\s*)?(\d+(?:\.\d+)*)\s*")
 
 
 def check_version(value: Any) -> None:

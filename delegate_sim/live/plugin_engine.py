@@ -30,7 +30,8 @@ _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning 
 """Pattern of the lines about partitioning. All other lines depend on the host and are not compared."""
 _YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
 _UNLOADED = re.compile(
-    r"(?:Could not load shared library [^:]*|Failed to load [^:]*library(?: from [^:]*)?): (.*)|(Fail to load .* library)"
+    r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}library(?: from [^:]{0,300})?): (.*)|"
+    r"(Fail to load .{0,300} library)"
 )
 
 

@@ -34,7 +34,7 @@ _NOT_ACCELERATED = (
     "those."
 )
 _REPLACING = re.compile(
-    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \((.+?)\) node, "
+    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \(([^()]+)\) node, "
     r"yielding (\d+) partitions for subgraph (\d+)(?: \((.*)\))?\."
 )
 _NOT_SUPPORTED = "Following operations are not supported by GPU delegate:"

@@ -9,14 +9,16 @@ import json
 import re
 from dataclasses import dataclass
 
+from ..foundation.work_budget import spend_steps
+
 _SPLICE = re.compile(r"\\\r?\n")
 _TOKENS = re.compile(
     r"""
     (?P<comment> //[^\n]* | /\*.*?(?:\*/|\Z) )
   | (?:u8|[uUL])?R"(?P<mark>[^()\\\s"]{0,16})\((?P<raw>.*?)(?:\)(?P=mark)"|\Z)
-  | (?:u8|[uUL])?"(?P<string>(?:\\.|[^"\\\n])*)"?
-  | (?P<character>'(?:\\.|[^'\\\n])*'?)
-  | \d(?:'?[\w.])*
+  | (?:u8|[uUL])?"(?P<string>[^"\\\n]*(?:\\.[^"\\\n]*)*)"?
+  | (?P<character>'[^'\\\n]*(?:\\.[^'\\\n]*)*'?)
+  | \d[\w.]*(?:'[\w.]+)*
   | \w+
     """,
     re.VERBOSE | re.DOTALL,
@@ -40,7 +42,8 @@ class CppSource:
 
 
 def read_cpp(text: str) -> CppSource:
-    """Return the code that the compiler may see, and the string literals of the whole text."""
+    """Return the code that the compiler may see, and the string literals of the whole text. Raises LimitError."""
+    spend_steps(len(text), "reading C++ source")  # a token may be a single character
     strings: list[str] = []
 
     def replacement(token: re.Match[str]) -> str:
@@ -77,19 +80,24 @@ def _without_skipped_branches(code: str) -> str:
     """Return code without the branches that are never compiled because of a literal condition, such as ``#if 0``."""
     lines: list[str] = []
     conditionals: list[_Conditional] = []
+    skipped = 0  # the number of conditionals whose current branch is never compiled
     for line in code.split("\n"):
         directive = _DIRECTIVE.match(line)
         word = directive[1] if directive else ""
         value = _LITERAL_CONDITIONS.get(directive[2].strip(" \t\r()")) if directive and word in ("if", "elif") else None
         if word in ("if", "ifdef", "ifndef"):
             conditionals.append(_Conditional(value is not False, value is True))
+            skipped += not conditionals[-1].is_kept
         elif word == "endif":
-            del conditionals[-1:]
+            if conditionals:
+                skipped -= not conditionals.pop().is_kept
         elif word in ("elif", "elifdef", "elifndef", "else"):
             if conditionals:
                 last = conditionals[-1]
+                skipped -= not last.is_kept
                 last.is_kept = value is not False and not last.is_decided
                 last.is_decided = last.is_decided or value is True
-        elif all(conditional.is_kept for conditional in conditionals):
+                skipped += not last.is_kept
+        elif not skipped:
             lines.append(line)
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..errors import OptionError
+from ..errors import LimitError, OptionError
 from ..foundation.printable import shortened
 from ..model.model import Node
 from ..rules.rule import Reason
@@ -158,11 +158,14 @@ class ResolverSource:
 
 
 def parse_resolver(text: str) -> ResolverSource:
-    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none.
+    """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none, or if the source is too large.
 
     Calls in comments, in string literals and after ``#if 0`` are ignored.
     """
-    source = read_cpp(text)
+    try:
+        source = read_cpp(text)
+    except LimitError as error:
+        raise OptionError(f"cannot be read: {error.reason}") from error
     constants = _constants(source)
     registered: dict[str, None] = {}
     unknown: dict[str, None] = {}

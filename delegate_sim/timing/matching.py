@@ -5,9 +5,12 @@ An unmatched row is kept with its time. The time of a row is never divided among
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Generic, TypeVar
 
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.log_contents import DeviceLog, ReconcileError
@@ -122,6 +125,10 @@ class _Matcher:
         self.steps = plan.steps[subgraph]
         self.found: dict[int, PlannedStep] = {}
         """The step of each row, keyed by the number of the row."""
+        self.kernels = {(step.key, step.index): step for step in reversed(self.steps)}
+        self.by_key = _by_key(self.steps)
+        self.outputs = {key: _Names((step.outputs, step) for step in steps) for key, steps in self.by_key.items()}
+        self.first_names = _Names((tensor.name.partition(" ")[0], None) for tensor in self.graph.tensors)
 
     def parts(self, rows: Sequence[Row], *, is_complete: bool) -> Iterator[MeasuredPart]:
         """Yield a part for each row, in the order of the table."""
@@ -177,18 +184,15 @@ class _Matcher:
         index = one.row.node
         if index is None:
             return None
-        step: PlannedStep | None
-        if one.delegate is None:
-            step = node_step(self.graph, index)  # the node may run on the device's CPU although the simulation delegates it
-        else:
-            step = next((step for step in self.steps if (step.key, step.index) == (one.key, index)), None)
+        # The node may run on the device's CPU although the simulation delegates it.
+        step = node_step(self.graph, index) if one.delegate is None else self.kernels.get((one.key, index))
         return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:
         """Return the only step with the outputs of the row and with its operator or delegate."""
         if not one.row.outputs or (one.delegate is None and one.row.node is not None):
             return None
-        steps = [step for step in self.steps if step.key == one.key and _is_same(one.row.outputs, step.outputs)]
+        steps = list(islice(self.outputs[one.key].same(one.row.outputs), 2)) if one.key in self.outputs else []
         return steps[0] if len(steps) == 1 else None
 
     def _match_in_order(self, timed: Sequence[_Timed]) -> None:
@@ -202,7 +206,7 @@ class _Matcher:
             if number not in self.found and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
                 rows.setdefault(one.key, []).append(number)
         for key, numbers in rows.items():
-            steps = [step for step in self.steps if step.key == key and step.index not in taken]
+            steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
             if len(steps) == len(numbers):
                 self.found |= dict(zip(numbers, steps, strict=True))
 
@@ -250,7 +254,40 @@ class _Matcher:
     def _contradicts(self, one: _Timed) -> bool:
         """Return whether a row names an output that the model does not have."""
         first = without_commas(one.row.outputs).partition(" ")[0]
-        return bool(first) and not any(_is_same(first, tensor.name.partition(" ")[0]) for tensor in self.graph.tensors)
+        return bool(first) and next(self.first_names.same(first), _ABSENT) is _ABSENT
+
+
+def _by_key(steps: Iterable[PlannedStep]) -> dict[tuple[bool, str], list[PlannedStep]]:
+    groups: dict[tuple[bool, str], list[PlannedStep]] = {}
+    for step in steps:
+        groups.setdefault(step.key, []).append(step)
+    return groups
+
+
+_Value = TypeVar("_Value")
+_ABSENT = object()
+
+
+class _Names(Generic[_Value]):
+    """Names of outputs, each with a value, that are found in the time of a search in a sorted list."""
+
+    def __init__(self, named: Iterable[tuple[str, _Value]]) -> None:
+        self._values: dict[str, list[_Value]] = {}
+        for name, value in named:
+            self._values.setdefault(without_commas(name), []).append(value)
+        self._names = sorted(self._values)
+
+    def same(self, printed: str) -> Iterator[_Value]:
+        """Yield the values of the names for which ``_is_same`` holds."""
+        start = without_commas(printed)
+        if start and len(start) < _CUT:
+            yield from self._values.get(start, ())
+            return
+        start = start.rstrip(".")
+        for name in islice(self._names, bisect_left(self._names, start), None):
+            if not name.startswith(start):
+                return
+            yield from self._values[name]
 
 
 def _part(one: _Timed, step: PlannedStep) -> MeasuredPart:
@@ -276,7 +313,11 @@ def _is_same(printed: str, name: str) -> bool:
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:
     """Yield the parts of a summary. A part has all kernels of a delegate, or all CPU nodes of an operator."""
     steps, graph = plan.steps[index], plan.graphs[index]
-    available = Counter([graph.nodes[node].op for node in graph.execution_plan])
+    by_key = _by_key(steps)
+    by_op: dict[str, list[NodeKey]] = {}
+    for node in graph.execution_plan:
+        by_op.setdefault(graph.nodes[node].op, []).append(NodeKey(index, node))
+    available = Counter({op: len(keys) for op, keys in by_op.items()})
     delegates = {op: kernel_delegate(op, target) for op in summary.counts}
     nodes = {op: count for op, count in summary.counts.items() if delegates[op] is None}
     has_kernels = len(nodes) < len(delegates)
@@ -290,10 +331,9 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
     for op, ms in summary.times.items():
         delegate, count = delegates[op], summary.counts[op]
         if delegate is None and count == available[op]:
-            keys = tuple([NodeKey(index, node) for node in graph.execution_plan if graph.nodes[node].op == op])
-            yield MeasuredPart(NODE, op, op, ms, count, keys)
+            yield MeasuredPart(NODE, op, op, ms, count, tuple(by_op.get(op, ())))
             continue
-        own = [step for step in steps if step.key == _step_key(op, delegate)]
+        own = by_key.get(_step_key(op, delegate), [])
         kernels = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in own])
         keys = tuple([key for kernel in kernels for key in kernel])
         if len(own) != count:

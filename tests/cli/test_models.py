@@ -12,6 +12,7 @@ import pytest
 from delegate_sim.bundles.model_files import matching_files, models_below
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation import files
 from delegate_sim_cli.console.progress import ProgressLine
 from delegate_sim_cli.console.terminal import report_progress
 from delegate_sim_cli.models import read_model
@@ -93,6 +94,13 @@ def test_standard_input_that_is_closed(monkeypatch):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(ModelError, match="standard input is closed"):
         read_model("-")
+
+
+def test_standard_input_without_end(run, monkeypatch):
+    monkeypatch.setattr(files, "_MOST_STREAM", 1000)
+    result = run("analyze", "-", *VX, given=bytes(1001))
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: standard input: has more than 1,000 bytes; ")
 
 
 @pytest.mark.parametrize(

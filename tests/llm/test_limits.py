@@ -21,10 +21,10 @@ from tests.support.composites import nested_composites
 
 def test_fields_beyond_the_limit_are_refused(monkeypatch):
     content = b"\x08\x01" * 5
-    assert list(protobuf._fields(content))
+    assert list(protobuf.fields_of(content))
     monkeypatch.setattr(protobuf, "_MOST_FIELDS", 4)
     with pytest.raises(protobuf.ProtobufError, match="fields"):
-        list(protobuf._fields(content))
+        list(protobuf.fields_of(content))
 
 
 def test_a_long_prompt_is_not_counted(monkeypatch):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.errors import LimitError, OptionError
+from delegate_sim.foundation import work_budget
 from delegate_sim.micro.cpp_source import read_cpp
+from delegate_sim.micro.resolver import parse_resolver
+from tests.support.work import calls
 
 
 def code_of(text):
@@ -73,3 +77,31 @@ def test_quotes_in_numbers_and_names_open_no_literal():
 
 def test_stray_directives_change_nothing():
     assert code_of("#endif\n#else\na\n#define B b") == ["a", "#define", "B", "b"]
+
+
+@pytest.mark.parametrize("part", ["#if A\nx\n", "#if 0\n", '"a', "a 1 ", "AddA<", "a::"])
+def test_twice_the_source_is_twice_the_work(part):
+    once, twice = (calls(parse_resolver, f"AddAdd();\n{part * count}") for count in (1000, 2000))
+    assert twice < 2.6 * once
+
+
+def test_nested_conditionals():
+    assert code_of("#if 0\n#if A\n#else\nb\n#endif\n#endif\n#endif\na\n#if B\na\n#if 0\nb\n#endif\na\n#endif\na") == ["a"] * 4
+
+
+@pytest.mark.parametrize(("text", "literal"), [('"a\\\\" b', "a\\"), ('"a\\"b"', 'a"b'), ('"a', "a"), ('""', "")])
+def test_escapes_in_literals(text, literal):
+    assert read_cpp(text).strings[0] == literal
+
+
+@pytest.mark.parametrize("number", ["1", "1'000", "0x1p3", "1'", "1.5'5"])
+def test_numbers(number):
+    assert read_cpp(f"{number} 'c'").code.split()[0].rstrip("'") == number.rstrip("'")
+
+
+def test_source_beyond_the_limit(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 100)
+    with work_budget.work_budget(), pytest.raises(LimitError):
+        read_cpp("a" * 101)
+    with work_budget.work_budget(), pytest.raises(OptionError, match=r"cannot be read: reading C\+\+ source takes more"):
+        parse_resolver("a" * 101)

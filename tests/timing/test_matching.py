@@ -22,6 +22,7 @@ from delegate_sim.timing.op_profiles import OpProfiles
 from fixtures.builder import ModelBuilder
 from fixtures.op_profiles import FORMS, ProfiledRow, messages, ms_by_node, profiled_rows, write_litert_profile, write_profile
 from tests.support.models import chain_model
+from tests.support.work import calls
 
 MODEL = delegate_sim.load(chain_model(["ADD", "RELU", "ROUND", "ADD", "GELU", "ADD"]).bytes())
 NNAPI, GPU, XNNPACK = (target_of(name, {}, "litert-2.3", "benchmark") for name in ("nnapi", "gpu", "xnnpack"))
@@ -500,3 +501,22 @@ def test_the_only_kernel_of_a_real_log_matches():
 def test_a_cut_row_of_a_real_log_matches_nothing_wrong():
     with pytest.raises(DelegateSimError, match="is the profile from this model"):
         OpProfiles((real_log("46"),)).timings(MODEL, [NNAPI])
+
+
+def test_twice_the_rows_and_nodes_is_twice_the_work(tmp_path):
+    def match(path, model):
+        OpProfiles((str(path),)).timings(model, [NNAPI])
+
+    counts = []
+    for count in (100, 100, 200):
+        path = tmp_path / f"{count}.txt"
+        rows = [ProfiledRow("ADD", f"[another name {number}]", None, 1.0) for number in range(count - 1)]
+        path.write_text(profile_text(rows), encoding="utf-8")
+        counts.append(calls(match, path, delegate_sim.load(chain_model(["ADD", "RELU"] * (count // 2)).bytes())))
+    assert counts[2] < 2.6 * counts[1]
+
+
+def profile_text(rows):
+    head = "============================== Run Order ==============================\n"
+    columns = "[node type] [first] [avg ms] [%] [cdf%] [mem KB] [times called] [Name]\n"
+    return head + columns + "".join([f"{row.op} 0.1 0.1 0.1% 0.1% 0.0 1 {row.name}\n" for row in rows]) + "\n"

@@ -20,7 +20,7 @@ from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
 from ..parse.known_lines import NOT_REGISTERED
 from ..parse.log import read_lines
-from ..parse.log_contents import DeviceLog, Replacement
+from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .differences import ListedRefusal, differences, listed_refusals
 from .observed_delegation import Facts, facts_of
@@ -97,7 +97,7 @@ def reconcile_stack(
     SoC or option.
     """
     runs = separate_runs([log], sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
-    log, notes = runs[-1], [*filter(None, [run_note(len(runs), None)])]
+    log, notes = runs[-1], [*filter(None, [run_note(len(runs), None), long_lines_note(log)])]
     releases = releases_of(log, runtime, notes)
     trial = _Trial(model, log, stack, releases[-1], options or {})
     steps, explanation = trial.steps(stack), ""

@@ -22,7 +22,7 @@ from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in
 from ..parse.error_meanings import explained_errors
 from ..parse.known_lines import BENCHMARK_FAILED
-from ..parse.log_contents import DeviceLog
+from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
 from .cpu_reasons import cpu_nodes
@@ -79,7 +79,7 @@ def reconcile(
             dict.fromkeys(
                 [
                     *_other_model(trials, first, log),
-                    *filter(None, [note]),
+                    *filter(None, [note, long_lines_note(log)]),
                     *setting.notes,
                     *facts.notes,
                     *_notes(trials),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from operator import itemgetter
 
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
+from ...foundation.work_budget import spend_steps
 from .known_lines import (
     API_ERROR,
     APPLIED,
@@ -75,11 +77,13 @@ ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
+_STEPS_OF_A_NAME = 30
 _EXTERNAL = "external"
 _LIBRARY = "external delegate path"
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
 
 
+@functools.lru_cache(maxsize=256)
 def plain_name(name: str) -> str:
     """Return a name in lower case, without common parts such as ``tflite``, ``delegate`` and ``kernel``."""
     return _DECORATION.sub("", name.casefold())
@@ -87,6 +91,7 @@ def plain_name(name: str) -> str:
 
 def delegate_named(name: str) -> Delegate | None:
     """Return the delegate that a kernel, a provider or a log line names, or None if that delegate is not simulated."""
+    spend_steps(_STEPS_OF_A_NAME, "reading the log")
     plain = plain_name(name)
     if not plain or plain == _EXTERNAL:
         return None

@@ -143,7 +143,13 @@ class EdgeTpuCompilerReader:
 
     def __init__(self) -> None:
         self.found = NOT_COMPILED
+        """The output so far, without the rows of the table."""
+        self.rows: list[CompilerRow] = []
         self.is_table = False
+
+    def compilation(self) -> EdgeTpuCompilation:
+        """Return what was read."""
+        return replace(self.found, rows=tuple(self.rows))
 
     def read(self, text: str) -> bool:
         """Parse one line. Return whether the line is from the compiler."""
@@ -159,25 +165,25 @@ class EdgeTpuCompilerReader:
     @property
     def has_begun(self) -> bool:
         """True after the first line that no other program prints."""
-        return self.found != NOT_COMPILED
+        return self.found != NOT_COMPILED or bool(self.rows)
 
     def _table_line(self, text: str) -> bool:
         """Parse a line of the compiler's table. Return whether the line belongs to the table."""
         if _HEADER.match(text) is not None:
-            self.found, self.is_table = replace(self.found, rows=()), True
+            self.rows, self.is_table = [], True
             return True
         row = _ROW.match(text)
         if row is None or not (self.is_table or _ROW_STATUS.match(row["status"])):
             self.is_table = self.is_table and not text
             return False
-        rows = (*self.found.rows, CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
-        self.found = replace(self.found, rows=rows, failure="", is_done=True)
+        self.rows.append(CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
+        self.found = replace(self.found, failure="", is_done=True)
         return True
 
     def _line(self, text: str) -> bool:
         """Parse a line outside of the compiler's table. Return whether the line is from the compiler."""
         if (match := _VERSION.search(text)) is not None:
-            self.found = EdgeTpuCompilation(match["version"])
+            self.found, self.rows = EdgeTpuCompilation(match["version"]), []
         elif (match := _NUMBER.match(text)) is not None:
             self._number(match)
         elif _DONE.match(text) is not None:

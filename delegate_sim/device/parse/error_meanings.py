@@ -51,7 +51,7 @@ from .known_lines import (
     VERSION_SAID,
     Statement,
 )
-from .log_contents import DeviceLog, Replacement
+from .log_contents import DeviceLog, Replacement, long_lines_note
 
 _HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
@@ -294,6 +294,8 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
     notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(VERSION_SAID)]
+    if note := long_lines_note(log):
+        notes.append((note, ""))
     services = log.statements_of(MISSING_SERVICE)
     if services:
         notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))

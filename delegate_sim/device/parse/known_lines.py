@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER, DSP_SPEAKER, EDGE_TPU_KERNEL, GRAPHICS_SPEAKER, VX_KERNEL
+from ...foundation.work_budget import spend_steps
 
 OWN_COUNT = "own-count"
 LISTED_REFUSALS = "listed-refusals"
@@ -82,6 +83,8 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
 ARMNN_PARSER = "Arm NN's parser"
 """The name of the part of Arm NN that reads models without TensorFlow Lite."""
 
+CHARACTERS_IN_A_STEP = 16
+"""Number of characters of a line that regular expressions search in a step."""
 _N = r"\d{1,9}"
 _SEPARATORS = ",.'\u2019\xa0\u202f"
 """Separators of thousands in several languages."""
@@ -202,7 +205,7 @@ PATTERNS = (
         "_handle",
         r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
     ),
-    _pattern(VENDOR_ERROR, "<E>", r"(?:\w*Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
+    _pattern(VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
     _pattern(
         VENDOR_ERROR,
         "vsi_nn",
@@ -433,7 +436,7 @@ _RUNTIME_TAGS = frozenset(
 """Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
 _RUNTIME_WORDS = re.compile(
     r"(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
-    r"NN\w* SL driver|SL_ANeuralNetworks"
+    r"NN\w{0,80} SL driver|SL_ANeuralNetworks"
 )
 _LITERT_TAGS = frozenset({"litert"})
 _LITERT_WORDS = re.compile(r"^(?:\w+ )*LiteRT environment|compiler plugins|dispatch_library_path|compiler_plugin_library_path")
@@ -460,9 +463,14 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
 
     Return None if no pattern matches.
     """
+    steps = len(text) // CHARACTERS_IN_A_STEP + 1
+    spend_steps(steps, "reading the log")
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
-        candidate = pattern.form.search(text) if pattern.needle in text else None
+        if pattern.needle not in text:
+            continue
+        spend_steps(steps, "reading the log")
+        candidate = pattern.form.search(text)
         if candidate is not None and (first is None or candidate.start() < first[0].start()):
             first = candidate, pattern
     if first is None:

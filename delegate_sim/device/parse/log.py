@@ -8,24 +8,31 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
+from ...errors import LimitError
 from ...foundation.files import open_input
 from ...foundation.limits import how_to_raise, raised
 from ...foundation.printable import printable
+from ...foundation.work_budget import spend_bytes, spend_steps, work_budget
 from .applied_target import delegate_in
 from .edge_tpu_compiler import EdgeTpuCompilation
+from .known_lines import CHARACTERS_IN_A_STEP
 from .line_prefixes import Message, message_of
-from .log_contents import DeviceLog, LogError
+from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
 from .profiles.operator_tables import RunOrder
 from .profiles.profile_files import read_binary, read_json
 from .profiles.run_times import RunTimes
 
-_LONGEST_LINE = 1 << 16
-"""Largest number of characters that are read as one line. Longer lines are read in pieces."""
 _LARGEST_MESSAGE = 1 << 28
+_READING = "reading the log"
+_STEPS_OF_A_LINE = 8
+_STEPS_OF_A_PROCESS = 40
+_STEPS_OF_A_MESSAGE_BYTE = 2
+_VALUES = "{[,:"
+"""Every value of a JSON document comes after one of these characters, or begins with one."""
 _FIRST_BYTES = frozenset({0x0A, 0x12, 0x1A, 0x22})
 """First bytes of a protobuf message: the tags of the length-delimited fields 1 to 4."""
 _START = 1024
@@ -61,11 +68,16 @@ class ProcessReaders:
         """The names of devices at the start of lines."""
         self.last = ""
         self.place = 0
+        self.long_lines = 0
         self.before = message_of("")
         """The message on the line before the current line."""
 
     def read(self, line: str) -> None:
         """Parse one line."""
+        spend_steps(_STEPS_OF_A_LINE + len(line) // CHARACTERS_IN_A_STEP, _READING)
+        if len(line) > LONGEST_LINE:
+            line = line[:LONGEST_LINE]
+            self.long_lines += 1
         self.place += 1
         message = self._message_of(line)
         before, self.before = self.before, message
@@ -80,7 +92,8 @@ class ProcessReaders:
         """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
         logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        return tuple(logs) or tuple([log for _, log in runs if not log.is_empty]) or (runs[0][1],)
+        logs = logs or [log for _, log in runs if not log.is_empty] or [runs[0][1]]
+        return tuple([replace(log, long_lines=self.long_lines) for log in logs] if self.long_lines else logs)
 
     def _message_of(self, line: str) -> Message:
         """Return a line without prefixes. If the line begins with the name of a device, the name becomes part of the process."""
@@ -103,12 +116,16 @@ class ProcessReaders:
             return process
         if process and tag in _TAGS_OF_CRASHES:
             self.crashed.add(process)
-            self.readers[process] = Reader()
+            self.readers[process] = self._new_reader()
             return process
         if not process or (tag and not tag.startswith(_OWN_TAGS)):
             return self.last
-        self.readers[process] = self.readers.pop("") if "" in self.readers else Reader()
+        self.readers[process] = self.readers.pop("") if "" in self.readers else self._new_reader()
         return process
+
+    def _new_reader(self) -> Reader:
+        spend_steps(_STEPS_OF_A_PROCESS, _READING)
+        return Reader()
 
 
 def _name_of(label: re.Match[str] | None) -> str:
@@ -132,25 +149,46 @@ def read_log(text: str) -> DeviceLog:
 def read_lines(lines: Iterable[str]) -> DeviceLog:
     """Parse the lines of a log, and return the last run.
 
-    If a table row has no newline at its end, the row is incomplete and is ignored.
+    If a table row has no newline at its end, the row is incomplete and is ignored. The lines have a budget of work of their own.
     """
-    return read_runs(lines)[-1]
+    with work_budget(is_new=True):
+        return read_runs(lines)[-1]
 
 
 def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
-    """Parse the lines of a log, and return its runs. There is at least one run."""
+    """Parse the lines of a log, and return its runs. There is at least one run.
+
+    Raises LimitError if the lines take more work than the limit.
+    """
     reader = ProcessReaders()
     for line in lines:
-        for start in range(0, max(len(line), 1), _LONGEST_LINE):
-            reader.read(line[start : start + _LONGEST_LINE])
+        reader.read(line)
     return reader.logs()
 
 
-def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
-    """Return the runs in a log file of any size.
+def _lines(file: TextIO) -> Iterator[str]:
+    """Yield the lines of a file. Of a line that is too long, yield one character more than is read."""
+    while line := file.readline(LONGEST_LINE + 1):
+        yield line
+        rest = line
+        while len(rest) > LONGEST_LINE and not rest.endswith("\n"):
+            rest = file.readline(LONGEST_LINE + 1)
+            spend_bytes(len(rest), _READING)
 
-    Raises LogError if the file cannot be read, or has nothing about a delegate.
+
+def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
+    """Return the runs in a log file.
+
+    Raises LogError if the file cannot be read, has nothing about a delegate, or takes more work than the limit.
     """
+    try:
+        with work_budget():
+            return _read_runs_file(path)
+    except LimitError as error:
+        raise LogError(printable(f"{path}: {error.reason}")) from error
+
+
+def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     try:
         with open_input(path) as file:
             start = file.read(_START)
@@ -159,13 +197,10 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
                 return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            if (
-                start.lstrip()[:1] == b"{"
-                and (log := read_json(text.read(raised(_LARGEST_MESSAGE)), printable(path))) is not None
-            ):
+            if start.lstrip()[:1] == b"{" and (log := _json_log(text, path)) is not None:
                 return (log,)
             text.seek(0)
-            logs = read_runs(iter(lambda: text.readline(_LONGEST_LINE), ""))
+            logs = read_runs(_lines(text))
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
@@ -175,10 +210,19 @@ def read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     return logs
 
 
+def _json_log(file: TextIO, path: str) -> DeviceLog | None:
+    """Read JSON of benchmark_model. Return None if the file has none."""
+    text = file.read(raised(_LARGEST_MESSAGE))
+    spend_bytes(len(text), _READING)
+    spend_steps(sum(map(text.count, _VALUES)), _READING)
+    return read_json(text, printable(path))
+
+
 def _message(file: BinaryIO) -> bytes:
     """Return the content of a file. Raises OSError if the content is larger than the limit."""
     most = raised(_LARGEST_MESSAGE)
     content = file.read(most + 1)
+    spend_steps(_STEPS_OF_A_MESSAGE_BYTE * len(content), _READING)
     if len(content) > most:
         raise OSError(errno.EFBIG, f"has more than {most:,} bytes{how_to_raise()}")
     return content
@@ -215,7 +259,7 @@ def join_logs(logs: Sequence[tuple[str, DeviceLog]]) -> DeviceLog:
         both = {field.name: _joined(getattr(joined, field.name), getattr(log, field.name)) for field in fields(DeviceLog)}
         statements = {(statement.kind, statement.line): statement for statement in (*log.statements, *joined.statements)}
         both |= {"statements": tuple(statements.values()), "unused": (*joined.unused, *log.unused)}
-        both |= {name: getattr(joined, name) + getattr(log, name) for name in ("line_count", "unused_count")}
+        both |= {name: getattr(joined, name) + getattr(log, name) for name in ("line_count", "unused_count", "long_lines")}
         joined = DeviceLog(**both)
     return joined
 

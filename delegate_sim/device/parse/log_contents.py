@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
+from ...foundation.printable import counted
+from ...foundation.work_budget import spend_steps
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .known_lines import (
     COMPILED,
@@ -28,6 +30,11 @@ from .known_lines import (
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
 from .profiles.operator_tables import Row, RunOrder, Summary
 from .profiles.run_times import NO_TIMES, RunTimes
+
+LONGEST_LINE = 1 << 16
+"""Largest number of characters of a line that are read. The rest of a longer line is skipped."""
+_IN_A_STEP = 16
+"""Number of statements or other parts of a log that are compared in a step."""
 
 
 class LogError(DelegateSimError):
@@ -149,6 +156,8 @@ class DeviceLog:
     """The output of the Edge TPU compiler."""
     chips: tuple[tuple[str, str], ...] = ()
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
+    long_lines: int = 0
+    """Number of lines that were too long, so that only their beginnings were read."""
 
     @property
     def is_empty(self) -> bool:
@@ -173,7 +182,8 @@ class DeviceLog:
         return replace(self, statements=others).is_empty
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
-        """Return the statements of these kinds, in the order of the log."""
+        """Return the statements of these kinds, in the order of the log. Raises LimitError."""
+        spend_steps((len(self.statements) + len(self.replacements) + len(self.applications)) // _IN_A_STEP, "reading the log")
         return tuple(statement for statement in self.statements if statement.kind in kinds)
 
     @property
@@ -223,6 +233,14 @@ class DeviceLog:
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
     return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+
+
+def long_lines_note(log: DeviceLog) -> str:
+    """Return a note if lines of a log were too long, or ""."""
+    if not log.long_lines:
+        return ""
+    count = counted(log.long_lines, "line")
+    return f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
 
 
 def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:

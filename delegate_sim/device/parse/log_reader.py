@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...delegates.registry import GRAPHICS_SPEAKER
+from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .chips import chips_in
@@ -52,6 +53,12 @@ from .profiles.profile_files import is_of_dump, read_dump
 from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
+_READING = "reading the log"
+_STEPS_OF_A_TEXT = 20
+"""Steps of reading one line, or one part of a line that has several messages."""
+_STEPS_OF_AN_ITEM = 30
+"""Steps of keeping one item of a log, such as a statement or a row."""
+_STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
 """Largest number of statements that are read from one line."""
 _NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
@@ -62,7 +69,7 @@ _FIRST_KINDS = (REGISTERED, NOT_REGISTERED, LIBRARY, OWN_COUNT, LISTED_REFUSALS)
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
-    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.*)\))?))?(?:\.|$)"
+    r"(?: for (?:(?P<whole>the whole graph)|subgraph (?P<subgraph>\d{1,9})(?: \((?P<name>.{0,1000})\))?))?(?:\.|$)"
 )
 _CUT_REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{4,200})"
@@ -80,6 +87,7 @@ _NOT_EXECUTED = re.compile(
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _RESTORED = re.compile(r"Restored (?:original|previous) execution plan after delegate application failure")
+_NOT_CREATED_WORDS = ("elegate", "accelerat")
 _NOT_CREATED = re.compile(
     r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
     r"(?:delegate|accelerator)\b.*|"
@@ -92,7 +100,9 @@ _CREATED = re.compile(
 )
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
-_LISTED = re.compile(r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|\w*_\w*): ?(?P<reason>.*)")
+_LISTED = re.compile(
+    r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
+)
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
@@ -121,10 +131,13 @@ class Reader:
         """For each line with a date, whether the line is older than the oldest known release."""
         self.place = 0
         """The number of the current line."""
+        self.kept = 0
+        """The number of items that the current run has kept, and of items that earlier runs of the process share with it."""
         self._clear()
 
     def _clear(self) -> None:
         """Discard everything that was read about the current run."""
+        self.kept = 0
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
@@ -175,6 +188,7 @@ class Reader:
         before, after = split_at(self._log(), place)
         self._finish(before)
         self._clear()
+        self.kept = len(after.statements) + len(after.applications)
         self.created = dict.fromkeys(after.created)
         self.statements = Statements.of(after.statements)
         self.applications = list(after.applications)
@@ -202,6 +216,7 @@ class Reader:
 
     def _log(self) -> DeviceLog:
         """Return the current run as a log."""
+        spend_steps(_STEPS_OF_A_RUN + self.kept, _READING)
         self._end_table(is_complete=False)
         if self.dump:
             dumped = read_dump(self.dump, "the log")
@@ -228,7 +243,7 @@ class Reader:
             unused_count=self.unused_count,
             unused=tuple(self.unused),
             runtime=self.runtime.log(),
-            edge_tpu=self.compiler.found,
+            edge_tpu=self.compiler.compilation(),
             chips=tuple(self.chips),
         )
 
@@ -246,8 +261,10 @@ class Reader:
         # Tables of the initialization, of other subgraphs and of delegates have totals too.
         if (times := times_in(text)) and ("profiled_ms" not in times or self._is_of_main_table):
             self.times = replace(self.times, **times)
-        pieces = text.split("\\n") if "\\n" in text and "delegate" in text else [text]
-        used = [self._read_text(replace(message, text=piece)) for piece in pieces]
+        if "\\n" in text and "delegate" in text:
+            used = [self._read_text(replace(message, text=piece)) for piece in text.split("\\n")]
+        else:
+            used = [self._read_text(message)]
         if not any(used):
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
@@ -255,6 +272,18 @@ class Reader:
 
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""
+        spend_steps(_STEPS_OF_A_TEXT, _READING)
+        is_used = self._use_text(message)
+        if is_used:
+            self._keep()
+        return is_used
+
+    def _keep(self, count: int = 1) -> None:
+        """Spend the steps of items that the current run keeps."""
+        spend_steps(_STEPS_OF_AN_ITEM * count, _READING)
+        self.kept += count
+
+    def _use_text(self, message: Message) -> bool:
         text = message.text
         stripped = text.strip()
         heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
@@ -306,7 +335,7 @@ class Reader:
             return True
         self.runtime.read(text)
         if message.tag == "chatty" and (same := _IDENTICAL.search(text)) is not None:
-            self.runtime.repeat(int(same["times"]))
+            self._keep(self.runtime.repeat(int(same["times"])) // _STEPS_OF_AN_ITEM)
             return self.statements.repeat(int(same["times"]))
         if (flags := _flags(text)) is not None:
             if not self._log().is_empty:
@@ -339,6 +368,7 @@ class Reader:
 
     def _add(self, statement: Statement) -> None:
         """Add a statement of the current line."""
+        self._keep()
         self.statements.add(statement, self.place)
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
@@ -411,14 +441,14 @@ class Reader:
         """Parse a line of the runtime or of a delegate. Return whether the line was recognized."""
         if "Replacing " in text and (replacement := replacement_in(text)) is not None:
             self._replacement(replace(replacement, place=self.place))
-        elif (match := _REFUSED.search(text)) is not None:
+        elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
             self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
-        elif (match := _RESTORED.search(text)) is not None:
+        elif "Restored " in text and (match := _RESTORED.search(text)) is not None:
             self.is_restored = True
             if "previous" in match[0]:
                 self.current = replace(self.current, is_old=True)
             self._add(Statement(RESTORED, match[0], MappingProxyType({})))
-        elif (match := _NOT_CREATED.search(text)) is not None:
+        elif any(word in text for word in _NOT_CREATED_WORDS) and (match := _NOT_CREATED.search(text)) is not None:
             self.not_created[match[0].strip()] = None
         elif "delegate" in text and (match := _CREATED.search(text)) is not None:
             name = match["one"] or match["two"] or match["three"]
@@ -440,6 +470,7 @@ class Reader:
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
+        spend_steps(len(self.replacements) // 16 + 1, _READING)
         if self._exceeds_what_is_left(replacement) or self._exceeds_the_graph(replacement):
             return False
         for earlier in reversed(self.replacements):
@@ -464,6 +495,7 @@ class Reader:
         earlier = self.replacements[-1] if self.replacements and not self.is_restored else None
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
+        spend_steps(len(self.statements.found), _READING)
         counts = [statement.values for statement in self.statements.all() if statement.kind == OWN_COUNT]
         left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
@@ -472,14 +504,14 @@ class Reader:
         """Parse a line of benchmark_model. Return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
-        elif (match := _EXECUTED.search(text)) is not None:
+        elif "xplicitly applied" in text and (match := _EXECUTED.search(text)) is not None:
             kernels = int(match["kernels"]) if match["kernels"] else 1 if match["outcome"] == "completely" else None
             self._apply(match, match["outcome"], kernels)
-        elif (match := _NOT_EXECUTED.search(text)) is not None:
+        elif "xplicitly applied" in text and (match := _NOT_EXECUTED.search(text)) is not None:
             self._apply(match, "not", 0)
-        elif (match := _NOT_APPLIED.search(text)) is not None:
+        elif "Failed to apply " in text and (match := _NOT_APPLIED.search(text)) is not None:
             self._apply(match, "failed", None)
-        elif (match := _VERSION.search(text)) is not None:
+        elif "ersion" in text and (match := _VERSION.search(text)) is not None:
             self.current = replace(self.current, tensorflow_version=match["version"])
             return True
         elif _LOADED.fullmatch(text.strip()) is not None:

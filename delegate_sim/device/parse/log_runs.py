@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
 from .known_lines import (
     CREATED,
@@ -109,6 +110,7 @@ def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
     groups: list[list[Replacement]] = [[]]
     parts = []
     for replacement in log.replacements:
+        spend_steps(len(groups[-1]) // 8 + 1, "reading the log")
         same = [other for other in groups[-1] if other.kernel == replacement.kernel and other.subgraph is None]
         if replacement.subgraph is None and len(same) >= subgraphs:
             groups.append([])

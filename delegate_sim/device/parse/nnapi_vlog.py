@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from ...foundation.work_budget import spend_steps
+
 _NAME = r"[^\s()]{1,100}"
 _STARTED = re.compile(
     r"partitionTheWork: (?:sourceModelIndex = (?P<source>\d{1,9}), )?deviceCount = (?P<count>\d{1,9}), "
@@ -170,6 +172,7 @@ class RuntimeReader:
             self._next(int(match["number"]))
         elif (match := _ONE.search(text)) is not None:
             current = self._current()
+            spend_steps(len(current.choices), "reading the log")
             current.steps = [(int(match["number"]), list(range(len(current.choices))))]
             current.compiling, current.compiled = match["device"], 1
         elif (match := _COMPILING.search(text)) is not None:
@@ -186,12 +189,19 @@ class RuntimeReader:
             place = max(current.compiled - 1, 0)
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
 
-    def repeat(self, times: int) -> None:
-        """Add ``times`` to the count of the last line, if the logger left out identical lines."""
-        if self.is_choice:
-            current = self._current()
-            current.choices += [current.choices[-1]] * min(times, 1_000_000)
-            self.is_choice = False
+    def repeat(self, times: int) -> int:
+        """Add ``times`` to the count of the last line, if the logger left out identical lines.
+
+        Return the number of added lines. Raises LimitError.
+        """
+        if not self.is_choice:
+            return 0
+        current = self._current()
+        count = len(current.choices)
+        spend_steps(min(times, 1_000_000), "reading the log")
+        current.choices += [current.choices[-1]] * min(times, 1_000_000)
+        self.is_choice = False
+        return len(current.choices) - count
 
     def _current(self, is_new: bool = False) -> _Open:
         if is_new or not self.compilations:

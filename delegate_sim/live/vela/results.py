@@ -16,7 +16,6 @@ from ..naming import NUMBERED_NAME, numbered_name
 
 KERNEL = "ethos-u"
 _ON_CPU = "Passthrough"
-_TABLE = re.compile(r'<table name="(\w+)">\n<!\[CDATA\[\n(.*?)\]\]>', re.DOTALL)
 _REFUSED = re.compile(
     r"^Warning \(supported operators\) operator: ([^,\n]*), ofm: '([^\n]*)'\nReason: (.*?)(?=\n\n|\nWarning |\nTraceback |\Z)",
     re.M | re.S,
@@ -69,7 +68,13 @@ def printed_reasons(model: Model, output: str) -> Reasons:
 
 def database(text: str) -> Mapping[str, DatabaseTable]:
     """Return the tables of a debug database."""
-    return {name: list(csv.DictReader(io.StringIO(body))) for name, body in _TABLE.findall(text)}
+    tables = {}
+    for part in text.split('<table name="')[1:]:
+        name, _, rest = part.partition('">\n<![CDATA[\n')
+        body, end, _ = rest.partition("]]>")
+        if end:
+            tables[name] = list(csv.DictReader(io.StringIO(body)))
+    return tables
 
 
 def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Model, reasons: Reasons) -> tuple[LivePlacement, ...]:

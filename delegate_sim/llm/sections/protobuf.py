@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...foundation.limits import raised
+from ...foundation.work_budget import spend_steps
 
 _MOST_FIELDS = 1 << 20
 _VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
@@ -22,7 +23,7 @@ class ProtobufMessage:
     """One message: its fields in order, as pairs of number and value. Nested messages, strings and packed numbers are bytes."""
 
     def __init__(self, content: bytes) -> None:
-        self._fields = tuple(_fields(content))
+        self._fields = tuple(fields_of(content))
 
     def all(self, number: int) -> list[FieldValue]:
         """Return all values of a field."""
@@ -75,12 +76,14 @@ def packed_integers(message: ProtobufMessage, number: int) -> list[int]:
     return integers
 
 
-def _fields(content: bytes) -> Iterator[tuple[int, FieldValue]]:
+def fields_of(content: bytes) -> Iterator[tuple[int, FieldValue]]:
+    """Yield the fields of a message in order, as pairs of number and value. Raises ProtobufError, and LimitError."""
     at, count, most = 0, 0, raised(_MOST_FIELDS)
     while at < len(content):
         count += 1
         if count > most:
             raise ProtobufError(f"has more than {most:,} fields")
+        spend_steps(1, "reading the fields of a protocol buffer")
         key, at = _varint(content, at)
         number, kind = key >> 3, key & 7
         if not number:

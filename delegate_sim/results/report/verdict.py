@@ -180,10 +180,16 @@ def refusal_text(run: Run) -> str:
     """Return the refusal of the whole graph as text. Long names of tensors are shortened, and long explanations are removed."""
     if run.refusal is None:
         return ""
-    text = re.sub(r"\((\S{41,})\)", lambda name: f"(...{name[1][-_LONGEST_NAME:]})", printable(run.refusal.text).rstrip("."))
+    text = re.sub(r"\S{43,}", lambda word: _with_short_name(word[0]), printable(run.refusal.text).rstrip("."))
     if len(text) > _LONGEST_REASON:
         text = re.sub(r" \([^()]*\)$", "", text)
     return shortened(text, _LONGEST_REASON)
+
+
+def _with_short_name(word: str) -> str:
+    """Return a word without the beginning of the long name that it has in parentheses, if any."""
+    first, last = word.find("("), word.rfind(")")
+    return f"{word[: first + 1]}...{word[last - _LONGEST_NAME :]}" if first >= 0 and last - first > 41 else word
 
 
 def _rejection(run: Run, outcome: str) -> str:

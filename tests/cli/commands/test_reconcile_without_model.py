@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from delegate_sim.foundation import work_budget
 from tests.support.models import chain_model
 
 LOGS = Path(__file__).resolve().parents[3] / "fixtures" / "logs"
@@ -115,3 +116,12 @@ def test_lines_that_reconcile_did_not_use(run, chain, tmp_path):
     path.write_text("hello\nReplacing 12 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n")
     assert "1 of the log's 2 lines not used" in run("reconcile", chain, "--log", path).stdout
     assert "    hello\n" in run("reconcile", chain, "--log", path, "-v").stdout
+
+
+def test_a_log_that_takes_too_much_work_is_named(run, tmp_path, monkeypatch):
+    path = tmp_path / "device.log"
+    path.write_text("".join([f"A{number} accelerator could not be registered\n" for number in range(500)]), encoding="utf-8")
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 100_000)
+    result = run("explain", "--log", str(path))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {path}: reading the log takes more than the limit of 100,000 steps")

@@ -42,7 +42,7 @@ _MICROSECONDS = re.compile(
     rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
 )
 _FIELDS = {"init": "init_ms", "first inference": "first_ms", "warmup": "warmup_ms", "inference": "inference_ms"}
-_PROFILED = re.compile(rf"Timings \(microseconds\): count=(?P<count>\d{{1,9}}).* avg=(?P<avg>{_REAL})")
+_PROFILED = re.compile(rf"Timings \(microseconds\): count=(?P<count>\d{{1,9}}).{{0,400}} avg=(?P<avg>{_REAL})")
 _MILLISECONDS = re.compile(
     rf"(?P<name>Model initialization|Warmup \((?:first|avg)\)|Inference \(avg\)): +(?P<value>{_REAL}) ms"
     r"(?: \((?P<runs>\d{1,9}) runs\))?"
@@ -62,7 +62,7 @@ def times_in(text: str) -> dict[str, Any]:
             _FIELDS[match["name"].lower().removesuffix(" (avg)").replace("no stats", "inference")]: float(match["value"]) / 1000
             for match in _MICROSECONDS.finditer(text)
         }
-    if (match := _PROFILED.search(text)) is not None:
+    if "Timings (microseconds)" in text and (match := _PROFILED.search(text)) is not None:
         # A table of a delegate's internal operators has this line too, but later in the log.
         return {"profiled_ms": float(match["avg"]) / 1000, "runs": int(match["count"])}
     if (match := _MILLISECONDS.match(text.strip())) is not None:

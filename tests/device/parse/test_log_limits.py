@@ -1,0 +1,112 @@
+"""Logs that are made to take much time or memory: the work grows with the log, or the log is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
+from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
+from delegate_sim.device.parse.log_reader import replacement_in
+from delegate_sim.device.parse.log_runs import separate_runs
+from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.foundation import work_budget
+from tests.support.work import calls
+
+CREATED = "INFO: Created TensorFlow Lite XNNPACK delegate for CPU.\n"
+REPLACED = "Replacing 3 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions"
+ROW = "OP_{0} 0.1 0.1 0.1% 0.1% 0.0 1 [a{0}]:{0}\n"
+TABLE = "[node type] [first] [avg ms] [%] [cdf%] [mem KB] [times called] [Name]\n"
+KINDS = {
+    "process ids": lambda count: "".join(f"I/tflite({number}): x\n" for number in range(count)),
+    "underscores": lambda count: "_" * (count * 20) + "\n",
+    "lines without end": lambda count: CREATED + "x" * (count * 500),
+    "escaped line breaks": lambda count: "delegate" + "\\n" * count,
+    "rows": lambda count: TABLE + "".join(map(ROW.format, range(count))),
+    "rows of the Edge TPU's compiler": lambda count: (
+        "Edge TPU Compiler version 16.0\nOperator   Count   Status\n"
+        + "".join(f"A{n}  1  Mapped to Edge TPU\n" for n in range(count))
+    ),
+    "runs": lambda count: "STARTING!\nGraph: [x]\n" * count,
+    "errors before commands": lambda count: (
+        "".join(f"E/tflite(1): oops {n}\n" for n in range(count)) + "benchmark --a=b\n" * count
+    ),
+    "accelerators": lambda count: "".join(f"A{n} accelerator could not be registered\n" for n in range(count)),
+    "replacements": lambda count: f"{REPLACED}.\n" * count,
+    "replacements of subgraphs": lambda count: "".join(f"{REPLACED} for subgraph {n}.\n" for n in range(count)),
+    "errors of nodes": lambda count: "".join(f"Node number {n} (A{n}) failed to prepare.\n" for n in range(count)),
+    "refused operators": lambda count: (
+        "Following operations are not supported by GPU delegate:\n" + "".join(f"ADD_{n}: x\n" for n in range(count))
+    ),
+    "choices of devices": lambda count: (
+        "".join(f"findBestDeviceForEachOperation(ADD:{n}) = 0 (x)\n" for n in range(count))
+        + "partitionTheWork: only one best device: 1 = x\n" * count
+    ),
+    "identical lines": lambda count: (
+        (
+            "01-01 00:00:00.000  1  1 I Manager : findBestDeviceForEachOperation(ADD) = 0 (x)\n"
+            "01-01 00:00:00.000  1  1 I chatty : identical 9 lines\n"
+        )
+        * count
+    ),
+}
+
+
+def summarized(path):
+    return [summary_of(log) for log in separate_runs(read_runs_file(path))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_twice_the_log_is_twice_the_work(kind, tmp_path):
+    paths = []
+    for count in (0, 100, 200):
+        paths.append(tmp_path / f"{count}.log")
+        paths[-1].write_text(KINDS[kind](count) + CREATED, encoding="utf-8")
+    summarized(str(paths[0]))
+    none, once, twice = (calls(summarized, str(path)) for path in paths)
+    assert twice - none < 2.6 * (once - none) + 500
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("underscores", "lines without end")])
+def test_a_log_beyond_the_limit_is_one_line(kind, tmp_path, monkeypatch):
+    path = tmp_path / "device.log"
+    path.write_text(KINDS[kind](3000), encoding="utf-8")
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    with pytest.raises(LogError, match=r"device\.log: reading the log takes more than the limit of 20,000 steps; "):
+        read_runs_file(str(path))
+
+
+@pytest.mark.parametrize("content", ['{"runtime_profile": [' + "{}," * 5000 + "{}]}", b"\x1a\x80\x02\x0a" + bytes(9000)])
+def test_profile_files_beyond_the_limit(content, tmp_path, monkeypatch):
+    path = tmp_path / "profile"
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
+    with pytest.raises(LogError, match="takes more than the limit"):
+        read_runs_file(str(path))
+
+
+def test_a_long_line_is_cut(tmp_path):
+    path = tmp_path / "device.log"
+    path.write_text("x" * (3 * LONGEST_LINE) + f" {REPLACED}.\n{CREATED}", encoding="utf-8")
+    (log,) = read_runs_file(str(path))
+    assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, (), True)
+    note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
+    assert (note, "") in summary_of(log).notes
+    assert join_logs([("a", log), ("b", log)]).long_lines == 2
+
+
+def test_lines_up_to_the_limit_are_whole(tmp_path):
+    path = tmp_path / "device.log"
+    path.write_text("x" * (LONGEST_LINE - 1) + f"\n{CREATED}" + "x" * LONGEST_LINE, encoding="utf-8")
+    (log,) = read_runs_file(str(path))
+    assert (log.long_lines, log.line_count) == (0, 3)
+
+
+def test_simulated_lines_have_a_budget_of_their_own(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 1000)
+    with work_budget.work_budget():
+        for _ in range(100):
+            assert read_log(CREATED).created
+
+
+def test_the_name_of_a_subgraph():
+    assert replacement_in(f"{REPLACED} for subgraph 1 (a (b)).").name == "a (b)"

@@ -1,0 +1,135 @@
+"""Every regular expression of the package takes time in proportion to the text."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import delegate_sim
+import delegate_sim_cli
+from tests.support.backtracking import slow_text
+
+_USES = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
+
+
+def _modules() -> Iterator[ModuleType]:
+    for package in (delegate_sim, delegate_sim_cli):
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                try:
+                    yield importlib.import_module(found.name)
+                except ImportError as error:  # an optional package
+                    assert not (error.name or "").startswith("delegate_sim")  # noqa: PT017
+
+
+def _patterns_in(value: Any) -> Iterator[re.Pattern[str]]:
+    """Yield the patterns in a value, also inside containers and dataclasses."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _patterns_in(inner)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for inner in value:
+            yield from _patterns_in(inner)
+    elif is_dataclass(value) and not isinstance(value, type) and type(value).__module__.endswith("known_lines"):
+        for one in fields(value):
+            yield from _patterns_in(getattr(value, one.name))
+
+
+def _uses(module: ModuleType) -> Iterator[tuple[str, str, re.Pattern[str]]]:
+    """Yield (where, method, pattern) for the patterns of a module."""
+    file = module.__file__
+    assert file is not None
+    with open(file, encoding="utf-8") as source:
+        tree = ast.parse(source.read())
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+    loops: dict[str, list[str]] = {}  # the collections over which a variable runs
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.For | ast.comprehension)
+            and isinstance(node.target, ast.Name)
+            and isinstance(node.iter, ast.Name)
+        ):
+            loops.setdefault(node.target.id, []).append(node.iter.id)
+    by_name: dict[str, set[str]] = {}
+    for call in calls:
+        owner, method = call.func.value, call.func.attr  # type: ignore[attr-defined]
+        if not isinstance(owner, ast.Name):
+            continue
+        names = [owner.id, *loops.get(owner.id, ())]
+        if owner.id == "re" and method in _USES and call.args:
+            try:
+                pattern = eval(compile(ast.Expression(call.args[0]), file, "eval"), dict(vars(module)))
+            except NameError:
+                continue  # made of parts that are escaped, or translated from another syntax
+            flags = [word.value for word in call.keywords if word.arg == "flags"]
+            flag = eval(compile(ast.Expression(flags[0]), file, "eval"), dict(vars(module))) if flags else 0
+            yield f"{module.__name__}:{call.lineno}", method, re.compile(pattern, flag)
+        elif method in _USES:
+            for name in names:
+                by_name.setdefault(name, set()).add(method)
+    for name, value in vars(module).items():
+        for pattern in _patterns_in(value):
+            for method in sorted(by_name.get(name, {"search"})):
+                yield f"{module.__name__}.{name}", method, pattern
+
+
+def _all_uses() -> list[Any]:
+    found = {}
+    for module in _modules():
+        for where, method, pattern in _uses(module):
+            if isinstance(pattern.pattern, str):
+                found.setdefault((pattern.pattern, pattern.flags, method), (where, method, pattern))
+    return [
+        pytest.param(method, pattern, id=f"{where}-{number}") for number, (where, method, pattern) in enumerate(found.values())
+    ]
+
+
+@pytest.mark.parametrize(("method", "pattern"), _all_uses())
+def test_no_text_is_slow(method: str, pattern: re.Pattern[str]):
+    assert slow_text(pattern, method) is None
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern"),
+    [
+        ("search", r"(?:a+)+b"),
+        ("search", r"(?:a|a)*b"),
+        ("search", r"\w*Qnn"),
+        ("search", r"NN\w* SL driver"),
+        ("search", r"\d: count=\d{1,9}.* avg=\d"),
+        ("search", r"a \((?P<name>.*)\)\."),
+        ("sub", r" \(at .*\)$"),
+        ("sub", r"\((\S{41,})\)"),
+        ("match", r"\s*(==|<)?\s*(\d+)"),
+        ("fullmatch", r"\w*_\w*: ?.*"),
+        ("fullmatch", r"(.+?) node(?: \((.*)\))?\."),
+    ],
+)
+def test_slow_patterns_are_noticed(method: str, pattern: str):
+    assert slow_text(re.compile(pattern), method) is not None
+
+
+@pytest.mark.parametrize(
+    ("method", "pattern"),
+    [
+        ("search", r"\b\w+ partitions"),
+        ("search", r"NN\w{0,80} SL driver"),
+        ("sub", r" \(at [^()]*\)$"),
+        ("match", r"\s*(?:(==|<)\s*)?(\d+)"),
+        ("fullmatch", r"[^\W_]*_\w*: ?.*"),
+        ("fullmatch", r"(?P<mark>['\"])(?:[^'\"\\]|\\.)*(?P=mark)(?<!x)$"),
+    ],
+)
+def test_other_patterns_are_fast(method: str, pattern: str):
+    assert slow_text(re.compile(pattern), method) is None
