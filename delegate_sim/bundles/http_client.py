@@ -27,8 +27,8 @@ _LINK = re.compile(r"""(?:href|HREF)=["']([^"'<>\s]{1,2000})["']""")
 _PARTIAL = 206
 
 
-class _Host:
-    """What is known about the server of a session."""
+class _Facts:
+    """Facts about the servers of a session."""
 
     def __init__(self) -> None:
         self.with_parts: set[str] = set()
@@ -39,7 +39,7 @@ class _Host:
 class _LimitedResponse(aiohttp.ClientResponse):
     """An answer with a limited number of bytes. A page has only its links."""
 
-    known = _Host()
+    known = _Facts()
 
     async def read(self) -> bytes:
         """Read the body. Raises BundleError if it is too large."""
@@ -89,7 +89,7 @@ async def limited_client(**options: Any) -> aiohttp.ClientSession:
             raise BundleError(f"redirects more than {_MOST_REDIRECTS} times")
 
     trace.on_request_redirect.append(check_redirect)
-    known = type("_Response", (_LimitedResponse,), {"known": _Host()})
+    known = type("_Response", (_LimitedResponse,), {"known": _Facts()})
     return aiohttp.ClientSession(response_class=known, trace_configs=[trace], **options)
 
 

@@ -17,7 +17,6 @@ _MOST_WHOLE = 1 << 28
 """Largest number of bytes that are read from a store that does not report sizes."""
 _MOST_SIZE = 1 << 38
 """Largest size in bytes of a file in a store."""
-_PIECE = 1 << 20
 
 
 def is_url(path: str) -> bool:
@@ -81,17 +80,15 @@ class RemoteFile:
         return parts
 
     def whole(self) -> bytes:
-        """Fetch the whole file. Raises BundleError, also if the file has more bytes than its size or the limit."""
+        """Fetch the whole file. Raises BundleError, also if the store does not report the size, and the file is too large."""
         most = raised(_MOST_WHOLE) if self.size is None else self.size
-        content = bytearray()
-        with _reported(), self._store.open(self._path, "rb", **({"block_size": 0} if _is_http(self._store) else {})) as file:
-            while piece := file.read(min(_PIECE, most + 1 - len(content))):
-                content += piece
-                if len(content) > most:
-                    break
+        # The client for HTTP has a limit of its own, and a server that does not report sizes may not return parts.
+        limit = {"start": 0, "end": most + 1} if self.size is None and not _is_http(self._store) else {}
+        with _reported():
+            content: bytes = self._store.cat_file(self._path, **limit)
         if len(content) > most:
             raise BundleError(f"has more than {most:,} bytes{how_to_raise() if self.size is None else ''}")
-        return bytes(content)
+        return content
 
 
 def _store(url: str) -> tuple[Any, str]:

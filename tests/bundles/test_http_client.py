@@ -103,8 +103,8 @@ def test_redirects(url, name, message):
 
 
 def test_a_file_without_end(url, monkeypatch):
-    monkeypatch.setattr(stores, "_MOST_WHOLE", 10_000)
-    with pytest.raises(ModelError, match="has more than 10,000 bytes; "):
+    monkeypatch.setattr(http_client, "_MOST_BYTES", 10_000)
+    with pytest.raises(ModelError, match="the server sends more than 10,000 bytes; "):
         delegate_sim.load(f"{url}/endless.tflite")
 
 

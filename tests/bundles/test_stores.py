@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 import delegate_sim
-from delegate_sim.bundles import members
+from delegate_sim.bundles import members, stores
 from delegate_sim.bundles.model_files import files_for
 from delegate_sim.bundles.stores import RemoteFile
 from delegate_sim.errors import ModelError
@@ -93,3 +93,13 @@ def test_a_store_that_gives_no_parts(store, monkeypatch):
     monkeypatch.setattr(RemoteFile, "parts", lambda self, ranges: [content for _ in ranges])
     with pytest.raises(ModelError, match="cannot read parts of files: download it first"):
         delegate_sim.load("memory://b.zip!/m.tflite")
+
+
+def test_a_file_without_a_size(store, monkeypatch):
+    store.pipe("/m.tflite", HEAVY)
+    usual = type(store).info
+    monkeypatch.setattr(type(store), "info", lambda self, path, **options: {**usual(self, path, **options), "size": None})
+    assert delegate_sim.load("memory://m.tflite").sha256 == delegate_sim.load(HEAVY).sha256
+    monkeypatch.setattr(stores, "_MOST_WHOLE", 10_000)
+    with pytest.raises(ModelError, match="has more than 10,000 bytes; "):
+        delegate_sim.load("memory://m.tflite")

@@ -109,7 +109,6 @@ def test_no_text_is_slow(method: str, pattern: re.Pattern[str]):
         ("search", r"NN\w* SL driver"),
         ("search", r"\d: count=\d{1,9}.* avg=\d"),
         ("search", r"a \((?P<name>.*)\)\."),
-        ("search", r"a(?= *b)"),
         ("sub", r" \(at .*\)$"),
         ("sub", r"\((\S{41,})\)"),
         ("match", r"\s*(==|<)?\s*(\d+)"),

@@ -143,7 +143,7 @@ class EdgeTpuCompilerReader:
 
     def __init__(self) -> None:
         self.found = NOT_COMPILED
-        """What was read, without the rows of the table."""
+        """The output so far, without the rows of the table."""
         self.rows: list[CompilerRow] = []
         self.is_table = False
 

@@ -240,7 +240,7 @@ def long_lines_note(log: DeviceLog) -> str:
     if not log.long_lines:
         return ""
     count = counted(log.long_lines, "line")
-    return f"the log has {count} of more than {LONGEST_LINE:,} characters, of which only the beginning is read"
+    return f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
 
 
 def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:

@@ -196,12 +196,12 @@ class RuntimeReader:
         """
         if not self.is_choice:
             return 0
-        times = min(times, 1_000_000)
-        spend_steps(times, "reading the log")
         current = self._current()
-        current.choices += [current.choices[-1]] * times
+        count = len(current.choices)
+        spend_steps(min(times, 1_000_000), "reading the log")
+        current.choices += [current.choices[-1]] * min(times, 1_000_000)
         self.is_choice = False
-        return times
+        return len(current.choices) - count
 
     def _current(self, is_new: bool = False) -> _Open:
         if is_new or not self.compilations:

@@ -46,7 +46,8 @@ class Tokenizer:
 def _merged(symbols: list[str], scores: Mapping[str, float]) -> list[str]:
     """Merge the adjacent pair with the highest score, the first one of equal pairs, until no pair has a score."""
     end = len(symbols)
-    following, previous = list(range(1, end + 1)), list(range(-1, end - 1))  # bounded: the symbols
+    following = [at + 1 for at, _ in enumerate(symbols)]
+    previous = [at - 1 for at, _ in enumerate(symbols)]
     pairs: list[tuple[float, int, str]] = []
 
     def add(left: int) -> None:
@@ -56,7 +57,7 @@ def _merged(symbols: list[str], scores: Mapping[str, float]) -> list[str]:
         if pair in scores:
             heapq.heappush(pairs, (-scores[pair], left, pair))
 
-    for left in range(end):
+    for left in range(len(symbols)):
         add(left)
     while pairs:
         _, left, pair = heapq.heappop(pairs)

