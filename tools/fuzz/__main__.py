@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -105,6 +106,7 @@ def _warm(given: list[bytes]) -> None:
             run_delegates(content, random.Random(number), len(DELEGATE_NAMES))
     for command in _WARMING_COMMANDS:
         run_program([*command.split(), "fixtures/models/pooling.tflite"])
+    import_module("delegate_sim.scan.local")  # needs address space that pyarrow may have taken before
     gc.collect()
     gc.freeze()  # children then copy less
 

@@ -56,7 +56,7 @@ _WORDS = (
     "\0", "\r", "\n", OUTSIDE, "/proc/self/environ", "/dev/zero", "a/../../b", "-v", "--", "$(id)", "%s%n", "{}", "'", '"', "\\",
     "\ufeff", "true", "false", "null", "all", "nnapi",
 )  # fmt: skip
-_SHORT_WORDS = [word for word in _WORDS if len(word) < 100]
+_SHORT_WORDS = [word for word in _WORDS if len(word) < 100 and word != "\ud800"]
 _BRACKETS: Sequence[tuple[str, str]] = (("[", "]"), ("{", "}"), ("(", ")"), ("<", ">"), ('"', '"'), ("\n", "\n"))
 _REPEATS = (2, 10, 100, 3_000, 30_000, 300_000)
 _TOKEN = re.compile(r"[A-Za-z_]+|\d+|\s+|[^\w\s]+|\w+")
@@ -251,7 +251,7 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
                 info.compress_type, info.extra = method, extra
                 target.writestr(info, data)
         if generator.random() < 0.1:
-            target.writestr("zeros.tflite", bytes(generator.choice((1 << 20, 64 << 20))), zipfile.ZIP_DEFLATED)
+            target.writestr(zipfile.ZipInfo("zeros.tflite"), bytes(generator.choice((1 << 20, 64 << 20))), zipfile.ZIP_DEFLATED)
         target.comment = generator.choice((b"", b"PK\x05\x06", bytes(65_535)))
     result = written.getvalue()
     for number in range(generator.choice((0, 0, 0, 1, 5, 20))):
