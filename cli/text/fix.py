@@ -26,7 +26,7 @@ from delegate_sim.version import __version__
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
-from .elements.measures import growth_lines, measures_text
+from .elements.measures import further_text, growth_lines, measures_text
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .inference import difference_lines
@@ -271,7 +271,7 @@ def _hint(plan: FixPlan) -> str:
 def _numbers(standing: Standing) -> str:
     measures = standing.measures
     words = words_of(standing.target.delegate.name)
-    text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'boundary byte')}"
+    text = f"{measures_text(measures, words)}, {further_text(measures)}"
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
         text += "multiply-adds delegated"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..foundation.columns import INTEGER, NUMBER, Column, attributes, keys, values, within
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
-from ..results.report.findings import ERROR, Finding
+from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import TAKEN, Measures
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
+from ..results.report.tables import NUMBERS
 from ..version import __version__
 
 PASSED = "passed"
@@ -24,11 +26,6 @@ FAILED = "failed"
 UNREADABLE = "unreadable"
 """Status of a case without a result, because the model cannot be read or the program failed."""
 
-_CASES = (
-    "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
-    "multiply_add_share", "partitions", "delegate_kernels", "border_bytes", "notes",
-)  # fmt: skip
-_FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name", "message", "hint")
 SHOWN = {
     "cases": ("model", "target", "status", "delegated_share", "multiply_add_share", "partitions"),
     "findings": ("model", "target", "op", "message", "hint"),
@@ -146,6 +143,18 @@ class Results(Shown):
         return SHOWN
 
 
+_OUTCOME, _NODES, _DELEGATED, _SHARE, *_COUNTS = within("measures", NUMBERS)
+CASE = (
+    *attributes("model", "target", "delegate", "runtime", "status"),
+    Column("findings", INTEGER, "number of findings", source=lambda case: len(case.findings)),
+    *(_OUTCOME, _NODES, _DELEGATED, _SHARE),
+    Column("multiply_add_share", NUMBER, "the share of multiply-adds that are delegated", source="compute.delegated_share"),
+    *_COUNTS,
+    Column("notes", source=lambda case: "; ".join(case.notes)),
+)
+"""The columns of a case."""
+
+
 def results_line(results: Results) -> str:
     """Return one line with the number of cases for each status."""
     counts = {case.status: results.count(case.status) for case in results.cases}
@@ -155,33 +164,12 @@ def results_line(results: Results) -> str:
 def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
     """Return the tables of the results: a row for each model on each target, and a row for each finding."""
     return {
-        "cases": lambda: Table(_CASES, list(_case_rows(results))),
-        "findings": lambda: Table(_FINDINGS, list(_finding_rows(results))),
+        "cases": lambda: Table.of(CASE, results.cases),
+        "findings": lambda: Table(
+            ("model", "target", *keys(FINDING)),
+            [(case.model, case.target, *values(FINDING, finding)) for case in results.cases for finding in case.findings],
+        ),
     }
-
-
-def _case_rows(results: Results) -> Iterator[tuple[Any, ...]]:
-    for case in results.cases:
-        measures = case.measures
-        numbers: tuple[Any, ...] = (None,) * 8
-        if measures is not None:
-            numbers = (
-                measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
-                None if case.compute is None else case.compute.delegated_share, measures.partitions, measures.delegate_kernels,
-                measures.border_bytes,
-            )  # fmt: skip
-        place = (case.model, case.target, case.delegate, case.runtime, case.status, len(case.findings))
-        yield (*place, *numbers, "; ".join(case.notes))
-
-
-def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
-    for case in results.cases:
-        for finding in case.findings:
-            place = finding.location
-            yield (
-                case.model, case.target, finding.level, finding.code, place.subgraph, place.node, place.op, place.name,
-                finding.message, finding.hint,
-            )  # fmt: skip
 
 
 def fingerprints(case: Case) -> Sequence[str]:

@@ -13,9 +13,11 @@ from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
+from ..foundation.columns import INTEGER, NUMBER, Column, keys, renamed, values, within
 from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown, Table
+from ..results.report.measures import measure_columns
 from ..runtime.interpreter import option_values
 from ..runtime.target import LabeledTarget
 from ..version import __version__
@@ -26,10 +28,19 @@ SCHEMA = "delegate-sim/sweep/3"
 _ROWS = (
     "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
 )  # fmt: skip
-_NUMBERS = (
-    "outcome", "nodes", "delegated", "delegated_share", "multiply_adds", "delegated_multiply_adds", "multiply_add_share",
-    "kernels", "border_bytes",
-)  # fmt: skip
+_OUTCOME, _NODES, _DELEGATED, _KERNELS, *_FURTHER = within(
+    "measures", measure_columns("outcome", "nodes", "delegated_nodes", "delegate_kernels")
+)
+_COST = (
+    *(_OUTCOME, _NODES, renamed(_DELEGATED, "delegated")),
+    Column("delegated_share", NUMBER, source=lambda cost: round(cost.measures.delegated_share, 6)),
+    Column("multiply_adds", INTEGER, source="total_multiply_adds"),
+    Column("delegated_multiply_adds", INTEGER, source="multiply_adds"),
+    Column("multiply_add_share", NUMBER, source=lambda cost: round(cost.multiply_add_share, 6)),
+    *(renamed(_KERNELS, "kernels"), *_FURTHER),
+)
+"""The columns of a conversion's result on a target."""
+_NUMBERS = keys(_COST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,19 +244,11 @@ def _rows(result: Swept) -> Iterator[tuple[Any, ...]]:
             row.origin.words, row.failure, conversion.size if row.is_model else None,
             row.error, row.no_difference, round(conversion.seconds, 1), row.same_as,
         )  # fmt: skip
-        numbers = [_numbers(cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
+        numbers = [values(_COST, cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
         yield (*own, *[number for target_numbers in numbers for number in target_numbers])
 
 
 def _target_rows(result: Swept) -> Iterator[tuple[Any, ...]]:
     for row in result.models:
         for target, cost in zip(result.targets, row.costs, strict=True):
-            yield (row.number, row.conversion.settings.name, target.label, *_numbers(cost))
-
-
-def _numbers(cost: Any) -> tuple[Any, ...]:
-    measures = cost.measures
-    return (
-        measures.outcome, measures.nodes, measures.delegated_nodes, round(measures.delegated_share, 6), cost.total_multiply_adds,
-        cost.multiply_adds, round(cost.multiply_add_share, 6), measures.delegate_kernels, measures.border_bytes,
-    )  # fmt: skip
+            yield (row.number, row.conversion.settings.name, target.label, *values(_COST, cost))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.multiply_adds import compute_of
-from ..results.report.placement import border_bytes
+from ..results.report.placement import bytes_across
 from ..runtime.interpreter import Run
 from .measured import Timing, kernel_times
 
@@ -33,9 +33,5 @@ def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
         for number, subset in enumerate(subgraph.subsets):
             if subset.is_delegated:
                 ms = times.get(frozenset([NodeKey(graph.index, node) for node in subset.nodes]))
-                counts = (
-                    compute.of(graph.index, subset.nodes),
-                    border_bytes(graph, subset.inputs),
-                    border_bytes(graph, subset.outputs),
-                )
+                counts = compute.of(graph.index, subset.nodes), *bytes_across(graph, subset)
                 yield KernelCost(graph.index, number, len(subset.nodes), ms, *counts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ...foundation.files import alone_with, read_whole, write_whole
@@ -89,16 +90,10 @@ def _separated(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _entry_data(key: EntryKey, entry: Entry) -> Mapping[str, Any]:
-    measures = entry.measures
     return {
         "model": key.model,
         "target": key.target,
-        "outcome": measures.outcome,
-        "nodes": measures.nodes,
-        "delegated_nodes": measures.delegated_nodes,
-        "partitions": measures.partitions,
-        "delegate_kernels": measures.delegate_kernels,
-        "border_bytes": measures.border_bytes,
+        **{key: value for key, value in asdict(entry.measures).items() if value is not None},
         **({} if entry.compute is None else entry.compute._asdict()),
         "fallback": [[group.subgraph, group.code, ranges(group.nodes)] for group in entry.fallback],
         "delegate": entry.delegate,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
-from ...results.report.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
+from ...results.report.measures import FAILS_LATER, MEASURES, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ...results.report.multiply_adds import ComputeTotals
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
@@ -84,14 +84,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
         raise Unexpected(f"{where}.outcome has an unknown value, {outcome!r}")
-    measures = Measures(
-        outcome,
-        count("nodes"),
-        count("delegated_nodes"),
-        count("partitions"),
-        count("delegate_kernels"),
-        count("border_bytes"),
-    )
+    counts: list[Any] = [None if column.since and column.key not in item else count(column.key) for column in MEASURES[1:]]
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
     return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),
@@ -101,7 +94,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         text("defaults"),
         text("rule_set"),
         text("tool"),
-        measures,
+        Measures(outcome, *counts),
         fallback,
         outlines[text("sha256")],
         ComputeTotals(count("multiply_adds"), count("delegated_multiply_adds")) if "multiply_adds" in item else None,

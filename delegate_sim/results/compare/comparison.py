@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ...foundation.columns import keys, values
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
@@ -22,7 +23,7 @@ from ..report.multiply_adds import Compute, compute_of
 from ..report.outcome_words import state_entry
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
-from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
+from ..report.tables import RUN, model_name, reason_cells, run_words
 from ..report.verdict import verdict
 from .comparison_verdict import better_side, comparison_verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
@@ -280,5 +281,5 @@ def _on_the_cpu(state: State | None) -> State | None:
 
 
 def _sides_table(a: Side, b: Side) -> Table:
-    rows = [(name, model_name(side.model), *run_row(side.run)) for name, side in (("A", a), ("B", b))]
-    return Table(("side", "model", *RUN_COLUMNS), rows)
+    rows = [(name, model_name(side.model), *values(RUN, side)) for name, side in (("A", a), ("B", b))]
+    return Table(("side", "model", *keys(RUN)), rows)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...runtime.interpreter import Run
 from .multiply_adds import compute_of
-from .placement import CPU, border_bytes, on_cpu, placements
+from .placement import CPU, bytes_across, on_cpu, placements
 
 
 class NodeRefusal(NamedTuple):
@@ -91,6 +91,5 @@ def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
             for number, subset in enumerate(subgraph.subsets):
                 yield RunPartition(
                     run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes),
-                    border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs),
-                    compute.of(graph.index, subset.nodes),
+                    *bytes_across(graph, subset), compute.of(graph.index, subset.nodes),
                 )  # fmt: skip

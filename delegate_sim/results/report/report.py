@@ -19,7 +19,7 @@ from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .outcome_words import state_entry
-from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
+from .placement import bytes_across, crossing, dropped_partitions, node_reasons, node_tensors, placements
 from .rule_set import rule_set_version
 from .tables import model_name, report_tables, run_words
 
@@ -261,7 +261,6 @@ def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute
         "nodes": list(subset.nodes),
         "inputs": crossing(graph, subset.inputs),
         "outputs": crossing(graph, subset.outputs),
-        "bytes_in": border_bytes(graph, subset.inputs),
-        "bytes_out": border_bytes(graph, subset.outputs),
+        **dict(zip(("bytes_in", "bytes_out"), bytes_across(graph, subset), strict=True)),
         "multiply_adds": compute.of(graph.index, subset.nodes),
     }

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...foundation.columns import Column, renamed, within
 from ...foundation.printable import counted, shortened
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
 from .display import Table
-from .measures import TAKEN, measure
-from .multiply_adds import compute_of
-from .placement import CPU, border_bytes, crossing, node_reasons, node_tensors, on_cpu, placements
+from .measures import TAKEN, Measures, measure, measure_columns
+from .multiply_adds import COMPUTE, Compute, compute_of
+from .placement import CPU, bytes_across, crossing, node_reasons, node_tensors, on_cpu, placements
 from .verdict import verdict
 
 _LONGEST_NAME = 60
@@ -58,13 +59,30 @@ def report_tables(
 
 def runs_table(runs: Sequence[Run]) -> Table:
     """Return a table with one row per run."""
-    return Table(RUN_COLUMNS, list(map(run_row, runs)))
+    return Table.of(RUN, [MeasuredRun(run, measure(run), compute_of(run)) for run in runs])
 
 
-RUN_COLUMNS = (
-    "delegate", "runtime", "outcome", "nodes", "delegated", "delegated_share", "partitions", "delegate_kernels", "border_bytes",
-    "multiply_adds", "multiply_adds_delegated", "refusal",
-)  # fmt: skip
+class MeasuredRun(NamedTuple):
+    """A run with its measures."""
+
+    run: Run
+    measures: Measures
+    compute: Compute
+
+
+_OUTCOME, _NODES, _DELEGATED, *_REST = measure_columns(
+    "outcome", "nodes", "delegated_nodes", "delegated_share", "partitions", "delegate_kernels"
+)
+NUMBERS = (_OUTCOME, _NODES, renamed(_DELEGATED, "delegated"), *_REST)
+"""The measures of a run in tables."""
+RUN = (
+    Column("delegate", source="run.delegate.name"),
+    Column("runtime", source=lambda measured: str(measured.run.release)),
+    *within("measures", NUMBERS),
+    *within("compute", [COMPUTE[0], renamed(COMPUTE[1], "multiply_adds_delegated")]),
+    Column("refusal", source=lambda measured: "" if measured.run.refusal is None else measured.run.refusal.message),
+)
+"""The columns of a run. They also apply to the side of a comparison."""
 _NODE_COLUMNS = (
     "delegate", "subgraph", "node", "op", "version", "name", "inputs", "outputs", "supported", "delegated", "partition",
     "multiply_adds", "codes", "reasons", "hints",
@@ -74,16 +92,6 @@ _PARTITION_COLUMNS = (
     "multiply_adds",
 )  # fmt: skip
 _ON_CPU_COLUMNS = ("delegate", "op", "nodes", "codes", "reasons", "hints")
-
-
-def run_row(run: Run) -> tuple[Any, ...]:
-    """Return the row of a run, with the columns ``RUN_COLUMNS``."""
-    measures, compute = measure(run), compute_of(run)
-    return (
-        run.delegate.name, str(run.release), measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
-        measures.partitions, measures.delegate_kernels, measures.border_bytes, compute.multiply_adds,
-        compute.delegated_multiply_adds, "" if run.refusal is None else run.refusal.message,
-    )  # fmt: skip
 
 
 def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
@@ -123,8 +131,7 @@ def _partition_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
                     ", ".join([f"{op} {count}" for op, count in operators.most_common()]),
                     tuple([graph.tensors[index].name for index in crossing(graph, subset.inputs)]),
                     tuple([graph.tensors[index].name for index in crossing(graph, subset.outputs)]),
-                    border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs),
-                    compute.of(graph.index, subset.nodes),
+                    *bytes_across(graph, subset), compute.of(graph.index, subset.nodes),
                 )  # fmt: skip
 
 
