@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from ..foundation.documents import schema_of
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, shown, text, texts
-
-SCHEMA = "delegate-sim/driver/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ def read_profile(path: str) -> DriverProfile:
 
 
 def _profile(path: str, entry: ProfileEntry) -> DriverProfile:
-    entry.take("schema", schema(SCHEMA), is_required=True)
+    entry.take("schema", schema(schema_of("driver")), is_required=True)
     accelerator = entry.take("accelerator", text)
     rejections = tuple([_rejection(part) for part in entry.entries("rejects")])
     one_of = tuple([_group(part) for part in entry.entries("rejects_one_of")])

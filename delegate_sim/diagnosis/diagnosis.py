@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..fixing.passes.base import Pass
+from ..foundation.documents import head
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
@@ -20,7 +21,6 @@ from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes import conversion_causes as roots
@@ -28,7 +28,6 @@ from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
 from .ranking import gain
 
-SCHEMA = "delegate-sim/diagnosis/2"
 _COLUMNS = (
     "rank", "cause", "title", "codes", "nodes", "operators", "multiply_adds", "found", "needed", "suggestion", "change",
     "delegated_without", "partitions_without", "multiply_adds_without",
@@ -166,8 +165,7 @@ class Diagnosis(Shown):
         """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
         target = self.target
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("diagnosis"),
             "model": {"path": self.model.path, "sha256": self.model.sha256},
             "delegate": target.delegate.name,
             "options": option_values(target.options),

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from ..foundation.documents import schema_of
 from ..foundation.files import alone_with, read_whole, write_whole
 from ..foundation.printable import printable
 from ..model.model import Model
@@ -23,7 +24,6 @@ from ..timing.op_profiles import OpProfiles
 from .baseline.baseline import EntryKey
 from .baseline.entries import BaselineError
 
-SCHEMA = "delegate-sim/times/1"
 _LARGEST_FILE = 16 << 20
 _MOST_PRICES = 5
 
@@ -49,8 +49,8 @@ def read_times(path: str) -> dict[EntryKey, TimesEntry]:
     """Read the file; a missing file has no entries. Raises BaselineError with the file's name and the problem."""
     try:
         content = json.loads(read_whole(path, _LARGEST_FILE).decode("utf-8"))
-        if content["schema"] != SCHEMA:
-            raise ValueError(f"its schema is not {SCHEMA}")
+        if content["schema"] != schema_of("times"):
+            raise ValueError(f"its schema is not {schema_of('times')}")
         return {EntryKey(str(entry["model"]), str(entry["target"])): _entry(entry) for entry in content["entries"]}
     except FileNotFoundError:
         return {}
@@ -74,7 +74,7 @@ def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
         with alone_with(path):
             entries = {**read_times(path), key: entry}
             rows = [{"model": own.model, "target": own.target, **asdict(one)} for own, one in sorted(entries.items())]
-            write_whole(path, json.dumps({"schema": SCHEMA, "entries": rows}, indent=1) + "\n", is_updated=True)
+            write_whole(path, json.dumps({"schema": schema_of("times"), "entries": rows}, indent=1) + "\n", is_updated=True)
     except OSError as error:
         raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..foundation.columns import INTEGER, NUMBER, Column, attributes, keys, values, within
+from ..foundation.documents import head
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
@@ -17,7 +18,6 @@ from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
-from ..version import __version__
 
 PASSED = "passed"
 BETTER = "better"
@@ -98,9 +98,6 @@ def unreadable_case(
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
-SCHEMA = "delegate-sim/check/2"
-
-
 @dataclass(frozen=True, repr=False)
 class Results(Shown):
     """All cases of one command: ``analyze`` or ``check``."""
@@ -117,8 +114,7 @@ class Results(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain data (schema ``delegate-sim/check/2``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("check"),
             "passed": all(case.status in (PASSED, BETTER) for case in self.cases),
             "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
             "cases": [_case_entry(case) for case in self.cases],

@@ -8,6 +8,7 @@ from typing import Any
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
 from ..bundles.ranged import Content
 from ..errors import ModelError
+from ..foundation.documents import schema_of
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..model.reader import load_content
@@ -16,7 +17,6 @@ from .sections.metadata import LlmMetadata, read_llm_metadata
 from .sections.protobuf import ProtobufError
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
 
-SCHEMA = "delegate-sim/bundle/1"
 _OPAQUE = (SP_TOKENIZER, HF_TOKENIZER)
 
 
@@ -83,7 +83,7 @@ class BundleContents:
         entry = asdict(self)
         entry["version"] = ".".join(map(str, self.version))
         entry["sections"] = [{**asdict(section), "items": dict(section.items), "size": section.size} for section in self.sections]
-        return {"schema": SCHEMA, **entry, "weights": self.weights, "caches": self.caches}
+        return {"schema": schema_of("bundle"), **entry, "weights": self.weights, "caches": self.caches}
 
 
 def read_contents(path: str) -> BundleContents:

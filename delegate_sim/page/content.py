@@ -14,6 +14,7 @@ from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
+from ..foundation.documents import schema_of
 from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -36,8 +37,6 @@ from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
 from .measured_times import cause_times, strip_entry, subgraph_times
 from .micro_view import MicroView, arena_entry, micro_view_entry
-
-SCHEMA = "delegate-sim/page/1"
 
 _MOST, _HARDLY_ANY = 0.9, 0.1
 """Limits for the color of a verdict.
@@ -69,7 +68,7 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
     arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
     graphs = PageGraphs()
     return {
-        "schema": SCHEMA,
+        "schema": schema_of("page"),
         "version": __version__,
         "states": list(STATES),
         "further": [{"key": column.key, "title": column.caption or column.title, "unit": column.unit} for column in FURTHER],

@@ -14,17 +14,16 @@ from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
 from ..foundation.columns import INTEGER, NUMBER, Column, keys, renamed, values, within
+from ..foundation.documents import head
 from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown, Table
 from ..results.report.measures import measure_columns
 from ..runtime.interpreter import option_values
 from ..runtime.target import LabeledTarget
-from ..version import __version__
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .shapes import Shapes
 
-SCHEMA = "delegate-sim/sweep/3"
 _ROWS = (
     "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
 )  # fmt: skip
@@ -134,8 +133,7 @@ def _sweep_entry(result: Swept) -> dict[str, Any]:
     source, calibration = result.source, result.asked.calibration
     best = {target.label: result.best_for(target.label) for target in result.targets}
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
+        **head("sweep"),
         "source": {"name": source.text, "kind": source.kind.value, "sha256": source.digest},
         "calibration": {
             "is_drawn": calibration.is_drawn,

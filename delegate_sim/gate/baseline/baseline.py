@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from ...foundation.documents import schema_of
 from ...foundation.files import alone_with, read_whole, write_whole
 from ...foundation.printable import printable
-from .content import SCHEMA, baseline_of
+from .content import baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
 
@@ -72,7 +73,8 @@ def baseline_text(baseline: Baseline) -> str:
     """Return the text of a baseline file."""
     entries = sorted(baseline.entries.items())
     models = {entry.sha256: entry.outline for _, entry in entries}
-    lines = [f'{{"schema": {_compact(SCHEMA)}, "entries": [']
+    schema = _compact(schema_of("baseline"))
+    lines = [f'{{"schema": {schema}, "entries": [']
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...foundation.documents import schema_of
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ...results.report.measures import FAILS_LATER, MEASURES, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ...results.report.multiply_adds import ComputeTotals
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
-
-SCHEMA = "delegate-sim/baseline/2"
-FIRST_SCHEMA = "delegate-sim/baseline/1"
 
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
 """Outcome names in older baselines. The first two mean that the model does not run; the third is now ``TAKEN``."""
@@ -21,10 +19,11 @@ _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded"
 def baseline_of(content: Any) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema not in (SCHEMA, FIRST_SCHEMA):
-        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
+    current, first = schema_of("baseline"), schema_of("baseline", 1)
+    if schema not in (current, first):
+        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {current!r} and {first!r}")
     packed: dict[str, str] = {}
-    if schema == SCHEMA:
+    if schema == current:
         packed = _packed(_get(content, "models", list, "the file"))
         outlines = {sha256: _unpacked(sha256, text) for sha256, text in packed.items()}
     else:

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...foundation.columns import keys, values
+from ...foundation.documents import head
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
-from ...version import __version__
 from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
@@ -28,8 +28,6 @@ from ..report.verdict import verdict
 from .comparison_verdict import better_side, comparison_verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
-
-SCHEMA = "delegate-sim/compare/2"
 
 DELEGATE = "delegate"
 """The value of ``State.place`` for delegated nodes."""
@@ -117,8 +115,7 @@ class Comparison(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("compare"),
             "better": better_side(self.a, self.b) or None,
             "verdict": self.verdict,
             "a": _side_entry(self.a),

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import OptionError
+from ...foundation.documents import head
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...model.model import Model, Node
 from ...runtime.interpreter import Refusal, Run, SubgraphRun, option_values
-from ...version import __version__
 from .device_splits import splits_entry
 from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
@@ -25,8 +25,6 @@ from .tables import model_name, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
-
-SCHEMA = "delegate-sim/report/1"
 
 
 class Viewer(Protocol):
@@ -136,8 +134,7 @@ class Report(Shown):
 
     def _head(self) -> dict[str, Any]:
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("report"),
             "model": _model_entry(self.model),
         }
 
