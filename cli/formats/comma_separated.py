@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
 
 _NUMBERS = measure_columns("partitions", "delegate_kernels", "fallback_nodes", "delegated_share")
-_COLUMNS = (
+COLUMNS = (
     *within("case", attributes("model", "target", "delegate", "runtime", "status")),
     *within("case.measures", MEASURES[:3]),
     *within("case.compute", COMPUTE),
@@ -50,7 +50,7 @@ _COLUMNS = (
 def render(results: Results) -> str:
     """Return the results as CSV: a header, and a row for each case."""
     rows = [_Row(case, groups, groups[0][0] if groups else None) for case in results.cases for groups in [alike(case.findings)]]
-    return sheet(keys(_COLUMNS), [cells(_COLUMNS, row) for row in rows])
+    return sheet(keys(COLUMNS), [cells(COLUMNS, row) for row in rows])
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -61,7 +61,7 @@ _COST = (
     Column("delegated_multiply_adds", INTEGER, source="multiply_adds"),
     *within("measures", measure_columns("partitions", "delegate_kernels")),
 )
-_DIAGNOSED = (
+DIAGNOSED = (
     Column("model", source="diagnosis.model.path"),
     Column("target", source="label"),
     Column("delegate", source="diagnosis.target.delegate.name"),
@@ -80,7 +80,7 @@ _DIAGNOSED = (
     Column("saves_at_most_ms", NUMBER, source=_saves, digits=6),
     Column("all_save_at_most_ms", NUMBER, source=lambda row: row.times and _at_most(row.times.of_all()), digits=6),
 )
-_RELEASED = (
+RELEASED = (
     Column("model", source="path"),
     Column("target"),
     Column("delegate", source="table.delegate.name"),
@@ -99,7 +99,7 @@ def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unre
         _Diagnosed(label, diagnosis, times, diagnosis.findings[0] if diagnosis.findings else None)
         for label, (diagnosis, times) in zip(labels, diagnoses, strict=True)
     ]
-    return _sheet(_DIAGNOSED, rows, [row.diagnosis.not_simulated for row in rows], unreadable)
+    return _sheet(DIAGNOSED, rows, [row.diagnosis.not_simulated for row in rows], unreadable)
 
 
 def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
@@ -108,13 +108,12 @@ def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: 
     A table comes with the path of the model and the name of the target.
     """
     rows = [_Released(path, target, table, table.rows[-1]) for path, target, table in tables]
-    return _sheet(_RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
+    return _sheet(RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
 
 
 def _sheet(
     columns: Sequence[Column], results: Sequence[Any], left_out: Sequence[Sequence[str]], unreadable: Sequence[Unreadable]
 ) -> str:
     rows = [[*cells(columns, result), "", " | ".join(reasons)] for result, reasons in zip(results, left_out, strict=True)]
-    # bounded: the columns of a table
     rows += [[model.path, *[""] * (len(columns) - 1), model.message, ""] for model in unreadable]
     return sheet((*keys(columns), "error", "not_simulated"), rows)

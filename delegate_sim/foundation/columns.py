@@ -97,8 +97,9 @@ def values(columns: Iterable[Column], result: Any) -> tuple[Any, ...]:
 
 
 def entry(columns: Iterable[Column], result: Any) -> dict[str, Any]:
-    """Return the values of a result by key."""
-    return {column.key: column.of(result) for column in columns}
+    """Return the values of a result by key, as plain data."""
+    values = [(column.key, column.rounded(result)) for column in columns]
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values}
 
 
 def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:

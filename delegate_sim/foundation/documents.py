@@ -9,52 +9,53 @@ from typing import Any
 
 from ..version import __version__
 
-VERSIONS = {
-    "baseline": 2,
-    "bundle": 1,
-    "check": 2,
-    "compare": 2,
-    "devices": 1,
-    "diagnosis": 2,
-    "diff": 2,
-    "doctor": 1,
-    "driver": 1,
-    "engine": 1,
-    "explanations": 1,
-    "fix": 3,
-    "fix-bundle": 1,
-    "fix-per-target": 1,
-    "inspect": 1,
-    "live-difference": 1,
-    "log": 1,
-    "lowered": 1,
-    "micro": 1,
-    "micro-diagnosis": 1,
-    "micro-fix": 1,
-    "page": 1,
-    "reconcile": 1,
-    "reconcile-accelerators": 1,
-    "reconcile-compiler": 1,
-    "releases": 2,
-    "report": 1,
-    "rule-changes": 2,
-    "rules": 2,
-    "search": 2,
-    "sweep": 3,
-    "times": 1,
-    "unpacked-bundle": 1,
-    "unpacked-task": 1,
-}
-"""The version of each document's schema."""
+SCHEMAS = (
+    "delegate-sim/baseline/2",
+    "delegate-sim/bundle/1",
+    "delegate-sim/check/2",
+    "delegate-sim/compare/2",
+    "delegate-sim/devices/1",
+    "delegate-sim/diagnosis/2",
+    "delegate-sim/diff/2",
+    "delegate-sim/doctor/1",
+    "delegate-sim/driver/1",
+    "delegate-sim/engine/1",
+    "delegate-sim/explanations/1",
+    "delegate-sim/fix/3",
+    "delegate-sim/fix-bundle/1",
+    "delegate-sim/fix-per-target/1",
+    "delegate-sim/inspect/1",
+    "delegate-sim/live-difference/1",
+    "delegate-sim/log/1",
+    "delegate-sim/lowered/1",
+    "delegate-sim/micro/1",
+    "delegate-sim/micro-diagnosis/1",
+    "delegate-sim/micro-fix/1",
+    "delegate-sim/page/1",
+    "delegate-sim/reconcile/1",
+    "delegate-sim/reconcile-accelerators/1",
+    "delegate-sim/reconcile-compiler/1",
+    "delegate-sim/releases/2",
+    "delegate-sim/report/1",
+    "delegate-sim/rule-changes/2",
+    "delegate-sim/rules/2",
+    "delegate-sim/search/2",
+    "delegate-sim/sweep/3",
+    "delegate-sim/times/1",
+    "delegate-sim/unpacked-bundle/1",
+    "delegate-sim/unpacked-task/1",
+)
+"""The schemas of all documents: the tool, the name of the document, and the version of its schema."""
+_BY_NAME = {schema.split("/")[1]: schema for schema in SCHEMAS}
 
 
-def schema_of(document: str, version: int | None = None) -> str:
-    """Return the value of the key ``schema`` in a document of the current or of another version.
+def schema_of(document: str) -> str:
+    """Return the value of the key ``schema`` in a document.
 
     >>> schema_of("report")
     'delegate-sim/report/1'
     """
-    return f"delegate-sim/{document}/{version or VERSIONS[document]}"
+    return _BY_NAME[document]
 
 
 def head(document: str) -> dict[str, Any]:

@@ -24,9 +24,16 @@ from ..runtime.target import LabeledTarget
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .shapes import Shapes
 
-_ROWS = (
-    "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
-)  # fmt: skip
+_ROW = (
+    *(Column("row", INTEGER, source="number"), Column("best", source="is_best")),
+    *within("conversion.route", [Column("converter", source="name"), Column("version")]),
+    *(Column("settings", source="conversion.settings.name"), Column("origin", source="origin.words"), Column("failure")),
+    Column("size", INTEGER, unit="bytes", source=lambda row: row.conversion.size if row.is_model else None),
+    *(Column("error", NUMBER), Column("why_no_error", source="no_difference")),
+    Column("seconds", NUMBER, unit="s", source=lambda row: round(row.conversion.seconds, 1)),
+    Column("same_as", INTEGER),
+)
+"""The columns of a conversion in tables."""
 _OUTCOME, _NODES, _DELEGATED, _KERNELS, *_FURTHER = within(
     "measures", measure_columns("outcome", "nodes", "delegated_nodes", "delegate_kernels")
 )
@@ -224,7 +231,7 @@ def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
     ``rows`` has a row per conversion, and ``targets`` a row per conversion and target.
     """
     return {
-        "rows": lambda: Table((*_ROWS, *wide_columns(result)), list(_rows(result))),
+        "rows": lambda: Table((*keys(_ROW), *wide_columns(result)), list(_rows(result))),
         "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
     }
 
@@ -236,14 +243,8 @@ def wide_columns(result: Swept) -> tuple[str, ...]:
 
 def _rows(result: Swept) -> Iterator[tuple[Any, ...]]:
     for row in result.rows:
-        conversion = row.conversion
-        own = (
-            row.number, row.is_best, conversion.route.name, conversion.route.version, conversion.settings.name,
-            row.origin.words, row.failure, conversion.size if row.is_model else None,
-            row.error, row.no_difference, round(conversion.seconds, 1), row.same_as,
-        )  # fmt: skip
         numbers = [values(_COST, cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
-        yield (*own, *[number for target_numbers in numbers for number in target_numbers])
+        yield (*values(_ROW, row), *[number for target_numbers in numbers for number in target_numbers])
 
 
 def _target_rows(result: Swept) -> Iterator[tuple[Any, ...]]:

@@ -12,6 +12,8 @@ from ...results.report.multiply_adds import ComputeTotals
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
+_FIRST = "delegate-sim/baseline/1"
+"""The first schema."""
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
 """Outcome names in older baselines. The first two mean that the model does not run; the third is now ``TAKEN``."""
 
@@ -19,9 +21,9 @@ _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded"
 def baseline_of(content: Any) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
-    current, first = schema_of("baseline"), schema_of("baseline", 1)
-    if schema not in (current, first):
-        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {current!r} and {first!r}")
+    current = schema_of("baseline")
+    if schema not in (current, _FIRST):
+        raise Unexpected(f"its schema is {schema!r}, but this delegate-sim reads {current!r} and {_FIRST!r}")
     packed: dict[str, str] = {}
     if schema == current:
         packed = _packed(_get(content, "models", list, "the file"))

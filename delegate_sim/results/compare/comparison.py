@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ...foundation.columns import keys, values
+from ...foundation.columns import INTEGER, Column, attributes, keys, values
 from ...foundation.documents import head
 from ...model.model import Model
 from ...rules.rule import Reason
@@ -31,7 +31,6 @@ from .model_outline import outline
 
 DELEGATE = "delegate"
 """The value of ``State.place`` for delegated nodes."""
-_COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 
 @dataclass(frozen=True)
@@ -84,6 +83,18 @@ class ComparedNode:
     a: State | None
     b: State | None
     changes: tuple[NodeChange, ...] = ()
+
+
+_CHANGES = ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed")
+"""The lists of nodes that the table of nodes has."""
+COMPARED = (
+    *(Column("subgraph", INTEGER), *attributes("op", "name")),
+    *(Column("node_a", INTEGER, source="a.node"), Column("node_b", INTEGER, source="b.node")),
+    *(Column("runs_on_a", source="a.place"), Column("runs_on_b", source="b.place")),
+    Column("codes", source=lambda node: reason_cells(_reasons(node))[0]),
+    Column("reasons", source=lambda node: reason_cells(_reasons(node))[1]),
+)
+"""The columns of a compared node in tables."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -140,7 +151,10 @@ class Comparison(Shown):
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return {
-            "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(self))),
+            "nodes": lambda: Table(
+                ("change", *keys(COMPARED)),
+                [(change, *values(COMPARED, node)) for change in _CHANGES for node in getattr(self, change)],
+            ),
             "runs": lambda: _sides_table(self.a, self.b),
             **times_tables(self._all_times),
         }
@@ -261,20 +275,9 @@ def _state_entry(state: State | None) -> dict[str, Any] | None:
     return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}
 
 
-def _compared_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
-    for change in ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed"):
-        nodes: Sequence[ComparedNode] = getattr(comparison, change)
-        for node in nodes:
-            explained = _on_the_cpu(node.b) or _on_the_cpu(node.a)
-            codes, reasons, _ = reason_cells(() if explained is None else explained.reasons)
-            yield (
-                change, node.subgraph, node.op, node.name, node.a and node.a.node, node.b and node.b.node,
-                node.a and node.a.place, node.b and node.b.place, codes, reasons,
-            )  # fmt: skip
-
-
-def _on_the_cpu(state: State | None) -> State | None:
-    return state if state is not None and state.place == CPU else None
+def _reasons(node: ComparedNode) -> tuple[Reason, ...]:
+    """Return the reasons on side B, or on side A if the node is not on the CPU in B."""
+    return next((state.reasons for state in (node.b, node.a) if state is not None and state.place == CPU), ())
 
 
 def _sides_table(a: Side, b: Side) -> Table:
