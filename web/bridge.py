@@ -20,6 +20,7 @@ from delegate_sim.delegates.options import DEFAULT_SETS, Option, boolean, intege
 from delegate_sim.delegates.registry import ACCELERATORS, DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
 from delegate_sim.foundation.late_numpy import MISSING
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES
+from delegate_sim.results.report.measures import FURTHER
 from delegate_sim_cli.console.layout import default_text
 from delegate_sim_cli.console.terminal import report_progress
 from delegate_sim_cli.main import program
@@ -37,6 +38,7 @@ def form() -> str:
             "defaults": {"choices": DEFAULT_SETS, "default": "benchmark"},
             "accelerators": list(ACCELERATORS),
             "socs": _socs(),
+            "further": [(column.title, column.key, column.better) for column in FURTHER],
         }
     )
 

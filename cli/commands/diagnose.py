@@ -24,7 +24,7 @@ from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
-from ..text.micro.diagnosis import micro_diagnosis_entry, micro_diagnosis_lines
+from ..text.micro.diagnosis import micro_diagnosis_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes
@@ -100,7 +100,7 @@ def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str 
         raise click.UsageError(f"--micro has no format {form}: use text or json")
     diagnoses = list(models.each(lambda path: diagnose_micro(read_model(path, any_identifier=True), target)))
     if diagnoses or form != "text":
-        entries = [*map(micro_diagnosis_entry, diagnoses), *map(unreadable_entry, models.unreadable)]
+        entries = [*[diagnosis.to_dict() for diagnosis in diagnoses], *map(unreadable_entry, models.unreadable)]
         write_result(
             form,
             output,

@@ -7,17 +7,15 @@ from typing import Any, NamedTuple
 
 import click
 
+from delegate_sim.foundation.documents import head
 from delegate_sim.live.litert_lm import engine as litert_lm
 from delegate_sim.live.trial import tested_engines
-from delegate_sim.version import __version__
 
 from ..console.layout import message
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
 from ..text.elements.paragraphs import paragraph
 from ..text.elements.tables import table
-
-SCHEMA = "delegate-sim/doctor/1"
 
 _EPILOG = """\b
 Examples:
@@ -62,7 +60,7 @@ def _entry(results: Sequence[_Result]) -> dict[str, Any]:
         }
         for result in results
     ]
-    return {"schema": SCHEMA, "tool": {"name": "delegate-sim", "version": __version__}, "engines": entries}
+    return {**head("doctor"), "engines": entries}
 
 
 def _lines(results: Sequence[_Result]) -> list[Line]:

@@ -11,6 +11,7 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
+from delegate_sim.foundation.documents import schema_of
 from delegate_sim.foundation.printable import printable
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.micro.kinds import EXPLAINED as MICRO
@@ -102,7 +103,7 @@ def _summaries(path: str, number: int | None) -> list[LogSummary]:
 
 
 def _log_entry(path: str, summaries: Sequence[LogSummary]) -> dict[str, Any]:
-    return {"schema": "delegate-sim/log/1", "log": path, "runs": [summary.to_dict() for summary in summaries]}
+    return {"schema": schema_of("log"), "log": path, "runs": [summary.to_dict() for summary in summaries]}
 
 
 def _entry(known: Mapping[str, Explanation]) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def _entry(known: Mapping[str, Explanation]) -> dict[str, Any]:
         {"code": code, "title": known[code].title, "meaning": known[code].meaning, "advice": known[code].advice}
         for code in sorted(known)
     ]
-    return {"schema": "delegate-sim/explanations/1", "codes": codes}
+    return {"schema": schema_of("explanations"), "codes": codes}
 
 
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:

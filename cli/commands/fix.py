@@ -9,6 +9,7 @@ import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
 from delegate_sim.fixing.fix import SAMPLES, Fixed, fix, second_path_of
+from delegate_sim.fixing.fix_document import bundle_fix_document, fix_document, fixes_document
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
@@ -25,7 +26,7 @@ from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import for_option, for_targets_options
-from ..text.fix import fix_entry, fixes_entry, fixes_lines
+from ..text.fix import fixes_lines, times_of
 
 if TYPE_CHECKING:
     from delegate_sim.micro.target import MicroTarget
@@ -149,12 +150,12 @@ def command(
     if micro is not None:
         from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 
-        from ..text.micro.fix import micro_fix_entry, micro_fix_lines
+        from ..text.micro.fix import micro_fix_lines
 
         outcome = search_micro(model, micro, allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
         write_result(
-            form, None, lambda: micro_fix_entry(outcome, rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
+            form, None, lambda: outcome.to_dict(rewritten), lambda: micro_fix_lines(outcome, rewritten, width(), verbose)
         )
         return DONE if outcome.plan.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
@@ -165,10 +166,11 @@ def command(
             plan = split_tail(plan)
         plan = try_approximate(plan, chosen, report)
         results.append((plan, wrote(plan, file)))
+    times = [times_of(plan, timings) if timings else None for plan, _ in results]
     write_result(
         form,
         None,
-        lambda: fixes_entry(path, results, timings) if per_target else fix_entry(*results[0], timings),
+        lambda: fixes_document(path, results, times) if per_target else fix_document(*results[0], times[0]),
         lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
     return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
@@ -201,7 +203,7 @@ def _fix_bundle(
     """Rewrite all models of a bundle."""
     from delegate_sim.fixing.bundle_fix import fix_bundle, search_bundle
 
-    from ..text.bundles.fix import bundle_fix_entry, bundle_fix_lines
+    from ..text.bundles.fix import bundle_fix_lines
 
     if written is not None:
         declare_outputs([Output(written, is_forced())])
@@ -218,5 +220,5 @@ def _fix_bundle(
             fixed = fix_bundle(plan, written, replaces=is_forced(), proves=not no_proof, samples=samples)
         except OSError as error:
             raise click.ClickException(f"{written}: {error.strerror or error}") from error
-    write_result(form, None, lambda: bundle_fix_entry(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
+    write_result(form, None, lambda: bundle_fix_document(plan, fixed), lambda: bundle_fix_lines(plan, fixed, width(), verbose))
     return DONE if plan.is_changed else FINDINGS

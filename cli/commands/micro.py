@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.report import MicroAnswer
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.micro_target import MicroArguments, micro_target_options
-from ..text.micro.report import MicroAnswer, micro_columns, micro_entry, micro_lines, micro_row
+from ..text.micro.report import micro_columns, micro_lines, micro_row
 
 _EPILOG = """\b
 Examples:
@@ -46,7 +47,7 @@ def command(paths: Sequence[str], arguments: MicroArguments, form: str, output: 
         result = MicroAnswer(model, analyze(model, arguments.target), arguments.source, arguments.path)
         is_running = is_running and result.report.computes
         return Answer(
-            lambda: [micro_entry(result)],
+            lambda: [result.to_dict()],
             lambda: micro_lines(result, width(), verbose),
             lambda: [micro_row(result)],
         )

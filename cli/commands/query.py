@@ -140,7 +140,7 @@ def _entries(result: Result) -> list[dict[str, Any]]:
 
 def _csv_cell(value: object) -> object:
     """Return a value as a CSV cell. Text is safe to print, and spreadsheets do not read the text as a formula."""
-    return cell(value) if isinstance(value, str) else value
+    return cell(value)
 
 
 def _csv(result: Result) -> str:

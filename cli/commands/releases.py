@@ -17,7 +17,7 @@ from ..models import Models, Unreadable, print_not_simulated, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import CONFIGURED, TargetArguments, delegates_option, target_arguments
 from ..text.many import details_hint, released_columns, released_row, targets_lines
-from ..text.releases import releases_entry, releases_lines
+from ..text.releases import releases_lines
 
 _EXAMPLES = ", ".join(EXAMPLES[:4])
 _CONTAINED = "\n  ".join(package_lines())
@@ -64,7 +64,7 @@ def command(
         effort = Effort(model)
         tables = [release_table(model, target, effort=effort) for target in models.affordable(path, targets, effort)]
         return Answer(
-            lambda: list(map(releases_entry, tables)),
+            lambda: [table.to_dict() for table in tables],
             lambda: _lines(tables, labels, verbose),
             lambda: _rows(tables, labels),
             lambda: [(path, label, table) for table, label in zip(tables, labels, strict=False)],

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import click
 
 from delegate_sim.foundation.limits import naming_model
-from delegate_sim.inference.difference import Difference
+from delegate_sim.inference.difference import diff_document
 from delegate_sim.inference.models import compare_models
-from delegate_sim.version import __version__
 
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, show_progress, width, write_result
@@ -28,8 +26,6 @@ Both models run on this CPU with the same inputs, on one thread and without a de
 pip install 'delegate-sim[fix]'. The exit code is 1 if an output differs by more than the tolerance. If an output has different
 types in the two models, such as int8 and float32, the dequantized values are compared.
 """
-
-SCHEMA = "delegate-sim/diff/2"
 
 
 @click.command("verify", cls=FileCommand, epilog=_EPILOG, no_args_is_help=True)
@@ -56,10 +52,8 @@ def command(
         models = [read_model(one_path(path)) for path in (first, second)]
         show_progress(f"running {first} and {second}")
         difference = compare_models(models[0], models[1], data, samples)
-    write_result(form, output, lambda: _entry(first, second, difference), lambda: difference_lines(difference, width(), verbose))
+    write_result(
+        form, output, lambda: diff_document(first, second, difference), lambda: difference_lines(difference, width(), verbose)
+    )
     differs = bool(difference.problem) or any(tensor.different and tensor.relative > tolerance for tensor in difference.outputs)
     return FINDINGS if differs else DONE
-
-
-def _entry(first: str, second: str, difference: Difference) -> dict[str, Any]:
-    return {"schema": SCHEMA, "delegate_sim": __version__, "a": first, "b": second, **difference.to_dict()}

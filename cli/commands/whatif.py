@@ -26,7 +26,7 @@ from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
-from ..text.search import search_entry, search_lines
+from ..text.search import search_lines
 from ..text.timing.change import timed_entry, timed_lines
 
 _EPILOG = """\b
@@ -147,7 +147,7 @@ def _searched(model: Model, target: Target, aim: Goal, verbose: bool) -> Answer:
     diagnosis = diagnose(model, target)
     search_result = search(diagnosis, aim)
     return Answer(
-        lambda: [search_entry(search_result)],
+        lambda: [search_result.to_dict()],
         lambda: search_lines(search_result, diagnosis.run, width(), verbose),
         lambda: [searched_row(search_result)],
     )

@@ -5,84 +5,73 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
+from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, keys, within
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import Finding
-from delegate_sim.results.report.measures import Measures
+from delegate_sim.results.report.measures import MEASURES, measure_columns
+from delegate_sim.results.report.multiply_adds import COMPUTE
 from delegate_sim.scan.output import marked
 
 from ..console.layout import message
 from ..text.elements.findings import alike, finding_hint, finding_text
 
-_NUMBERS = ("partitions", "delegate_kernels", "fallback_nodes", "delegated_share", "border_bytes")
-_COLUMNS = (
-    *("model", "target", "delegate", "runtime", "status", "outcome", "nodes", "delegated_nodes"),
-    *("multiply_adds", "delegated_multiply_adds"),
-    *_NUMBERS,
-    *[f"baseline_{number}" for number in _NUMBERS],
-    *("baseline_multiply_adds", "baseline_delegated_multiply_adds"),
-    *("findings", "code", "level", "subgraph", "node", "op", "tensor", "message", "hint", "other_findings"),
-    *("measured_ms", "measured_kernel_ms", "measured_cpu_ms"),
+
+class _Row(NamedTuple):
+    """A case, its findings in groups, and the first finding of the first group."""
+
+    case: Case
+    groups: Sequence[Sequence[Finding]]
+    first: Finding | None
+
+
+_NUMBERS = measure_columns("partitions", "delegate_kernels", "fallback_nodes", "delegated_share")
+COLUMNS = (
+    *within("case", attributes("model", "target", "delegate", "runtime", "status")),
+    *within("case.measures", MEASURES[:3]),
+    *within("case.compute", COMPUTE),
+    *within("case.measures", _NUMBERS),
+    *within("case.baseline", _NUMBERS, "baseline_"),
+    *within("case.baseline_compute", COMPUTE, "baseline_"),
+    Column("findings", INTEGER, source=lambda row: len(row.case.findings)),
+    *within("first", attributes("code", "level")),
+    *within(
+        "first.location", [Column("subgraph", INTEGER), Column("node", INTEGER), Column("op"), Column("tensor", source="name")]
+    ),
+    Column("message", source=lambda row: finding_text(row.groups[0]) if row.groups else ""),
+    Column("hint", source=lambda row: finding_hint(row.groups[0]) if row.groups else ""),
+    Column("other_findings", source=lambda row: " | ".join(map(_group, row.groups[1:]))),
+    Column("measured_ms", NUMBER, source="case.times.total_ms"),
+    *within("case.times", [Column("kernel_ms", NUMBER), Column("cpu_ms", NUMBER)], "measured_"),
 )
 
 
 def render(results: Results) -> str:
     """Return the results as CSV: a header, and a row for each case."""
-    return sheet(_COLUMNS, [[*_case(case), *_findings(case.findings), *_times(case)] for case in results.cases])
+    rows = [_Row(case, groups, groups[0][0] if groups else None) for case in results.cases for groups in [alike(case.findings)]]
+    return sheet(keys(COLUMNS), [cells(COLUMNS, row) for row in rows])
 
 
 def sheet(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a header and rows as CSV. The caller must escape text with ``cell``."""
+    """Return a header and rows as CSV."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows([[cell(value) for value in row] for row in rows])
     return output.getvalue()
 
 
-def _case(case: Case) -> list[object]:
-    measures = case.measures
-    return [
-        *map(cell, (case.model, case.target, case.delegate, case.runtime, case.status)),
-        *(("", "", "") if measures is None else (cell(measures.outcome), measures.nodes, measures.delegated_nodes)),
-        *(case.compute or ("", "")),
-        *_numbers(case.measures),
-        *_numbers(case.baseline),
-        *(case.baseline_compute or ("", "")),
-    ]
+def cells(columns: Iterable[Column], result: object) -> list[object]:
+    """Return the values of a result. Shares are rounded."""
+    return [column.rounded(result) for column in columns]
 
 
-def _numbers(measures: Measures | None) -> list[object]:
-    if measures is None:
-        return [""] * len(_NUMBERS)
-    values = [getattr(measures, number) for number in _NUMBERS]
-    return [round(value, 6) for value in values]
+def cell(value: Any) -> Any:
+    """Escape text so that spreadsheets do not interpret it as a formula. Return all other values as they are."""
+    return marked(message(value)) if isinstance(value, str) else value
 
 
-def _findings(findings: Sequence[Finding]) -> list[object]:
-    """Return the cells for the first group of findings, and one cell for all other groups."""
-    groups = alike(findings)
-    if not groups:
-        return [0, *[""] * 9]
-    first = groups[0][0]
-    place = first.location
-    others = " | ".join([f"{members[0].code}: {finding_text(members)}{_hint(members)}" for members in groups[1:]])
-    return [
-        *(len(findings), first.code, first.level, place.subgraph, place.node),
-        *map(cell, (place.op, place.name, finding_text(groups[0]), finding_hint(groups[0]), others)),
-    ]
-
-
-def _times(case: Case) -> list[object]:
-    times = case.times
-    return ["", "", ""] if times is None else [times.total_ms, times.kernel_ms, times.cpu_ms]
-
-
-def _hint(members: Sequence[Finding]) -> str:
+def _group(members: Sequence[Finding]) -> str:
     hint = finding_hint(members)
-    return f"; what to do: {hint}" if hint else ""
-
-
-def cell(text: str) -> str:
-    """Escape text so that spreadsheets do not interpret it as a formula."""
-    return marked(message(text))
+    return f"{members[0].code}: {finding_text(members)}{f'; what to do: {hint}' if hint else ''}"

@@ -19,6 +19,7 @@ from delegate_sim.results.report.outcome_words import words_of
 
 from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
+from ..text.elements.measures import FURTHER_TITLES, further_cells
 from ..text.elements.target import shown_options
 
 PROGRAM = "delegate-sim"
@@ -28,10 +29,8 @@ def number_titles(cases: Sequence[Case]) -> tuple[str, ...]:
     """Return titles for the columns of ``numbers``. The words depend on whether cases have delegates or compiler plugins."""
     words = list(dict.fromkeys([words_of(case.delegate) for case in cases])) or [words_of("")]
     kernels, left = (" / ".join(titles) for titles in zip(*[(kind.kernels, kind.left_nodes) for kind in words], strict=True))
-    return ("partitions", kernels, left, "delegated share", "multiply-adds", "boundary bytes")
+    return ("partitions", kernels, left, "delegated share", "multiply-adds", *FURTHER_TITLES)
 
-
-_NUMBERS = 6
 
 _REPOSITORY_VARIABLES = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR")
 _WORDS = {FAILED: "failed", UNREADABLE: "unreadable", BETTER: "better than the baseline"}
@@ -103,11 +102,11 @@ def numbers(case: Case) -> list[str]:
 
 def _texts(measures: Measures | None, compute: ComputeTotals | None) -> list[str]:
     if measures is None:
-        return [""] * _NUMBERS
+        return [""] * len(number_titles([]))
     counts = (measures.partitions, measures.delegate_kernels, measures.fallback_nodes)
     part = share(measures.delegated_nodes, measures.nodes) if measures.nodes else share(1, 1)
     work = share(compute.delegated_multiply_adds, compute.multiply_adds) if compute is not None and compute.multiply_adds else ""
-    return [*[f"{count:,}" for count in counts], part, work, f"{measures.border_bytes:,}"]
+    return [*[f"{count:,}" for count in counts], part, work, *further_cells(measures)]
 
 
 def _beside(base: str, now: str) -> str:

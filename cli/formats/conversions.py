@@ -10,10 +10,11 @@ from delegate_sim.sweeping.sweep_result import Swept, sweep_tables
 
 from ..console.layout import message
 from ..text import sweep as words
-from .comma_separated import cell, sheet
+from ..text.elements.measures import FURTHER_TITLES
+from .comma_separated import sheet
 from .markdown_syntax import code_block, row, text
 
-_TARGET_RULE = ("---:", "---", "---:", "---:", "---:", "---:")
+_TARGET_RULE = ("---:", "---", *["---:"] * (3 + len(FURTHER_TITLES)))
 _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")
 
 
@@ -25,13 +26,9 @@ def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: boo
 def conversions_sheet(sweep: Swept) -> str:
     """Return CSV with one row per conversion. A row has the numbers of every target."""
     table = sweep_tables(sweep)["rows"]()
-    return sheet(table.columns, [[_plain(value) for value in values] for values in table.rows])
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return cell(value) if isinstance(value, str) else "" if value is None else value
+    return sheet(
+        table.columns, [[str(value).lower() if isinstance(value, bool) else value for value in values] for values in table.rows]
+    )
 
 
 def _parts(sweep: Swept, shown: Sequence[int], with_code: bool) -> Iterator[str]:

@@ -3,45 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from delegate_sim.diagnosis.diagnosis import Diagnosis
-from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.results.compare.release_table import ReleaseTable
+from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, keys, within
+from delegate_sim.results.compare.release_table import ReleaseRow, ReleaseTable
+from delegate_sim.results.report.measures import MEASURES, measure_columns
 
 from ..models import Unreadable
 from ..text.diagnoses import diagnosis_labels
 from ..text.releases import FAMILIES
-from .comma_separated import cell, sheet
+from .comma_separated import cells, sheet
 
 if TYPE_CHECKING:
     from delegate_sim.timing.bounds import TimeBounds
     from delegate_sim.timing.fixes import FixTimes
 
-_COST = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds", "partitions", "delegate_kernels",
-         "border_bytes")  # fmt: skip
-_DIAGNOSED = (
-    *("model", "target", "delegate", "runtime"),
-    *_COST,
-    *("causes", "cause", "title", "codes", "cause_nodes", "suggestion", "change"),
-    *[f"without_first_{name}" for name in _COST],
-    *[f"without_all_{name}" for name in _COST],
-    *("measured_ms", "cause_measured_ms", "saves_at_most_ms", "all_save_at_most_ms"),
-    *("error", "not_simulated"),
+
+class _Diagnosed(NamedTuple):
+    label: str
+    diagnosis: Diagnosis
+    times: FixTimes | None
+    first: RankedCause | None
+
+
+class _Released(NamedTuple):
+    path: str
+    target: str
+    table: ReleaseTable
+    newest: ReleaseRow
+
+
+def _measured(row: _Diagnosed) -> float | None:
+    """Return the time of the first cause, or None if the time is not known."""
+    cause = None if row.times is None or row.first is None else row.times.of_cause(row.first)
+    return cause.ms if cause is not None and cause.is_known else None
+
+
+def _saves(row: _Diagnosed) -> float | None:
+    """Return the most time that fixing the first cause can save, or None if it is not known."""
+    return None if row.times is None or row.first is None else _at_most(row.times.of(row.first))
+
+
+def _at_most(bounds: TimeBounds | None) -> float | None:
+    return None if bounds is None or not bounds.is_whole else bounds.at_most_ms
+
+
+def _loads_from(family: str, row: _Released) -> str | None:
+    first = row.table.first_loading.get(family)
+    return None if first is None else str(first.release)
+
+
+_COST = (
+    *within("measures", MEASURES[:3]),
+    Column("multiply_adds", INTEGER, source="total_multiply_adds"),
+    Column("delegated_multiply_adds", INTEGER, source="multiply_adds"),
+    *within("measures", measure_columns("partitions", "delegate_kernels")),
 )
-_RELEASED = (
-    *("model", "target", "delegate"),
-    *[f"loads_from_{family}" for family in FAMILIES],
-    *("fully_delegated_from", "fully_delegated_to", "newest", "newest_outcome", "newest_nodes", "newest_delegated_nodes"),
-    *("error", "not_simulated"),
+DIAGNOSED = (
+    Column("model", source="diagnosis.model.path"),
+    Column("target", source="label"),
+    Column("delegate", source="diagnosis.target.delegate.name"),
+    Column("runtime", source=lambda row: str(row.diagnosis.target.release)),
+    *within("diagnosis.now", _COST),
+    Column("causes", INTEGER, source=lambda row: len(row.diagnosis.findings)),
+    Column("cause", source="first.cause.name"),
+    Column("title", source="first.cause.title"),
+    Column("codes", source=lambda row: row.first and ", ".join(row.first.cause.codes)),
+    Column("cause_nodes", INTEGER, source=lambda row: row.first and len(row.first.cause.nodes)),
+    *within("first.cause", attributes("suggestion", "change")),
+    *within("first.alone", _COST, "without_first_"),
+    *within("diagnosis.without_all", _COST, "without_all_"),
+    Column("measured_ms", NUMBER, source=lambda row: row.times and row.times.timings[0].total_ms, digits=6),
+    Column("cause_measured_ms", NUMBER, source=_measured, digits=6),
+    Column("saves_at_most_ms", NUMBER, source=_saves, digits=6),
+    Column("all_save_at_most_ms", NUMBER, source=lambda row: row.times and _at_most(row.times.of_all()), digits=6),
+)
+RELEASED = (
+    Column("model", source="path"),
+    Column("target"),
+    Column("delegate", source="table.delegate.name"),
+    *[Column(f"loads_from_{family}", source=partial(_loads_from, family)) for family in FAMILIES],
+    Column("fully_delegated_from", source=lambda row: str(row.table.full[0]) if row.table.full else None),
+    Column("fully_delegated_to", source=lambda row: str(row.table.full[-1]) if row.table.full else None),
+    Column("newest", source=lambda row: str(row.newest.release)),
+    *within("newest.measures", MEASURES[:3], "newest_"),
 )
 
 
 def diagnosis_sheet(diagnoses: Sequence[tuple[Diagnosis, FixTimes | None]], unreadable: Sequence[Unreadable]) -> str:
     """Return CSV with a row for each diagnosis (with the first cause), and a row for each model that cannot be read."""
     labels = diagnosis_labels([diagnosis for diagnosis, _ in diagnoses])
-    rows = [_diagnosis(label, diagnosis, times) for label, (diagnosis, times) in zip(labels, diagnoses, strict=True)]
-    return sheet(_DIAGNOSED, [*rows, *_errors(unreadable, len(_DIAGNOSED))])
+    rows = [
+        _Diagnosed(label, diagnosis, times, diagnosis.findings[0] if diagnosis.findings else None)
+        for label, (diagnosis, times) in zip(labels, diagnoses, strict=True)
+    ]
+    return _sheet(DIAGNOSED, rows, [row.diagnosis.not_simulated for row in rows], unreadable)
 
 
 def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: Sequence[Unreadable]) -> str:
@@ -49,70 +107,13 @@ def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: 
 
     A table comes with the path of the model and the name of the target.
     """
-    rows = [_released(path, label, table) for path, label, table in tables]
-    return sheet(_RELEASED, [*rows, *_errors(unreadable, len(_RELEASED))])
+    rows = [_Released(path, target, table, table.rows[-1]) for path, target, table in tables]
+    return _sheet(RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
 
 
-def _diagnosis(label: str, diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
-    target = diagnosis.target
-    row: list[object] = [cell(diagnosis.model.path or ""), cell(label), target.delegate.name, str(target.release)]
-    row += _cost(diagnosis.now)
-    row.append(len(diagnosis.findings))
-    if diagnosis.findings:
-        first = diagnosis.findings[0]
-        cause = first.cause
-        row += map(cell, (cause.name, cause.title, ", ".join(cause.codes)))
-        row += [len(cause.nodes), cause.suggestion, cell(cause.change), *_cost(first.alone)]
-    else:
-        row += [""] * (6 + len(_COST))
-    return [*row, *_cost(diagnosis.without_all), *_times(diagnosis, times), "", _not_simulated(diagnosis.not_simulated)]
-
-
-def _times(diagnosis: Diagnosis, times: FixTimes | None) -> list[object]:
-    """Return four times: the total of the first profile, the time of the first cause, and two upper bounds.
-
-    The bounds limit the time that fixing the first cause, or fixing all causes, can save.
-    """
-    if times is None:
-        return [""] * 4
-    first = diagnosis.findings[0] if diagnosis.findings else None
-    cause = None if first is None else times.of_cause(first)
-    return [
-        round(times.timings[0].total_ms, 6),
-        round(cause.ms, 6) if cause is not None and cause.is_known else "",
-        _at_most(None if first is None else times.of(first)),
-        _at_most(times.of_all()),
-    ]
-
-
-def _at_most(bounds: TimeBounds | None) -> object:
-    return "" if bounds is None or not bounds.is_whole else round(bounds.at_most_ms, 6)
-
-
-def _cost(cost: Cost | None) -> list[object]:
-    if cost is None:
-        return [""] * len(_COST)
-    measures = cost.measures
-    counts = (measures.nodes, measures.delegated_nodes, cost.total_multiply_adds, cost.multiply_adds)
-    return [measures.outcome, *counts, measures.partitions, measures.delegate_kernels, measures.border_bytes]
-
-
-def _released(path: str, label: str, table: ReleaseTable) -> list[object]:
-    first = [table.first_loading.get(family) for family in FAMILIES]
-    newest = table.rows[-1]
-    return [
-        *(cell(path), cell(label), table.delegate.name),
-        *["" if row is None else str(row.release) for row in first],
-        *((str(table.full[0]), str(table.full[-1])) if table.full else ("", "")),
-        *(str(newest.release), newest.measures.outcome, newest.measures.nodes, newest.measures.delegated_nodes),
-        *("", _not_simulated(table.not_simulated)),
-    ]
-
-
-def _not_simulated(reasons: Sequence[str]) -> str:
-    return cell(" | ".join(reasons))
-
-
-def _errors(unreadable: Sequence[Unreadable], columns: int) -> list[list[object]]:
-    # bounded: the columns of a table
-    return [[cell(model.path), *[""] * (columns - 3), cell(model.message), ""] for model in unreadable]
+def _sheet(
+    columns: Sequence[Column], results: Sequence[Any], left_out: Sequence[Sequence[str]], unreadable: Sequence[Unreadable]
+) -> str:
+    rows = [[*cells(columns, result), "", " | ".join(reasons)] for result, reasons in zip(results, left_out, strict=True)]
+    rows += [[model.path, *[""] * (len(columns) - 1), model.message, ""] for model in unreadable]
+    return sheet((*keys(columns), "error", "not_simulated"), rows)

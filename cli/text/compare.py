@@ -11,7 +11,7 @@ from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
-from delegate_sim.results.report.measures import outcome_text
+from delegate_sim.results.report.measures import FURTHER, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
@@ -271,7 +271,7 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
-    yield _row("boundary bytes", old.border_bytes, new.border_bytes)
+    yield from [_row(column.title, column.of(old), column.of(new)) for column in FURTHER]
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
     yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
 

@@ -11,14 +11,14 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
-from delegate_sim.results.report.measures import outcome_text
+from delegate_sim.results.report.measures import FURTHER, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
-from .elements.measures import loop_lines, measures_text
+from .elements.measures import further_text, loop_lines, measures_text, number_text
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.target import target_lines
@@ -222,7 +222,7 @@ def _needs_text(finding: RankedCause, diagnosis: Diagnosis) -> str:
 
 
 def _cost_text(cost: Cost, words: OutcomeWords) -> str:
-    text = f"{measures_text(cost.measures, words, has_share=True)}, {cost.measures.border_bytes:,} boundary bytes"
+    text = f"{measures_text(cost.measures, words, has_share=True)}, {further_text(cost.measures)}"
     return text + (f", {multiply_adds_share(cost)} of multiply-adds delegated" if cost.total_multiply_adds else "")
 
 
@@ -232,7 +232,7 @@ def _change_text(now: Cost, then: Cost) -> str:
     before = f" of {old.nodes:,}" if old.nodes != new.nodes else ""
     words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
-    words.append(f"boundary bytes {old.border_bytes:,} -> {new.border_bytes:,}")
+    words += [f"{column.title} {number_text(column.of(old))} -> {number_text(column.of(new))}" for column in FURTHER]
     if now.total_multiply_adds or then.total_multiply_adds:
         words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)

@@ -17,7 +17,7 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import TAKEN, outcome_text
+from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
 from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.runtime.target import Target, target_names
@@ -25,7 +25,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
-from .elements.measures import loop_lines
+from .elements.measures import further_cells, loop_lines
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
@@ -33,7 +33,7 @@ from .many import model_names
 
 _HEADING = "bold"
 _LATER = ("if fixed", "first cause")
-_NUMBERS = range(4)
+_BYTES = tuple([column.unit or column.title for column in FURTHER])
 _NARROWEST_MODEL = 24
 _BEST = 3
 _HINT = "cyan"
@@ -48,13 +48,13 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     """
     labels = diagnosis_labels(diagnoses)
     rows = [(own.model.path or "(bytes)", label, _cells(own)) for label, own in zip(labels, diagnoses, strict=True)]
-    rows += [(path, "", ("unreadable", *[""] * 5)) for path in unreadable]
+    titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), *_BYTES, *_LATER)
+    rows += [(path, "", ("unreadable", *[""] * (len(titles) - 1))) for path in unreadable]
     is_of_one_model = len({path for path, _, _ in rows}) == 1
     verdicts = [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(_totals(diagnoses))
     for verdict in verdicts:
         yield from paragraph(verdict, width, "", "  ", style=_HEADING)
     has_targets = len(set(labels)) > 1  # otherwise the verdict names the target
-    titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), "bytes", *_LATER)
     columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_targets else []))
     names = model_names([path for path, _, _ in rows], max(_NARROWEST_MODEL, width // (len(columns) + 1)))
     what = model_name(diagnoses[0]) if is_of_one_model else counted(len(set(names)), "model")
@@ -62,7 +62,8 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     cells: list[tuple[str, ...]] = [(*columns, *titles)]
     for text, (_, target, numbers) in zip(names, rows, strict=True):
         cells.append((*([] if is_of_one_model else [text]), *([target] if has_targets else []), *numbers))
-    yield from table(cells, [number + len(columns) for number in _NUMBERS], width, keys=len(columns))
+    numbers_at = range(len(columns), len(columns) + len(titles) - len(_LATER))
+    yield from table(cells, numbers_at, width, keys=len(columns))
     yield from loop_lines([own.run for own in diagnoses], width)
     yield from plugin_lines([own.run for own in diagnoses], width)
 
@@ -133,7 +134,7 @@ class _Change:
         pairs = (
             (kernels, now.delegate_kernels, then.delegate_kernels),
             ("partitions", now.partitions, then.partitions),
-            ("boundary bytes", now.border_bytes, then.border_bytes),
+            *[(column.title, column.of(now), column.of(then)) for column in FURTHER],
         )
         return next((f"{what} {before:,} -> {after:,}" for what, before, after in pairs if after < before), "")
 
@@ -241,7 +242,7 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
         outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
         "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
-        f"{measures.border_bytes:,}",
+        *further_cells(measures),
         ""
         if without is None
         else f"{multiply_adds_share(without)}, {words_of(without.delegate).short_kernels(without.measures.delegate_kernels)}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from delegate_sim.diagnosis.advice.commands import diagnose_command
 from delegate_sim.fixing.descent import FixStep
@@ -18,15 +18,13 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
 from delegate_sim.results.report.measures import TAKEN
-from delegate_sim.results.report.outcome_words import state_entry, words_of
+from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
-from delegate_sim.runtime.interpreter import option_values
 from delegate_sim.runtime.target import target_names
-from delegate_sim.version import __version__
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
-from .elements.measures import growth_lines, measures_text
+from .elements.measures import further_text, growth_lines, measures_text
 from .elements.paragraphs import indented, paragraph
 from .elements.plugins import plugin_lines
 from .inference import difference_lines
@@ -35,8 +33,6 @@ if TYPE_CHECKING:
     from delegate_sim.timing.fixes import PlanTimes
     from delegate_sim.timing.measured import Timing
 
-SCHEMA = "delegate-sim/fix/3"
-PER_TARGET_SCHEMA = "delegate-sim/fix-per-target/1"
 TargetTimings: TypeAlias = "Mapping[str, Sequence[Timing]]"
 """The measured times of the unchanged model, by delegate."""
 NO_TIMINGS: TargetTimings = MappingProxyType({})
@@ -63,13 +59,13 @@ def fixes_lines(
 
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
     """Yield the measured times of the unchanged model, and bounds on the time that the fix can save, for each target."""
-    for times in _times(plan, timings):
+    for times in times_of(plan, timings):
         from .timing.change import change_lines
 
         yield from change_lines(times, verbose)
 
 
-def _times(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
+def times_of(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
     """Return the times of a fix for each target. Without timings, the result is empty."""
     if not timings:
         return ()
@@ -271,7 +267,7 @@ def _hint(plan: FixPlan) -> str:
 def _numbers(standing: Standing) -> str:
     measures = standing.measures
     words = words_of(standing.target.delegate.name)
-    text = f"{measures_text(measures, words)}, {counted(measures.border_bytes, 'boundary byte')}"
+    text = f"{measures_text(measures, words)}, {further_text(measures)}"
     if standing.total_multiply_adds:
         text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
         text += "multiply-adds delegated"
@@ -288,98 +284,3 @@ def step_lines(number: int, step: FixStep, width: int, names: Sequence[str] = ()
     yield from indented(step.does, width, "     ")
     for target_name, standing in zip(names, step.standings, strict=True):
         yield from indented(f"{target_name}: {_numbers(standing)}", width, "     ")
-
-
-def fixes_entry(
-    path: str, results: Sequence[tuple[FixPlan, Fixed | None]], timings: TargetTimings = NO_TIMINGS
-) -> dict[str, Any]:
-    """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
-    fixes = [fix_entry(plan, fixed, timings) for plan, fixed in results]
-    return {"schema": PER_TARGET_SCHEMA, "delegate_sim": __version__, "model": path, "fixes": fixes}
-
-
-def fix_entry(plan: FixPlan, fixed: Fixed | None, timings: TargetTimings = NO_TIMINGS) -> dict[str, Any]:
-    """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
-    return {
-        "schema": SCHEMA,
-        "delegate_sim": __version__,
-        "model": plan.model.path,
-        "written": None if fixed is None else fixed.path,
-        "allowed": plan.allowed.name.lower(),
-        "exactness": plan.exactness.name.lower(),
-        "shapes": plan.shape_entries,
-        "targets": [
-            {
-                "delegate": before.target.delegate.name,
-                "runtime": str(before.target.release),
-                "options": option_values(before.target.options),
-                **state_entry(after.delegate, after.target.options, after.warnings),
-                "before": _standing_entry(before),
-                "after": _standing_entry(after),
-            }
-            for before, after in zip(plan.before, plan.after, strict=True)
-        ],
-        **({"time": [times.to_dict() for times in _times(plan, timings)]} if timings else {}),
-        "passes": [
-            {
-                "name": step.name,
-                "exactness": step.exactness.name.lower(),
-                "holds_for": step.holds_for,
-                "nodes": step.nodes,
-                "after": _standing_entries(step.standings),
-            }
-            for step in plan.steps
-        ],
-        "not_kept": [
-            {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
-        ],
-        "conflicts": [
-            {
-                "delegate": conflict.alone.target.delegate.name,
-                "alone": _standing_entry(conflict.alone),
-                "losing": [
-                    {"delegate": standing.target.delegate.name, "after": _standing_entry(standing)}
-                    for standing in conflict.losing
-                ],
-            }
-            for conflict in plan.conflicts
-        ],
-        "with_shapes": _shapes_entry(plan),
-        "simulations": plan.simulations,
-        **({"not_simulated": list(plan.not_simulated)} if plan.not_simulated else {}),
-        "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
-        "split": _split_entry(plan, fixed),
-        "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
-    }
-
-
-def _shapes_entry(plan: FixPlan) -> dict[str, Any] | None:
-    other = plan.with_shapes
-    if other is None:
-        return None
-    return {
-        "shapes": other.shape_entries,
-        "after": _standing_entries(other.after),
-    }
-
-
-def _split_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any] | None:
-    if plan.split is None:
-        return None
-    return {
-        "written": None if fixed is None else fixed.second_path,
-        "operators": [_op(node) for node in plan.split.nodes],
-        "between": [{"name": tensor.name, "type": tensor.type, "shape": list(tensor.shape)} for tensor in plan.split.between],
-    }
-
-
-def _standing_entries(standings: Sequence[Standing]) -> list[dict[str, Any]]:
-    return [_standing_entry(standing) for standing in standings]
-
-
-def _standing_entry(standing: Standing) -> dict[str, Any]:
-    return {
-        **asdict(standing.measures),
-        "multiply_adds": standing.multiply_adds,
-        "total_multiply_adds": standing.total_multiply_adds,
-    }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from delegate_sim.foundation.documents import head
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
@@ -15,8 +16,6 @@ from delegate_sim.results.report.report import Report
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
-
-SCHEMA = "delegate-sim/inspect/1"
 
 _HEADING = "bold"
 _NODE = "cyan"
@@ -67,8 +66,7 @@ def model_entry(model: Model, graphs: Iterable[Graph], shapes: str) -> dict[str,
     """Return a model and some of its graphs as plain data."""
     report = Report(model, ()).to_dict()
     return {
-        "schema": SCHEMA,
-        "tool": report["tool"],
+        **head("inspect"),
         "model": report["model"],
         "shapes": shapes,
         "signatures": [

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from delegate_sim.delegates.lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
+from delegate_sim.foundation.documents import head
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.report import Report
@@ -15,8 +16,6 @@ from delegate_sim.runtime.target import Target
 from ..console.layout import counted, message, name, node_list, options_text
 from ..console.terminal import Line
 from .elements.paragraphs import paragraph
-
-SCHEMA = "delegate-sim/lowered/1"
 
 _HEADING = "bold"
 _OPERATION = "cyan"
@@ -50,8 +49,7 @@ def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) 
     """Return the models that a delegate builds from its partitions as plain data."""
     report = Report(model, ()).to_dict()
     return {
-        "schema": SCHEMA,
-        "tool": report["tool"],
+        **head("lowered"),
         "model": report["model"],
         "delegate": target.delegate.name,
         "runtime": str(target.release),

@@ -12,6 +12,7 @@ from delegate_sim.results.report.verdict import best_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
+from .elements.measures import FURTHER_TITLES, further_cells
 from .elements.paragraphs import paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
@@ -45,7 +46,8 @@ LIVED = Columns(("target", "live"), ())
 
 def compared_columns() -> Columns:
     """Return the columns for comparisons."""
-    return Columns(("delegated", "multiply-adds", "kernels", "boundary bytes", "to delegate", "to CPU"), range(6))
+    headings = ("delegated", "multiply-adds", "kernels", *FURTHER_TITLES, "to delegate", "to CPU")
+    return Columns(headings, range(len(headings)))
 
 
 def searched_columns() -> Columns:
@@ -177,7 +179,7 @@ def _side(side: Side) -> Sequence[str]:
     delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
     fails = measures.outcome in NOT_RUNNING
     work = "-" if fails else _work(compute.delegated_multiply_adds, compute.multiply_adds)
-    return [delegated, work, f"{measures.delegate_kernels:,}", f"{measures.border_bytes:,}"]
+    return [delegated, work, f"{measures.delegate_kernels:,}", *further_cells(measures)]
 
 
 def _work(delegated: int, total: int) -> str:

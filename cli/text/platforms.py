@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from delegate_sim.results.compare.platform_table import PlatformRow
 from delegate_sim.results.report.measures import TAKEN
@@ -45,19 +43,3 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
             yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=_HINT)
     for note in dict.fromkeys(note for row in rows for note in row.notes):
         yield from paragraph(note, width, "  - ", "    ")
-
-
-def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
-    """Return the results by platform release as plain data under the key ``platform``, or an empty dictionary."""
-    if not rows:
-        return {}
-    releases = [
-        {
-            "release": row.release,
-            "measures": {**asdict(row.measures), **row.compute._asdict()},
-            "refusal": None if row.refusal is None else row.refusal.to_dict(),
-            "notes": list(row.notes),
-        }
-        for row in rows
-    ]
-    return {"platform": {"name": rows[0].platform, "releases": releases}}

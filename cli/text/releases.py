@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from delegate_sim.llm.backends import DELEGATES
 from delegate_sim.releases.litert_lm import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import OutcomeWords, state_entry, words_of
-from delegate_sim.runtime.interpreter import option_values
+from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.runtime.resolver import Loads
-from delegate_sim.version import __version__
 
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
@@ -21,9 +17,7 @@ from .elements.paragraphs import paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .elements.verdict import verdict_lines
-from .platforms import platform_lines, platforms_entry
-
-SCHEMA = "delegate-sim/releases/2"
+from .platforms import platform_lines
 
 FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
@@ -201,49 +195,3 @@ def _unloaded_text(unloaded: Sequence[Unloaded], types: Sequence[str]) -> str:
     """Return, as text, the operators and types that a release does not load, or "the file" for an inconsistent file."""
     operators = [f"{name(operator.op)} version {operator.version}" for operator in unloaded]
     return item_list([*operators, *[f"tensors of type {name(type_name)}" for type_name in types]], 80) or "the file"
-
-
-def releases_entry(table: ReleaseTable) -> dict[str, Any]:
-    """Return the table as plain data (schema ``delegate-sim/releases/2``)."""
-    return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
-        "model": {"path": table.model.path, "sha256": table.model.sha256},
-        "delegate": table.delegate.name,
-        "options": option_values(table.options),
-        **state_entry(table.delegate, table.options, table.newest.warnings),
-        "releases": [
-            {
-                "release": str(row.release),
-                "litert_lm": list(releases_with(str(row.release))),
-                "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
-                "unloaded_types": list(row.unloaded_types),
-                "lines": list(row.lines),
-                "unloaded": [asdict(one) for one in row.unloaded],
-                "measures": {**asdict(row.measures), **row.compute._asdict()},
-                "moves": [
-                    {
-                        "op": move.op,
-                        "delegated": move.is_delegated,
-                        "nodes": [{"subgraph": subgraph, "node": node} for subgraph, node in move.nodes],
-                        "reasons": [reason.to_dict() for reason in move.reasons],
-                    }
-                    for move in row.moves
-                ],
-                "notes": list(row.notes),
-            }
-            for row in table.rows
-        ],
-        **platforms_entry(table.platforms),
-        "fully_delegated": {"first": str(table.full[0]), "last": str(table.full[-1])} if table.full else None,
-        "first_loading": {
-            family: first
-            and {
-                "release": str(first.release),
-                "because_of": [asdict(one) for one in first.because_of],
-                "because_of_types": list(first.because_of_types),
-            }
-            for family, first in table.first_loading.items()
-        },
-        **({"not_simulated": list(table.not_simulated)} if table.not_simulated else {}),
-    }

@@ -9,6 +9,7 @@ from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
+from delegate_sim.foundation.documents import head
 from delegate_sim.micro.kinds import NAME
 from delegate_sim.micro.rules import RULES
 from delegate_sim.results.compare.rule_changes import RuleChange
@@ -16,12 +17,8 @@ from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS, Kind
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
-from delegate_sim.version import __version__
 
 from ..console.layout import default_text, wrapped
-
-SCHEMA = "delegate-sim/rules/2"
-CHANGES_SCHEMA = "delegate-sim/rule-changes/2"
 
 OTHERS = "any other operator"
 """The heading for operators without a rule."""
@@ -161,8 +158,7 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
 def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str, Any]:
     """Return the rule changes of releases as plain data."""
     return {
-        "schema": CHANGES_SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
+        **head("rule-changes"),
         "delegate": delegate.name,
         "changes": [
             {
@@ -181,8 +177,7 @@ def rules_entry(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None]) -> d
     """Return the rules as plain data, with the options that selected the rules."""
     book = shown.book
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
+        **head("rules"),
         "delegate": shown.name,
         "options": dict(shown.selecting),
         "operators": [

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
 
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.runtime.interpreter import Run
-from delegate_sim.version import __version__
 
 from ..console.layout import counted, message
 from ..console.terminal import Line
@@ -19,8 +16,6 @@ from .diagnoses import multiply_adds_share
 from .elements.measures import kernels_text, measures_text, nodes_text
 from .elements.paragraphs import paragraph
 from .elements.verdict import verdict_lines
-
-SCHEMA = "delegate-sim/search/2"
 
 _HEADING = "bold"
 _HINT = "cyan"
@@ -81,30 +76,3 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
         yield from paragraph(f"- {message(cause.title)} ({message(cause.label)})", width, "  ", "    ")
         text = f"{cause.suggestion}: {message(cause.change)}"
         yield from paragraph(text, width, "    ", "      ", style=_HINT)
-
-
-def search_entry(search: Search) -> dict[str, Any]:
-    """Return the result of a search as plain data (schema ``delegate-sim/search/2``)."""
-    return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
-        "goal": asdict(search.goal),
-        "max_partitions": search.goal.value if search.goal.measure == PARTITIONS else None,
-        "is_exact": search.is_exact,
-        "at_least": search.at_least,
-        "simulations": search.simulations,
-        "ways": [
-            {
-                "causes": [
-                    {"name": cause.name, "title": cause.title, "suggestion": {"code": cause.suggestion, "change": cause.change}}
-                    for cause in way.causes
-                ],
-                "measures": asdict(way.measures),
-                "multiply_add_share": way.cost.multiply_add_share,
-            }
-            for way in search.ways
-        ],
-        "causes": search.causes,
-        "without_all": asdict(search.without_all.measures),
-        **({"not_simulated": list(search.not_simulated)} if search.not_simulated else {}),
-    }

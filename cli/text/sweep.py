@@ -19,6 +19,7 @@ from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
+from .elements.measures import FURTHER_TITLES, further_cells
 from .elements.paragraphs import paragraph
 from .elements.tables import table
 from .elements.target import shown_options
@@ -29,7 +30,7 @@ _HINT = "cyan"
 _MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
 _RIGHT = (0, 3, 4, 5)
-_RIGHT_OF_TARGET = (0, 2, 3, 4, 5)
+_RIGHT_OF_TARGET = (0, *range(2, 5 + len(FURTHER_TITLES)))
 _LONGEST_LEFT = 60
 
 
@@ -254,7 +255,7 @@ def target_title(sweep: Swept, target: LabeledTarget) -> str:
 
 def target_titles(target: LabeledTarget) -> tuple[str, ...]:
     """Return titles for the columns of ``target_cells``."""
-    return ("row", "settings", "delegated", "multiply-adds", "kernels", "boundary bytes")
+    return ("row", "settings", "delegated", "multiply-adds", "kernels", *FURTHER_TITLES)
 
 
 def target_rows(sweep: Swept, target: LabeledTarget) -> list[tuple[str, ...]]:
@@ -276,7 +277,7 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
         share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome),
         share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-",
         f"{measures.delegate_kernels:,}",
-        f"{measures.border_bytes:,}",
+        *further_cells(measures),
     )
 
 

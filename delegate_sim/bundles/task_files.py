@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from ..errors import ModelError
+from ..foundation.documents import schema_of
 from ..foundation.files import file_content, open_input, write_by, write_chunks
 from ..foundation.printable import printable
 from .address import SEPARATOR
@@ -28,7 +29,7 @@ from .ranged import Content
 from .zip_writing import ZipMember, ZipWriter, member_of
 
 MANIFEST = "bundle.json"
-_SCHEMA = "delegate-sim/unpacked-task/1"
+_MARK = schema_of("unpacked-task")
 _PIECE = 1 << 20
 _FAULTS = (zipfile.BadZipFile, zipfile.LargeZipFile, ValueError, struct.error, NotImplementedError, EOFError, RuntimeError)
 
@@ -61,7 +62,7 @@ def unpack_task(path: str, folder: str) -> tuple[str, ...]:
             name = _file_name(number, member.name)
             write_by(os.path.join(folder, name), functools.partial(_extract, content, entry, unpacking))
             members.append({"file": name, **member.to_dict()})
-        manifest = {"schema": _SCHEMA, "comment": archive.comment.hex(), "members": members}
+        manifest = {"schema": _MARK, "comment": archive.comment.hex(), "members": members}
         write_chunks(os.path.join(folder, MANIFEST), [(json.dumps(manifest, indent=2) + "\n").encode()])
     return tuple([str(member["file"]) for member in members])
 
@@ -70,7 +71,7 @@ def is_unpacked_task(folder: str) -> bool:
     """Return whether ``unpack_task`` wrote this folder."""
     try:
         with open_input(os.path.join(folder, MANIFEST)) as file:
-            return _SCHEMA.encode() in file.read(len(_SCHEMA) + 64)
+            return _MARK.encode() in file.read(len(_MARK) + 64)
     except OSError:
         return False
 

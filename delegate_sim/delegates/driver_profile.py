@@ -9,12 +9,11 @@ from collections.abc import Set
 from dataclasses import dataclass
 from typing import Any
 
+from ..foundation.documents import schema_of
 from ..foundation.invalid_value import InvalidValueError
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
-
-SCHEMA = "delegate-sim/driver/1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +108,7 @@ def read_profile(path: str) -> DriverProfile:
 
 
 def _profile(path: str, entry: ProfileEntry) -> DriverProfile:
-    entry.take("schema", schema(SCHEMA), is_required=True)
+    entry.take("schema", schema(schema_of("driver")), is_required=True)
     accelerator = entry.take("accelerator", text)
     rejections = tuple([_rejection(part) for part in entry.entries("rejects")])
     one_of = tuple([_group(part) for part in entry.entries("rejects_one_of")])

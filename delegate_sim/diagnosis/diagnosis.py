@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..fixing.passes.base import Pass
+from ..foundation.columns import INTEGER, Column, attributes, within
+from ..foundation.documents import head
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
@@ -20,19 +23,12 @@ from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from ..version import __version__
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .examiner import Cost
 from .ranking import gain
-
-SCHEMA = "delegate-sim/diagnosis/2"
-_COLUMNS = (
-    "rank", "cause", "title", "codes", "nodes", "operators", "multiply_adds", "found", "needed", "suggestion", "change",
-    "delegated_without", "partitions_without", "multiply_adds_without",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,32 @@ class RankedCause:
     needs: tuple[Identity, ...] | None = ()
     followers: tuple[NodeKey, ...] = ()
     needs_instead: tuple[Identity, ...] = ()
+
+
+class _Ranked(NamedTuple):
+    rank: int
+    finding: RankedCause
+
+
+CAUSE = (
+    Column("rank", INTEGER),
+    *within(
+        "finding",
+        [
+            Column("cause", source="cause.name"),
+            Column("title", source="cause.title"),
+            Column("codes", source=lambda finding: tuple(finding.cause.codes)),
+            Column("nodes", INTEGER, source=lambda finding: len(finding.cause.nodes)),
+            Column("operators", source=lambda finding: ", ".join([f"{op} {count}" for op, count in finding.cause.operators])),
+            Column("multiply_adds", INTEGER),
+            *within("cause", attributes("found", "needed", "suggestion", "change")),
+            Column("delegated_without", INTEGER, source="alone.measures.delegated_nodes"),
+            Column("partitions_without", INTEGER, source="alone.measures.partitions"),
+            Column("multiply_adds_without", INTEGER, source="alone.multiply_adds"),
+        ],
+    ),
+)
+"""The columns of a ranked cause in tables."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,8 +188,7 @@ class Diagnosis(Shown):
         """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
         target = self.target
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("diagnosis"),
             "model": {"path": self.model.path, "sha256": self.model.sha256},
             "delegate": target.delegate.name,
             "options": option_values(target.options),
@@ -202,7 +223,7 @@ class Diagnosis(Shown):
         return {"causes": ("rank", "title", "nodes", "change", "delegated_without"), **shown_times(self._all_times)}
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        causes = {"causes": lambda: Table(_COLUMNS, list(_cause_rows(self)))}
+        causes = {"causes": lambda: Table.of(CAUSE, list(map(_Ranked, itertools.count(1), self.findings)))}
         return {**causes, **report_tables([self.run]), **times_tables(self._all_times)}
 
     @property
@@ -236,19 +257,3 @@ def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, 
 
 def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
     return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": fix.cost.to_dict()}
-
-
-def _cause_rows(diagnosis: Diagnosis) -> Iterator[tuple[Any, ...]]:
-    for rank, finding in enumerate(diagnosis.findings, 1):
-        cause = finding.cause
-        operators = ", ".join([f"{op} {count}" for op, count in cause.operators])
-        yield (
-            rank, cause.name, cause.title, tuple(cause.codes), len(cause.nodes), operators, finding.multiply_adds, cause.found,
-            cause.needed, cause.suggestion, cause.change, *_cost_cells(finding.alone),
-        )  # fmt: skip
-
-
-def _cost_cells(cost: Cost | None) -> tuple[int | None, ...]:
-    if cost is None:
-        return None, None, None
-    return cost.measures.delegated_nodes, cost.measures.partitions, cost.multiply_adds

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from math import comb
+from typing import Any
 
 from ..errors import OptionError
+from ..foundation.documents import head
 from ..results.report.measures import Measures
 from .causes.cause import Cause
 from .diagnosis import Diagnosis
@@ -90,6 +92,35 @@ class Search:
     without_all: Cost
     not_simulated: tuple[str, ...] = ()
     """The hypothetical changes that were not tried because of a limit. Each text names the limit."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result of a search as plain data (schema ``delegate-sim/search/2``)."""
+        return {
+            **head("search"),
+            "goal": asdict(self.goal),
+            "max_partitions": self.goal.value if self.goal.measure == PARTITIONS else None,
+            "is_exact": self.is_exact,
+            "at_least": self.at_least,
+            "simulations": self.simulations,
+            "ways": [
+                {
+                    "causes": [
+                        {
+                            "name": cause.name,
+                            "title": cause.title,
+                            "suggestion": {"code": cause.suggestion, "change": cause.change},
+                        }
+                        for cause in way.causes
+                    ],
+                    "measures": asdict(way.measures),
+                    "multiply_add_share": way.cost.multiply_add_share,
+                }
+                for way in self.ways
+            ],
+            "causes": self.causes,
+            "without_all": asdict(self.without_all.measures),
+            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
+        }
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:

@@ -11,6 +11,7 @@ from ..fixing.applying import apply_pass, start
 from ..fixing.micro_search import score_of
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
+from ..foundation.documents import schema_of
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
@@ -19,6 +20,7 @@ from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
+from ..version import __version__
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
@@ -71,6 +73,20 @@ class MicroDiagnosis:
     model: Model
     report: MicroReport
     causes: tuple[MicroCause, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a diagnosis as plain data."""
+        report = self.report
+        return {
+            "schema": schema_of("micro-diagnosis"),
+            "delegate_sim": __version__,
+            "model": self.model.path,
+            "outcome": report.outcome.value,
+            "problem": report.problem,
+            "runs": report.runs,
+            "multiply_adds": report.multiply_adds,
+            "causes": [cause.to_dict() for cause in self.causes],
+        }
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import FixError, ModelError, NotRunningError
 from ..foundation.files import write_chunks
@@ -17,6 +18,7 @@ from ..model import schema
 from ..model.model import Model, Tensor
 from ..model.reader import load
 from ..results.report.display import Times
+from .fix_document import fix_document
 from .flatbuffer.model_writing import write
 from .passes.base import Exactness
 from .score import standing
@@ -67,6 +69,10 @@ class Fixed:
         """Number of bytes of constants in the rewritten file that no node reads."""
         before, after = (_read_data(model) for model in (self.plan.model, self.plan.rewritten.model))
         return sum(size for _, size in before - after)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data (schema ``delegate-sim/fix/3``)."""
+        return fix_document(self.plan, self, self.times or None)
 
 
 def fix(

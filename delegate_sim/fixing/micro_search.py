@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError
+from ..foundation.documents import schema_of
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
@@ -14,12 +15,16 @@ from ..micro.report import MicroReport, Outcome
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..model.reader import load
+from ..version import __version__
 from .applying import Rewritten, apply_pass, start
 from .descent import FixStep, changed_nodes
 from .flatbuffer.model_writing import check_writable
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .search import FixPlan
+
+if TYPE_CHECKING:
+    from .fix import Fixed
 
 _ROUNDS = 24
 """Largest number of passes to apply."""
@@ -43,6 +48,39 @@ class MicroFixPlan:
     after: MicroReport
     applied: tuple[MicroReport, ...]
     """The report after each pass."""
+
+    def to_dict(self, fixed: Fixed | None = None) -> dict[str, Any]:
+        """Return the result of a fix as plain data."""
+        plan = self.plan
+        return {
+            "schema": schema_of("micro-fix"),
+            "delegate_sim": __version__,
+            "model": plan.model.path,
+            "written": None if fixed is None else fixed.path,
+            "allowed": plan.allowed.name.lower(),
+            "exactness": plan.exactness.name.lower(),
+            "before": _entry(self.before),
+            "after": _entry(self.after),
+            "passes": [
+                {"name": step.name, "exactness": step.exactness.name.lower(), "nodes": step.nodes, "after": _entry(report)}
+                for step, report in zip(plan.steps, self.applied, strict=True)
+            ],
+            "simulations": plan.simulations,
+            "not_simulated": list(plan.not_simulated),
+            "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
+        }
+
+
+def _entry(report: MicroReport) -> dict[str, Any]:
+    return {
+        "outcome": report.outcome.value,
+        "runs": report.runs,
+        "missing_operators": list(report.missing_operators),
+        "refused_nodes": len(report.refused),
+        "nodes": len(report.nodes),
+        "arena_head": None if report.arena is None else report.arena.head,
+        "arena_total_estimate": None if report.arena is None else report.arena.total,
+    }
 
 
 @dataclass(frozen=True, slots=True)

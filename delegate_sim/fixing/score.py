@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
 from ..graph.analysis_cache import AnalysisCache
@@ -49,6 +49,10 @@ class Standing:
     """The warnings about the run."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the measures and the multiply-adds as plain data."""
+        return {**asdict(self.measures), "multiply_adds": self.multiply_adds, "total_multiply_adds": self.total_multiply_adds}
 
     @property
     def delegate(self) -> Delegate:

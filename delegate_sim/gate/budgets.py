@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from ..foundation.printable import percentages
-from ..results.report.measures import NOT_RUNNING, OUTCOMES, TAKEN, Measures, outcome_text
+from ..results.report.measures import FURTHER, NOT_RUNNING, OUTCOMES, TAKEN, Measures, outcome_text
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
@@ -76,10 +76,7 @@ def regressions(
     if rank > base_rank:
         before = outcome_text(base.outcome)
         yield Regression("worse-outcome", "outcome", before, outcome_text(now.outcome), before, False)
-    for code, title, name in _counts(words):
-        if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
-            continue
-        was, count = getattr(base, name), getattr(now, name)
+    for code, title, name, was, count in _counts(base, now, words):
         if count > was:
             limit = (getattr(tolerance, name) or Allowance()).limit(was)
             yield Regression(code, title, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
@@ -119,12 +116,7 @@ def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED)
     texts = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
         texts.append(f"outcome {outcome_text(base.outcome)} -> {outcome_text(now.outcome)}")
-    for code, title, name in _counts(words):
-        if code in _KERNELS_ONLY and not (base.is_delegated and now.is_delegated):
-            continue
-        was, count = getattr(base, name), getattr(now, name)
-        if count < was:
-            texts.append(f"{title} {was:,} -> {count:,}")
+    texts += [f"{title} {was:,} -> {count:,}" for _, title, _, was, count in _counts(base, now, words) if count < was]
     if now.delegated_share > base.delegated_share:
         texts.append(f"delegated share {' -> '.join(percentages(base.delegated_share, now.delegated_share))}")
     return texts
@@ -148,8 +140,6 @@ def exceeded(
         yield "budget-multiply-add-share", f"{part} of multiply-adds are delegated; min-multiply-add-share is {least_part}"
 
 
-BORDER_BYTES = "more-border-bytes"
-"""The code of a regression of boundary bytes."""
 _COMPUTE_TITLE = "delegated share of multiply-adds"
 _ROUNDING = 1e-9
 """The rounding error allowed in a computed share."""
@@ -160,17 +150,23 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2
 """The rank of each outcome: 0 if nodes are delegated, 1 if the model runs on the CPU, and 2 if the model does not run."""
 
 
-def _counts(words: OutcomeWords) -> tuple[tuple[str, str, str], ...]:
-    """Return the code, the name in messages, and the attribute name of each measure that is a count."""
-    return (
-        ("more-partitions", "partitions", "partitions"),
-        ("more-delegate-kernels", words.kernels, "delegate_kernels"),
-        ("more-fallback-nodes", words.left_nodes, "fallback_nodes"),
-        (BORDER_BYTES, "boundary bytes", "border_bytes"),
-    )
+FURTHER_CODES = {f"more-{column.key.replace('_', '-')}": column for column in FURTHER if column.better < 0}
+"""The further measures by the code of their regression."""
 
 
-_KERNELS_ONLY = frozenset({"more-partitions", "more-delegate-kernels", BORDER_BYTES})
+def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tuple[str, str, str, int, int]]:
+    """Yield the code, the title, the attribute, the old count and the new count of each measure that can be compared."""
+    counts = {
+        "more-partitions": ("partitions", "partitions"),
+        "more-delegate-kernels": (words.kernels, "delegate_kernels"),
+        "more-fallback-nodes": (words.left_nodes, "fallback_nodes"),
+        **{code: (column.title, column.key) for code, column in FURTHER_CODES.items()},
+    }
+    has_kernels = base.is_delegated and now.is_delegated
+    for code, (title, name) in counts.items():
+        was, count = getattr(base, name), getattr(now, name)
+        if (has_kernels or name == "fallback_nodes") and was is not None and count is not None:
+            yield code, title, name, was, count
 
 
 def _joined(values: Values, other: Values) -> Values:

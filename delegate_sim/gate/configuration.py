@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from ..bundles.model_files import matches_parts, matching_files, models_below
@@ -316,16 +316,13 @@ def _budgets(table: ConfigurationTable) -> Budgets:
 
 
 def _tolerance(table: ConfigurationTable) -> Tolerance:
-    tolerance = Tolerance(
-        table.take("partitions", parse_allowance),
-        table.take("delegate-kernels", parse_allowance),
-        table.take("fallback-nodes", parse_allowance),
-        table.take("delegated-share", parse_share),
-        table.take("border-bytes", parse_allowance),
-        table.take("multiply-add-share", parse_share),
-    )
+    shares = {"delegated_share", "multiply_add_share"}
+    limits: dict[str, Any] = {
+        field.name: table.take(field.name.replace("_", "-"), parse_share if field.name in shares else parse_allowance)
+        for field in fields(Tolerance)
+    }
     table.finish()
-    return tolerance
+    return Tolerance(**limits)
 
 
 def _parsed(path: str) -> tuple[str, dict[str, Any]]:

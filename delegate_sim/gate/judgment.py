@@ -29,7 +29,7 @@ from ..runtime.target import Target
 from ..version import __version__
 from .baseline.baseline import Entry, EntryKey, Fallback
 from .budgets import (
-    BORDER_BYTES,
+    FURTHER_CODES,
     Budgets,
     Regression,
     compute_improvements,
@@ -160,7 +160,7 @@ def _against_baseline(
         *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
-    is_better = bool(better) and (not worse or _may_only_bytes_grow(worse, budgets))
+    is_better = bool(better) and (not worse or _may_grow(worse, budgets))
     if is_better:
         worse = [replace(regression, is_allowed=True) for regression in worse]
     is_failed = not all(regression.is_allowed for regression in worse)
@@ -176,9 +176,11 @@ def _against_baseline(
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep this improvement: {update_command(case.path)}")
         if worse:
-            notes.append(
-                "more boundary bytes alone do not fail a better result; to limit them, set border-bytes in budgets.tolerance"
-            )
+            notes += [
+                f"more {regression.what} alone do not fail a better result; to limit them, set "
+                f"{FURTHER_CODES[regression.code].key.replace('_', '-')} in budgets.tolerance"
+                for regression in worse
+            ]
     elif worse and not is_failed:
         notes.append("worse than the baseline, but within the tolerance")
     elif not worse and not same_model:
@@ -194,12 +196,13 @@ def _against_baseline(
     )
 
 
-def _may_only_bytes_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:
-    """Return whether only boundary bytes are worse, and their tolerance is not set.
+def _may_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:
+    """Return whether only further measures such as boundary bytes are worse, and their tolerance is not set.
 
     A delegate that takes more nodes often passes more bytes, so more bytes do not fail a result that is better otherwise.
     """
-    return budgets.tolerance.border_bytes is None and all(regression.code == BORDER_BYTES for regression in worse)
+    columns = [FURTHER_CODES.get(regression.code) for regression in worse]
+    return all(column is not None and getattr(budgets.tolerance, column.key) is None for column in columns)
 
 
 def _with_itself(run: Run) -> Matching:

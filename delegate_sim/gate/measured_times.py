@@ -15,6 +15,7 @@ from typing import Any
 
 from ..errors import LimitError
 from ..foundation import json_text
+from ..foundation.documents import schema_of
 from ..foundation.files import alone_with, read_whole, write_whole
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
@@ -26,7 +27,6 @@ from ..timing.op_profiles import OpProfiles
 from .baseline.baseline import EntryKey
 from .baseline.entries import BaselineError
 
-SCHEMA = "delegate-sim/times/1"
 _LARGEST_FILE = 16 << 20
 _MOST_PRICES = 5
 
@@ -53,8 +53,8 @@ def read_times(path: str) -> dict[EntryKey, TimesEntry]:
     """Read the file; a missing file has no entries. Raises BaselineError with the file's name and the problem."""
     try:
         content = json_text.loads(read_whole(path, _LARGEST_FILE).decode("utf-8"), "reading measured times")
-        if content["schema"] != SCHEMA:
-            raise BaselineError(printable(f"{path}: is not a file of measured times: its schema is not {SCHEMA}"))
+        if content["schema"] != schema_of("times"):
+            raise BaselineError(printable(f"{path}: is not a file of measured times: its schema is not {schema_of('times')}"))
         return {EntryKey(str(entry["model"]), str(entry["target"])): _entry(entry) for entry in content["entries"]}
     except FileNotFoundError:
         return {}
@@ -80,7 +80,7 @@ def write_times(path: str, key: EntryKey, entry: TimesEntry) -> None:
         with alone_with(path):
             entries = {**read_times(path), key: entry}
             rows = [{"model": own.model, "target": own.target, **asdict(one)} for own, one in sorted(entries.items())]
-            write_whole(path, json.dumps({"schema": SCHEMA, "entries": rows}, indent=1) + "\n", is_updated=True)
+            write_whole(path, json.dumps({"schema": schema_of("times"), "entries": rows}, indent=1) + "\n", is_updated=True)
     except OSError as error:
         raise BaselineError(printable(f"{path}: {error.strerror or error}")) from error
 

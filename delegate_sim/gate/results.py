@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..foundation.columns import INTEGER, NUMBER, Column, attributes, keys, values, within
+from ..foundation.documents import head
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
-from ..results.report.findings import ERROR, Finding
+from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import TAKEN, Measures
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
-from ..version import __version__
+from ..results.report.tables import NUMBERS
 
 PASSED = "passed"
 BETTER = "better"
@@ -24,11 +26,6 @@ FAILED = "failed"
 UNREADABLE = "unreadable"
 """Status of a case without a result, because the model cannot be read or the program failed."""
 
-_CASES = (
-    "model", "target", "delegate", "runtime", "status", "findings", "outcome", "nodes", "delegated", "delegated_share",
-    "multiply_add_share", "partitions", "delegate_kernels", "border_bytes", "notes",
-)  # fmt: skip
-_FINDINGS = ("model", "target", "level", "code", "subgraph", "node", "op", "name", "message", "hint")
 SHOWN = {
     "cases": ("model", "target", "status", "delegated_share", "multiply_add_share", "partitions"),
     "findings": ("model", "target", "op", "message", "hint"),
@@ -101,9 +98,6 @@ def unreadable_case(
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
-SCHEMA = "delegate-sim/check/2"
-
-
 @dataclass(frozen=True, repr=False)
 class Results(Shown):
     """All cases of one command: ``analyze`` or ``check``."""
@@ -120,8 +114,7 @@ class Results(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the results as plain data (schema ``delegate-sim/check/2``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("check"),
             "passed": all(case.status in (PASSED, BETTER) for case in self.cases),
             "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
             "cases": [_case_entry(case) for case in self.cases],
@@ -146,6 +139,18 @@ class Results(Shown):
         return SHOWN
 
 
+_OUTCOME, _NODES, _DELEGATED, _SHARE, *_COUNTS = within("measures", NUMBERS)
+CASE = (
+    *attributes("model", "target", "delegate", "runtime", "status"),
+    Column("findings", INTEGER, "number of findings", source=lambda case: len(case.findings)),
+    *(_OUTCOME, _NODES, _DELEGATED, _SHARE),
+    Column("multiply_add_share", NUMBER, "the share of multiply-adds that are delegated", source="compute.delegated_share"),
+    *_COUNTS,
+    Column("notes", source=lambda case: "; ".join(case.notes)),
+)
+"""The columns of a case."""
+
+
 def results_line(results: Results) -> str:
     """Return one line with the number of cases for each status."""
     counts = {case.status: results.count(case.status) for case in results.cases}
@@ -155,33 +160,12 @@ def results_line(results: Results) -> str:
 def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
     """Return the tables of the results: a row for each model on each target, and a row for each finding."""
     return {
-        "cases": lambda: Table(_CASES, list(_case_rows(results))),
-        "findings": lambda: Table(_FINDINGS, list(_finding_rows(results))),
+        "cases": lambda: Table.of(CASE, results.cases),
+        "findings": lambda: Table(
+            ("model", "target", *keys(FINDING)),
+            [(case.model, case.target, *values(FINDING, finding)) for case in results.cases for finding in case.findings],
+        ),
     }
-
-
-def _case_rows(results: Results) -> Iterator[tuple[Any, ...]]:
-    for case in results.cases:
-        measures = case.measures
-        numbers: tuple[Any, ...] = (None,) * 8
-        if measures is not None:
-            numbers = (
-                measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
-                None if case.compute is None else case.compute.delegated_share, measures.partitions, measures.delegate_kernels,
-                measures.border_bytes,
-            )  # fmt: skip
-        place = (case.model, case.target, case.delegate, case.runtime, case.status, len(case.findings))
-        yield (*place, *numbers, "; ".join(case.notes))
-
-
-def _finding_rows(results: Results) -> Iterator[tuple[Any, ...]]:
-    for case in results.cases:
-        for finding in case.findings:
-            place = finding.location
-            yield (
-                case.model, case.target, finding.level, finding.code, place.subgraph, place.node, place.op, place.name,
-                finding.message, finding.hint,
-            )  # fmt: skip
 
 
 def fingerprints(case: Case) -> Sequence[str]:

@@ -23,10 +23,12 @@ from typing import Any
 
 from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
+from ..foundation.documents import schema_of
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.processes import python_file, run
 from ..model.model import Model
+from ..version import __version__
 from .inputs import InputArray
 
 SECONDS = 1800
@@ -200,6 +202,11 @@ class Difference:
             "tensors_that_differ": [asdict(tensor) for tensor in self.tensors if not tensor.is_same],
             "edges": None if self.edges is None else self.edges.to_dict(),
         }
+
+
+def diff_document(first: str, second: str, difference: Difference) -> dict[str, Any]:
+    """Return the comparison of two model files as plain data (schema ``delegate-sim/diff/2``)."""
+    return {"schema": schema_of("diff"), "delegate_sim": __version__, "a": first, "b": second, **difference.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

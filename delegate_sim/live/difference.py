@@ -5,20 +5,17 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+from ..foundation.documents import head
 from ..model.model import Model, Node, Subgraph
 from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values
-from ..version import __version__
 from .comparison import LiveResult
-
-SCHEMA = "delegate-sim/live-difference/1"
 
 
 def difference_report(model: Model, run: Run, result: LiveResult) -> dict[str, Any]:
     """Return a bug report as plain data: versions, options, both decisions, and the nodes with types and shapes."""
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
+        **head("live-difference"),
         "host": {"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
         "rule_set": rule_set_version(run.delegate),
         "release": str(run.release),

@@ -8,6 +8,7 @@ from typing import Any
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
 from ..bundles.ranged import Content
 from ..errors import LimitError, ModelError
+from ..foundation.documents import schema_of
 from ..foundation.limits import naming_model
 from ..foundation.work_budget import spend_steps, work_budget
 from ..model.model import Model
@@ -18,7 +19,6 @@ from .sections.metadata import LlmMetadata, read_llm_metadata
 from .sections.protobuf import ProtobufError
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
 
-SCHEMA = "delegate-sim/bundle/1"
 _OPAQUE = (SP_TOKENIZER, HF_TOKENIZER)
 
 
@@ -85,7 +85,7 @@ class BundleContents:
         entry = asdict(self)
         entry["version"] = ".".join(map(str, self.version))
         entry["sections"] = [{**asdict(section), "items": dict(section.items), "size": section.size} for section in self.sections]
-        return {"schema": SCHEMA, **entry, "weights": self.weights, "caches": self.caches}
+        return {"schema": schema_of("bundle"), **entry, "weights": self.weights, "caches": self.caches}
 
 
 def read_contents(path: str) -> BundleContents:

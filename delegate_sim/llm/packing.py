@@ -17,12 +17,12 @@ from typing import Any, BinaryIO, TypeAlias
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
 from ..errors import ModelError
+from ..foundation.documents import schema_of
 from ..foundation.files import file_content, open_input, write_chunks
 from ..foundation.printable import printable
 from .bundle import checked_header
 
 MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
-_SCHEMA = "delegate-sim/unpacked-bundle/1"
 _ALIGNMENT = 16384
 _PIECE = 1 << 20
 _ZEROS = bytes(_PIECE)
@@ -116,7 +116,7 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
         {"number": part.section.number, "kind": part.section.kind, "file": part.file, "items": dict(part.section.items)}
         for part in parts
     ]
-    manifest = json.dumps({"schema": _SCHEMA, "sections": sections}, indent=2) + "\n"
+    manifest = json.dumps({"schema": schema_of("unpacked-bundle"), "sections": sections}, indent=2) + "\n"
     _write(folder, MANIFEST, memoryview(manifest.encode()))
     return tuple([part.file for part in parts])
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
+
+from ..foundation.documents import schema_of
+from ..version import __version__
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
 ENGINE, SESSION, PREFILL, DECODE, DONE = "engine", "session", "prefill", "decode", "done"
@@ -104,3 +107,21 @@ class BackendReport:
             "log_lines": list(self.log_lines),
             "notes": list(self.notes),
         }
+
+
+class HasDict(Protocol):
+    """A result as plain data."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data."""
+
+
+def engine_document(path: str, reports: Sequence[BackendReport], live: Sequence[HasDict] = ()) -> dict[str, Any]:
+    """Return the simulated results on all backends as plain data. If the real engine was run, add its results."""
+    return {
+        "schema": schema_of("engine"),
+        "version": __version__,
+        "bundle": path,
+        "backends": [report.to_dict() for report in reports],
+        **({"live": [result.to_dict() for result in live]} if live else {}),
+    }

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from ..foundation.documents import schema_of
+from ..model.model import Model
+from ..version import __version__
 from .arena import Arena
 from .preparation import MicroNode, Status
-from .resolver import Operator, resolver_lines
+from .resolver import Operator, ResolverSource, resolver_lines
 from .target import MicroTarget
 
 
@@ -87,3 +90,39 @@ class MicroReport:
             "arena": None if self.arena is None else self.arena.to_dict(),
             "external_tensors": self.external_tensors,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class MicroAnswer:
+    """The report on a model, and the resolver from the application's source, or None without a source."""
+
+    model: Model
+    report: MicroReport
+    source: ResolverSource | None = None
+    source_path: str = ""
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Registered operators that the model does not use."""
+        if self.source is None or self.source.registered is None:
+            return ()
+        return tuple(sorted({*self.source.registered} - {operator.name for operator in self.report.operators}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        entry: dict[str, Any] = {
+            "schema": schema_of("micro"),
+            "version": __version__,
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            **self.report.to_dict(),
+        }
+        if self.source is not None:
+            registered = self.source.registered
+            entry["registered"] = {
+                "source": self.source_path,
+                "operators": None if registered is None else sorted(registered),
+                "size": self.source.size,
+                "unused": list(self.unused),
+                "unknown_functions": list(self.source.unknown),
+            }
+        return entry

@@ -14,6 +14,7 @@ from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
+from ..foundation.documents import schema_of
 from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -22,10 +23,10 @@ from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
-from ..results.report.measures import TAKEN, Measures, measure, outcome_text
+from ..results.report.measures import FURTHER, TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import ComputeTotals, compute_of
 from ..results.report.outcome_words import plugin_notes, words_of
-from ..results.report.placement import border_bytes, crossing, node_reasons
+from ..results.report.placement import bytes_across, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
@@ -36,8 +37,6 @@ from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
 from .measured_times import cause_times, strip_entry, subgraph_times
 from .micro_view import MicroView, arena_entry, micro_view_entry
-
-SCHEMA = "delegate-sim/page/1"
 
 _MOST, _HARDLY_ANY = 0.9, 0.1
 """Limits for the color of a verdict.
@@ -69,9 +68,10 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
     arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
     graphs = PageGraphs()
     return {
-        "schema": SCHEMA,
+        "schema": schema_of("page"),
         "version": __version__,
         "states": list(STATES),
+        "further": [{"key": column.key, "title": column.caption or column.title, "unit": column.unit} for column in FURTHER],
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
         "models": [_model_entry(model, arenas.get(id(model))) for model in models],
         "views": with_deep_stack(lambda: [_drawn(view, numbers[id(view.model)], graphs) for view in views]),
@@ -201,7 +201,7 @@ def _partition_entry(
         "operators": operator_counts(graph, subset.nodes),
         "inputs": [tensor_of[tensor] for tensor in crossing(graph, subset.inputs) if tensor in tensor_of],
         "outputs": [tensor_of[tensor] for tensor in crossing(graph, subset.outputs) if tensor in tensor_of],
-        "bytes": [border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs)],
+        "bytes": list(bytes_across(graph, subset)),
     }
 
 

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
+from ..foundation.columns import TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
 from .journal import ScanError, ScanRows
 from .output import check_columns
-from .schema import COLUMNS, LONGEST_TEXT, TEXT
+from .schema import COLUMNS, LONGEST_TEXT
 
 _MEMORY = 384 << 20
 """Number of bytes that DuckDB may use for small files, and the number of bytes that the rows of a result may take."""
@@ -121,9 +122,9 @@ def parquet_source(connection: Any, path: str, table: str) -> tuple[str, list[st
     answer = connection.execute(f"SELECT * FROM {source} LIMIT 0", parameters)
     check_columns([column[0] for column in answer.description], table)
     columns = [
-        f"CASE WHEN strlen({column.name}::TEXT) > {LONGEST_TEXT} THEN error('a text is too long') ELSE {column.name} END"
+        f"CASE WHEN strlen({column.key}::TEXT) > {LONGEST_TEXT} THEN error('a text is too long') ELSE {column.key} END"
         if column.type == TEXT
-        else column.name
+        else column.key
         for column in COLUMNS[table]
     ]
     return f"SELECT {', '.join(columns)} FROM {source}", parameters

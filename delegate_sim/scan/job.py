@@ -7,7 +7,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from ..foundation.limits import problem_text
@@ -155,13 +155,8 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
         "runtime": spec.release,
         "rule_set": rule_set_version(target.delegate),
         "error": None,
-        "outcome": measures.outcome,
-        "nodes": measures.nodes,
-        "delegated_nodes": measures.delegated_nodes,
+        **asdict(measures),
         "delegated_share": measures.delegated_share if is_running else 0.0,
-        "partitions": measures.partitions,
-        "delegate_kernels": measures.delegate_kernels,
-        "border_bytes": measures.border_bytes,
         "multiply_adds": summary.multiply_adds,
         "delegated_multiply_adds": summary.delegated_multiply_adds,
         "multiply_add_share": delegated_multiply_adds / summary.multiply_adds if summary.multiply_adds else None,
@@ -213,7 +208,7 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) 
 
 def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = None, size: int | None = None) -> ScanRow:
     from ..results.report.rule_set import rule_set_version
-    from .schema import RUN_COLUMNS
+    from .schema import RUNS, names
 
     known = {
         "model": path,
@@ -225,7 +220,7 @@ def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = 
         "rule_set": rule_set_version(_target(spec).delegate),
         "error": message,
     }
-    return {column.name: known.get(column.name) for column in RUN_COLUMNS}
+    return {name: known.get(name) for name in names(RUNS)}
 
 
 @functools.cache

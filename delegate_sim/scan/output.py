@@ -16,11 +16,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
+from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
 from ..foundation.late_numpy import np
 from .journal import ScanError, ScanRows, ScanTables
 from .reading import RowLimit, opened_sqlite, total_size
-from .schema import CAUSES, COLUMNS, INTEGER, NUMBER, RUNS, TEXT, declaration, names
+from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
@@ -169,7 +170,7 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
     types = {TEXT: arrow.string(), INTEGER: arrow.int64(), NUMBER: arrow.float64()}
 
     def fill(table: str, temporary: str) -> None:
-        schema = arrow.schema([(column.name, types[column.type]) for column in COLUMNS[table]])
+        schema = arrow.schema([(column.key, types[column.type]) for column in COLUMNS[table]])
         with parquet.ParquetWriter(temporary, schema) as writer:
             for some in _batches(tables[table]):
                 columns = [arrow.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)]

@@ -10,9 +10,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ..errors import LimitError
+from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
-from .schema import COLUMNS, INTEGER, LONGEST_TEXT, NUMBER, TEXT, declaration
+from .schema import COLUMNS, LONGEST_TEXT, declaration
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""

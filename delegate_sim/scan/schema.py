@@ -5,21 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys
+from ..results.report.measures import measure_columns
+from ..results.report.multiply_adds import COMPUTE
 
-TEXT, INTEGER, NUMBER = "text", "integer", "number"
 LONGEST_TEXT = 1 << 16
 """Largest number of characters in a text. A scan cuts longer texts."""
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT", NUMBER: "DOUBLE"}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column: the name, the type of the values, and a description. Any value may be absent."""
-
-    name: str
-    type: str
-    meaning: str
 
 
 RUNS = "runs"
@@ -29,6 +21,7 @@ _KEY = (
     Column("model", TEXT, "the model's path, address in a bundle, or URL"),
     Column("target", TEXT, "the target, written as on the command line"),
 )
+_MEASURED = measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels")
 RUN_COLUMNS = (
     *_KEY,
     Column("sha256", TEXT, "the digest of the model's content"),
@@ -37,19 +30,14 @@ RUN_COLUMNS = (
     Column("runtime", TEXT, "the release of the runtime"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
     Column("error", TEXT, "the reason why there is no result; if it is present, all later columns are empty"),
-    Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
-    Column("nodes", INTEGER, "number of nodes in all subgraphs"),
-    Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes"),
+    *_MEASURED[:3],
     Column(
         "delegated_share",
         NUMBER,
         "the share of nodes that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run",
     ),
-    Column("partitions", INTEGER, "number of partitions, as the runtime counts them"),
-    Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate"),
-    Column("border_bytes", INTEGER, "bytes that cross the boundaries of delegate kernels in one inference"),
-    Column("multiply_adds", INTEGER, "multiply-adds in one inference"),
-    Column("delegated_multiply_adds", INTEGER, "multiply-adds in nodes that the delegate takes"),
+    *_MEASURED[3:],
+    *COMPUTE,
     Column(
         "multiply_add_share",
         NUMBER,
@@ -86,9 +74,9 @@ def declaration(table: str) -> str:
     >>> declaration(CAUSES).partition(",")[0]
     'model TEXT'
     """
-    return ", ".join([f"{column.name} {sql_type(column)}" for column in COLUMNS[table]])
+    return ", ".join([f"{column.key} {sql_type(column)}" for column in COLUMNS[table]])
 
 
 def names(table: str) -> list[str]:
     """Return the names of a table's columns."""
-    return [column.name for column in COLUMNS[table]]
+    return list(keys(COLUMNS[table]))

@@ -13,23 +13,40 @@ from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
+from ..foundation.columns import INTEGER, NUMBER, Column, keys, renamed, values, within
+from ..foundation.documents import head
 from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown, Table
+from ..results.report.measures import measure_columns
 from ..runtime.interpreter import option_values
 from ..runtime.target import LabeledTarget
-from ..version import __version__
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .shapes import Shapes
 
-SCHEMA = "delegate-sim/sweep/3"
-_ROWS = (
-    "row", "best", "converter", "version", "settings", "origin", "failure", "size", "error", "why_no_error", "seconds", "same_as",
-)  # fmt: skip
-_NUMBERS = (
-    "outcome", "nodes", "delegated", "delegated_share", "multiply_adds", "delegated_multiply_adds", "multiply_add_share",
-    "kernels", "border_bytes",
-)  # fmt: skip
+_ROW = (
+    *(Column("row", INTEGER, source="number"), Column("best", source="is_best")),
+    *within("conversion.route", [Column("converter", source="name"), Column("version")]),
+    *(Column("settings", source="conversion.settings.name"), Column("origin", source="origin.words"), Column("failure")),
+    Column("size", INTEGER, unit="bytes", source=lambda row: row.conversion.size if row.is_model else None),
+    *(Column("error", NUMBER), Column("why_no_error", source="no_difference")),
+    Column("seconds", NUMBER, unit="s", source=lambda row: round(row.conversion.seconds, 1)),
+    Column("same_as", INTEGER),
+)
+"""The columns of a conversion in tables."""
+_OUTCOME, _NODES, _DELEGATED, _KERNELS, *_FURTHER = within(
+    "measures", measure_columns("outcome", "nodes", "delegated_nodes", "delegate_kernels")
+)
+_COST = (
+    *(_OUTCOME, _NODES, renamed(_DELEGATED, "delegated")),
+    Column("delegated_share", NUMBER, source=lambda cost: round(cost.measures.delegated_share, 6)),
+    Column("multiply_adds", INTEGER, source="total_multiply_adds"),
+    Column("delegated_multiply_adds", INTEGER, source="multiply_adds"),
+    Column("multiply_add_share", NUMBER, source=lambda cost: round(cost.multiply_add_share, 6)),
+    *(renamed(_KERNELS, "kernels"), *_FURTHER),
+)
+"""The columns of a conversion's result on a target."""
+_NUMBERS = keys(_COST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +140,7 @@ def _sweep_entry(result: Swept) -> dict[str, Any]:
     source, calibration = result.source, result.asked.calibration
     best = {target.label: result.best_for(target.label) for target in result.targets}
     return {
-        "schema": SCHEMA,
-        "tool": {"name": "delegate-sim", "version": __version__},
+        **head("sweep"),
         "source": {"name": source.text, "kind": source.kind.value, "sha256": source.digest},
         "calibration": {
             "is_drawn": calibration.is_drawn,
@@ -215,7 +231,7 @@ def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
     ``rows`` has a row per conversion, and ``targets`` a row per conversion and target.
     """
     return {
-        "rows": lambda: Table((*_ROWS, *wide_columns(result)), list(_rows(result))),
+        "rows": lambda: Table((*keys(_ROW), *wide_columns(result)), list(_rows(result))),
         "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
     }
 
@@ -227,25 +243,11 @@ def wide_columns(result: Swept) -> tuple[str, ...]:
 
 def _rows(result: Swept) -> Iterator[tuple[Any, ...]]:
     for row in result.rows:
-        conversion = row.conversion
-        own = (
-            row.number, row.is_best, conversion.route.name, conversion.route.version, conversion.settings.name,
-            row.origin.words, row.failure, conversion.size if row.is_model else None,
-            row.error, row.no_difference, round(conversion.seconds, 1), row.same_as,
-        )  # fmt: skip
-        numbers = [_numbers(cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
-        yield (*own, *[number for target_numbers in numbers for number in target_numbers])
+        numbers = [values(_COST, cost) for cost in row.costs] or [(None,) * len(_NUMBERS)] * len(result.targets)
+        yield (*values(_ROW, row), *[number for target_numbers in numbers for number in target_numbers])
 
 
 def _target_rows(result: Swept) -> Iterator[tuple[Any, ...]]:
     for row in result.models:
         for target, cost in zip(result.targets, row.costs, strict=True):
-            yield (row.number, row.conversion.settings.name, target.label, *_numbers(cost))
-
-
-def _numbers(cost: Any) -> tuple[Any, ...]:
-    measures = cost.measures
-    return (
-        measures.outcome, measures.nodes, measures.delegated_nodes, round(measures.delegated_share, 6), cost.total_multiply_adds,
-        cost.multiply_adds, round(cost.multiply_add_share, 6), measures.delegate_kernels, measures.border_bytes,
-    )  # fmt: skip
+            yield (row.number, row.conversion.settings.name, target.label, *values(_COST, cost))

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..hypothetical.hypothetical_changes import NodeKey
-from ..results.report.multiply_adds import compute_of
-from ..results.report.placement import border_bytes
+from ..results.report.records import partitions
 from ..runtime.interpreter import Run
 from .measured import Timing, kernel_times
 
@@ -27,15 +26,8 @@ class KernelCost(NamedTuple):
 def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
     """Yield the cost of each kernel of a run, in execution order."""
     times = dict(kernel_times([timing], run.delegate.name))
-    compute = compute_of(run)
-    for subgraph in run.subgraphs:
-        graph = subgraph.graph
-        for number, subset in enumerate(subgraph.subsets):
-            if subset.is_delegated:
-                ms = times.get(frozenset([NodeKey(graph.index, node) for node in subset.nodes]))
-                counts = (
-                    compute.of(graph.index, subset.nodes),
-                    border_bytes(graph, subset.inputs),
-                    border_bytes(graph, subset.outputs),
-                )
-                yield KernelCost(graph.index, number, len(subset.nodes), ms, *counts)
+    for kernel in partitions([run]):
+        if kernel.is_delegated:
+            ms = times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
+            counts = kernel.multiply_adds, kernel.bytes_in, kernel.bytes_out
+            yield KernelCost(kernel.subgraph, kernel.number, len(kernel.nodes), ms, *counts)

@@ -11,9 +11,8 @@ import pytest
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.engine import run_engine
-from delegate_sim.llm.report import BundleReplacement
+from delegate_sim.llm.report import BundleReplacement, engine_document
 from delegate_sim.results.report.outcome_words import NOT_COMPILED
-from delegate_sim_cli.text.bundles.engine import engine_entry
 from fixtures.bundles import zip_bytes
 from fixtures.language_models import bundle, decoder, embedder
 from tests.support.cli.own_schemas import SCHEMAS, validate
@@ -140,7 +139,7 @@ def test_bundles(bundles, run, command, schema):
 @pytest.mark.parametrize("result", LIVE, ids=lambda result: result.outcome or "not run")
 def test_live_answers_of_the_engine(bundles, result):
     report = run_engine(str(bundles / "other.litertlm"), "cpu", {})
-    validate("engine", json.loads(json.dumps(engine_entry("other.litertlm", [report], [result]))))
+    validate("engine", json.loads(json.dumps(engine_document("other.litertlm", [report], [result]))))
 
 
 @pytest.mark.parametrize("name", ["llm.litertlm", "other.litertlm", "llm.task"])

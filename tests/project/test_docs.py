@@ -14,7 +14,7 @@ from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
 from tools.corpus_tables.fixes import passes_table
-from tools.docs import codes, commands, targets
+from tools.docs import codes, commands, formats, targets
 from tools.docs.api import page as api_page
 from tools.docs.sections import with_section
 from tools.docs.suggestions import page
@@ -49,6 +49,11 @@ def test_codes_and_commands_are_documented_as_they_are(page):
 def test_the_tables_of_targets_are_as_the_code_has_them():
     written = targets.PAGE.read_text(encoding="utf-8")
     assert written == targets.page(written), "run `make docs`"
+
+
+def test_columns_and_measures_are_documented_as_declared():
+    changed = [path.name for path, text in formats.pages() if path.read_text(encoding="utf-8") != text]
+    assert changed == [], "run `make docs`"
 
 
 def test_the_schemas_are_listed():

@@ -402,13 +402,13 @@ def _told(cost: Any) -> str:
 
 def _numbers(cost: Any, is_rewritten: bool) -> tuple[Any, ...]:
     """Return what must agree. A layer written otherwise has other nodes, so that those on the CPU count in place of all."""
+    from delegate_sim.foundation.columns import values
+    from delegate_sim.results.report.measures import measure_columns
+
     measures = cost.measures
     nodes = (measures.fallback_nodes,) if is_rewritten else (measures.delegated_nodes, measures.nodes, cost.multiply_adds)
     return (
-        measures.outcome,
-        measures.partitions,
-        measures.delegate_kernels,
-        measures.border_bytes,
+        *values(measure_columns("outcome", "partitions", "delegate_kernels"), measures),
         round(cost.multiply_add_share, 4),
         *nodes,
     )

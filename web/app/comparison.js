@@ -10,7 +10,9 @@ const COUNTS = [
   ["nodes that are not delegated", "fallback_nodes", -1],
   ["partitions", "partitions", -1],
   ["kernels of the delegate", "delegate_kernels", -1],
-  ["boundary bytes", "border_bytes", -1],
+];
+/** @type {[string, string, number][]} */
+const WORK = [
   ["multiply-adds", "multiply_adds", 0],
   ["delegated multiply-adds", "delegated_multiply_adds", 0],
 ];
@@ -19,14 +21,17 @@ const SHARES = [
   ["share of nodes", "delegated_nodes", "nodes"],
 ];
 
-/** @param {any} comparison the JSON of `compare` @param {string[]} titles the names of A and B */
-export function comparisonTable({ verdict, a, b }, titles) {
+/**
+ * @param {any} comparison the JSON of `compare` @param {string[]} titles the names of A and B
+ * @param {[string, string, number][]} further further measures, declared in Python
+ */
+export function comparisonTable({ verdict, a, b }, titles, further) {
   const rows = [
     ...SHARES.filter(([, , whole]) => a.measures[whole] || b.measures[whole]).map(([title, part, whole]) => {
       const [one, two] = [a, b].map(({ measures }) => (measures[whole] ? measures[part] / measures[whole] : 0));
       return row(title, [a, b].map(({ measures }) => percent(measures[part], measures[whole])), "", two - one);
     }),
-    ...COUNTS.map(([title, key, sign]) => numbers(title, a.measures[key], b.measures[key], sign)),
+    ...[...COUNTS, ...further, ...WORK].map(([title, key, sign]) => numbers(title, a.measures[key], b.measures[key], sign)),
     numbers("bytes of the file", a.model.bytes, b.model.bytes, -1),
   ];
   const heads = ["", ...titles.map((title, index) => `${"AB"[index]}: ${title}`), "B - A"];

@@ -245,7 +245,7 @@ export class Panels {
       return;
     }
     const titles = kind === "model" ? paths.map(name) : delegates;
-    panel.append(comparisonTable(JSON.parse(found.output), titles));
+    panel.append(comparisonTable(JSON.parse(found.output), titles, this.#context.form.further));
     const text = make("div", {});
     const page = make("div", {});
     panel.append(make("details", { open: true }, make("summary", {}, "Every difference, as the command line prints it"), text), page);

@@ -7,7 +7,8 @@
  * @typedef {{name: string, title: string, summary: string, is_plugin: boolean, options: Option[],
  *   level: {option: string, release: string, by_release: Record<string, number>} | null}} Delegate
  * @typedef {{default_delegate: string, delegates: Delegate[], releases: {choices: string[], default: string},
- *   defaults: {choices: string[], default: string}, accelerators: string[], socs: {name: string, also: string[]}[]}} Form
+ *   defaults: {choices: string[], default: string}, accelerators: string[], socs: {name: string, also: string[]}[],
+ *   further: [string, string, number][]}} Form
  * @typedef {{exit: number, output: string, error: string, needs: string | null, content?: Uint8Array<ArrayBuffer>}} Answer
  * @typedef {{path: string, file: string, name: string, size?: number, isWhole?: boolean}} Model
  * @typedef {{delegate: string, release: string, defaults: string, android: string, options: Record<string, string>}} Target

@@ -13,6 +13,7 @@ from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
 from delegate_sim.llm.backends import DELEGATES, JUDGED, parsed_backend
 from delegate_sim.llm.engine import KNOWN_OPTIONS, run_engine
+from delegate_sim.llm.report import engine_document
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.target import Target
 
@@ -22,7 +23,7 @@ from ...exits import FINDINGS, USAGE
 from ...models import Models
 from ...options.live import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.bundles.engine import answer_lines, engine_columns, engine_entry, engine_lines, engine_row, live_bundle_lines
+from ...text.bundles.engine import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
 from .documents import Outputs
 
 _FORMS = ("text", "json")
@@ -59,7 +60,7 @@ def analyze_bundles(
         results = [run_bundle(report) for report in reports] if live.live else []
         every.extend(results)
         return Answer(
-            lambda: [engine_entry(path, reports, results)],
+            lambda: [engine_document(path, reports, results)],
             lambda: [*engine_lines(reports, width(), verbose), *live_bundle_lines(results, width())],
             lambda: [engine_row(reports)],
         )

@@ -19,7 +19,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
-from ..elements.measures import loop_lines
+from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines
 from ..elements.paragraphs import paragraph
 from ..elements.plugins import plugin_lines
 from ..elements.tables import table
@@ -30,7 +30,6 @@ from .view import View
 
 _HEADING = "bold"
 _HINT = "cyan"
-_NUMBERS = range(2, 7)
 _NARROWEST_MODEL = 24
 
 
@@ -65,10 +64,10 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, "boundary bytes", "main blocker")
+    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
     names = target_names([run.target for run in runs])
     rows = [titles, *[_cells(name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]]
-    yield from table(rows, _NUMBERS, width)
+    yield from table(rows, range(2, len(titles) - 1), width)
     yield from loop_lines(runs[:1], width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     if len(legends) > 1:
@@ -121,10 +120,10 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     names = model_names([row.path for row in rows], room)
     cells = [((name, row.target)[:keys], _model_cells(row.summary)) for name, row in zip(names, rows, strict=True)]
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
-    titles = ("delegated", "multiply-adds", kernels, "boundary bytes", "main blocker")
+    titles = ("delegated", "multiply-adds", kernels, *FURTHER_TITLES, "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
-    # bounded: four columns
-    yield from table(lines, range(keys, keys + 4), width, keys=keys)
+    # bounded: the columns of a table
+    yield from table(lines, range(keys, keys + len(titles) - 1), width, keys=keys)
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 
@@ -169,7 +168,7 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
         "-" if fails else multiply_adds_share(summary),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
-        f"{measures.border_bytes:,}",
+        *further_cells(measures),
         blocker_text(summary.blocker),
     )
 
@@ -177,8 +176,8 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
 def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     """Return the cells of a model. If the run fails or delegates no node, the outcome replaces the share of nodes."""
     if summary is None:
-        return "unreadable", "", "", "", ""
+        return "unreadable", *[""] * (3 + len(FURTHER_TITLES))
     measures = summary.measures
     nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
-    _, _, _, multiply_adds, _, kernels, border_bytes, blocker = _cells("", summary)
-    return nodes, multiply_adds, kernels, border_bytes, blocker
+    _, _, _, multiply_adds, _, *kernels = _cells("", summary)
+    return nodes, multiply_adds, *kernels

@@ -13,7 +13,7 @@ from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
 from delegate_sim.results.report.outcome_words import NOT_COMPILED, words_of
-from delegate_sim.results.report.placement import bare_reasons, border_bytes, dropped_partitions, left_nodes, on_cpu
+from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
@@ -418,14 +418,8 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
 
 
 def _partition_row(run: SubgraphRun, number: int, subset: Subset, place: str) -> tuple[str, ...]:
-    graph = run.graph
-    return (
-        str(number),
-        place if subset.is_delegated else "cpu",
-        f"{len(subset.nodes):,}",
-        f"{border_bytes(graph, subset.inputs):,}",
-        f"{border_bytes(graph, subset.outputs):,}",
-    )
+    sizes = [f"{size:,}" for size in (len(subset.nodes), *bytes_across(run.graph, subset))]
+    return str(number), place if subset.is_delegated else "cpu", *sizes
 
 
 def _operators(run: SubgraphRun, subset: Subset) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from delegate_sim.foundation.command_line import command_line, typed_path
 from delegate_sim.foundation.printable import printable
@@ -11,7 +10,6 @@ from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
-from delegate_sim.version import __version__
 
 from ...console.layout import item_list, message, name
 from ...console.terminal import Line
@@ -19,7 +17,6 @@ from ..elements.paragraphs import indented, paragraph
 from ..elements.tables import table
 from ..many import Columns
 
-SCHEMA = "delegate-sim/engine/1"
 _HEADING, _HINT = "bold", "cyan"
 _UNKNOWN = "-"
 _REASONS_SHOWN = 5
@@ -50,17 +47,6 @@ def engine_row(reports: Sequence[BackendReport]) -> Sequence[str]:
     """Return the cells of a bundle in the table of many bundles."""
     words = {report.backend.lower(): _CELLS.get(report.outcome, OUTCOMES[report.outcome]) for report in reports}
     return tuple([words.get(heading, _UNKNOWN) for heading in engine_columns().headings])
-
-
-def engine_entry(path: str, reports: Sequence[BackendReport], live: Sequence[LiveBundle] = ()) -> dict[str, Any]:
-    """Return the simulated results on all backends as plain data. If the real engine was run, add its results."""
-    return {
-        "schema": SCHEMA,
-        "version": __version__,
-        "bundle": path,
-        "backends": [report.to_dict() for report in reports],
-        **({"live": [result.to_dict() for result in live]} if live else {}),
-    }
 
 
 def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) -> Iterator[Line]:

@@ -3,46 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
-from delegate_sim.version import __version__
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
 from ..elements.paragraphs import indented, paragraph
-from ..fix import fix_entry, fix_lines
+from ..fix import fix_lines
 from .engine import outcome_text
 
-SCHEMA = "delegate-sim/fix-bundle/1"
 _HEADING = "bold"
-
-
-def bundle_fix_entry(plan: BundlePlan, fixed: FixedBundle | None) -> dict[str, Any]:
-    """Return the result as plain data."""
-    models = {} if fixed is None else fixed.models
-    return {
-        "schema": SCHEMA,
-        "delegate_sim": __version__,
-        "bundle": plan.path,
-        "written": None if fixed is None else fixed.path,
-        "sections": [
-            {
-                "number": section.number,
-                "name": section.name,
-                "is_changed": section.is_changed,
-                "problem": section.problem or None,
-                "fix": None if section.plan is None else fix_entry(section.plan, models.get(section.number)),
-            }
-            for section in plan.sections
-        ],
-        "engine": []
-        if fixed is None
-        else [
-            {"backend": change.backend, "before": change.before.to_dict(), "after": change.after.to_dict()}
-            for change in fixed.engine
-        ],
-    }
 
 
 def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:

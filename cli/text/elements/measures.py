@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.report.measures import FAILS_LATER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
+from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
 from delegate_sim.results.report.multiply_adds import counts_loops_once
 from delegate_sim.runtime.interpreter import REFUSED
 
@@ -56,6 +56,25 @@ def measures_text(measures: Measures, words: OutcomeWords, *, has_share: bool = 
         nodes=counted(measures.nodes, "node"),
         delegated=f"{measures.delegated_nodes:,}",
     )
+
+
+FURTHER_TITLES = tuple([column.title for column in FURTHER])
+"""The headings of the cells of ``further_cells``."""
+
+
+def further_cells(measures: Measures) -> tuple[str, ...]:
+    """Return the further measures of delegate kernels, as cells of a table."""
+    return tuple([number_text(column.of(measures)) for column in FURTHER])
+
+
+def further_text(measures: Measures) -> str:
+    """Return the further measures of delegate kernels with their nouns."""
+    return ", ".join([counted(column.of(measures) or 0, column.noun) for column in FURTHER])
+
+
+def number_text(number: int | None) -> str:
+    """Return a number, or an empty string if there is no number."""
+    return "" if number is None else f"{number:,}"
 
 
 def loop_lines(runs: Iterable[Run], width: int) -> Iterator[Line]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from delegate_sim.diagnosis.micro import MicroCause, MicroDiagnosis
-from delegate_sim.version import __version__
 
 from ...console.layout import counted, item_list, message, name, node_list, share
 from ...console.terminal import Line
 from ..elements.paragraphs import indented, paragraph
 from .report import micro_verdict
 
-SCHEMA = "delegate-sim/micro-diagnosis/1"
 _HEADING = "bold"
 _NODES_WIDTH = 60
 
@@ -46,18 +43,3 @@ def _cause_lines(number: int, cause: MicroCause, diagnosis: MicroDiagnosis, widt
         yield from indented(
             f"delegate-sim fix --micro can fix this: {pass_.name} ({pass_.exactness.words})", width, "   ", "green"
         )
-
-
-def micro_diagnosis_entry(diagnosis: MicroDiagnosis) -> dict[str, Any]:
-    """Return a diagnosis as plain data."""
-    report = diagnosis.report
-    return {
-        "schema": SCHEMA,
-        "delegate_sim": __version__,
-        "model": diagnosis.model.path,
-        "outcome": report.outcome.value,
-        "problem": report.problem,
-        "runs": report.runs,
-        "multiply_adds": report.multiply_adds,
-        "causes": [cause.to_dict() for cause in diagnosis.causes],
-    }

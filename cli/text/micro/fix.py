@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.micro_search import MicroFixPlan
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.report import MicroReport
-from delegate_sim.version import __version__
 
 from ...console.terminal import Line
 from ..elements.paragraphs import indented, paragraph
 from ..fix import answer_text, proof_lines, step_lines
 from .report import micro_verdict
 
-SCHEMA = "delegate-sim/micro-fix/1"
 _HEADING = "bold"
 
 
@@ -34,40 +31,6 @@ def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbo
             yield from step_lines(number, step, width)
             yield from indented(_numbers(report), width, "     ")
     yield from proof_lines(plan, fixed, width, verbose)
-
-
-def micro_fix_entry(result: MicroFixPlan, fixed: Fixed | None) -> dict[str, Any]:
-    """Return the result of a fix as plain data."""
-    plan = result.plan
-    return {
-        "schema": SCHEMA,
-        "delegate_sim": __version__,
-        "model": plan.model.path,
-        "written": None if fixed is None else fixed.path,
-        "allowed": plan.allowed.name.lower(),
-        "exactness": plan.exactness.name.lower(),
-        "before": _entry(result.before),
-        "after": _entry(result.after),
-        "passes": [
-            {"name": step.name, "exactness": step.exactness.name.lower(), "nodes": step.nodes, "after": _entry(report)}
-            for step, report in zip(plan.steps, result.applied, strict=True)
-        ],
-        "simulations": plan.simulations,
-        "not_simulated": list(plan.not_simulated),
-        "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
-    }
-
-
-def _entry(report: MicroReport) -> dict[str, Any]:
-    return {
-        "outcome": report.outcome.value,
-        "runs": report.runs,
-        "missing_operators": list(report.missing_operators),
-        "refused_nodes": len(report.refused),
-        "nodes": len(report.nodes),
-        "arena_head": None if report.arena is None else report.arena.head,
-        "arena_total_estimate": None if report.arena is None else report.arena.total,
-    }
 
 
 def _numbers(report: MicroReport) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from delegate_sim.micro.arena import Arena
 from delegate_sim.micro.preparation import MicroNode, Status
-from delegate_sim.micro.report import MicroReport, Outcome
-from delegate_sim.micro.resolver import ResolverSource, resolver_lines
-from delegate_sim.model.model import IDENTIFIER, Model
-from delegate_sim.version import __version__
+from delegate_sim.micro.report import MicroAnswer, MicroReport, Outcome
+from delegate_sim.micro.resolver import resolver_lines
+from delegate_sim.model.model import IDENTIFIER
 
 from ...console.layout import counted, item_list, message, name, node_list, share
 from ...console.terminal import Line
@@ -20,7 +17,6 @@ from ..elements.paragraphs import paragraph
 from ..elements.tables import table
 from ..many import Columns
 
-SCHEMA = "delegate-sim/micro/1"
 _HEADING = "bold"
 _NODES_WIDTH = 40
 _BUFFERS_SHOWN = 5
@@ -30,23 +26,6 @@ _STAGES = {
     Status.INVOKE: "Refused when the model is invoked (Invoke)",
     Status.INVOKE_IF_CALLED: "Refused when a branch or loop runs them (Invoke)",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MicroAnswer:
-    """The report on a model, and the resolver from the application's source, or None without a source."""
-
-    model: Model
-    report: MicroReport
-    source: ResolverSource | None = None
-    source_path: str = ""
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Registered operators that the model does not use."""
-        if self.source is None or self.source.registered is None:
-            return ()
-        return tuple(sorted({*self.source.registered} - {operator.name for operator in self.report.operators}))
 
 
 def micro_columns() -> Columns:
@@ -75,26 +54,6 @@ _OUTCOMES = {
     Outcome.PREPARE_FAILED: "fails in Prepare",
     Outcome.FILE: "cannot be used",
 }
-
-
-def micro_entry(answer: MicroAnswer) -> dict[str, Any]:
-    """Return the report as plain data."""
-    entry: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": __version__,
-        "model": {"path": answer.model.path, "sha256": answer.model.sha256},
-        **answer.report.to_dict(),
-    }
-    if answer.source is not None:
-        registered = answer.source.registered
-        entry["registered"] = {
-            "source": answer.source_path,
-            "operators": None if registered is None else sorted(registered),
-            "size": answer.source.size,
-            "unused": list(answer.unused),
-            "unknown_functions": list(answer.source.unknown),
-        }
-    return entry
 
 
 def micro_verdict(report: MicroReport) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
+from ...foundation.documents import head
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
 from ...runtime.interpreter import Run
-from ...version import __version__
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
 from ..parse.known_lines import NOT_REGISTERED
@@ -28,8 +28,6 @@ from .outcome_counts import Tally, device_tally, simulated_tally
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, listed_entry, tally_entry
 from .row_matching import OTHER_MODEL
 from .wrong_model import plugin_notes
-
-SCHEMA = "delegate-sim/reconcile-accelerators/1"
 
 NOT_APPLIED = "not-applied"
 """Status of a step if the log does not show that this accelerator was applied."""
@@ -72,8 +70,7 @@ class StackReconciliation:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/reconcile-accelerators/1``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("reconcile-accelerators"),
             "model": {"path": self.model.path, "sha256": self.model.sha256},
             "status": self.status,
             "accelerators": [step.accelerator for step in self.steps],

@@ -7,17 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...foundation.documents import head
 from ...graph.graph import Graph, file_graphs
 from ...model.model import Model
 from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
-from ...version import __version__
 from ..parse.edge_tpu_compiler import CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
 from ..parse.log_summary import compilation_entry
 from .row_matching import OTHER_MODEL
 
-SCHEMA = "delegate-sim/reconcile-compiler/1"
 _CUSTOM = "CUSTOM"
 
 
@@ -53,8 +52,7 @@ class CompilerJoin:
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/reconcile-compiler/1``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("reconcile-compiler"),
             "model": {"path": self.model.path, "sha256": self.model.sha256, "nodes": self.node_count},
             "status": "joined" if self.is_joined else "not-compared",
             "compiler": compilation_entry(self.compilation),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from ...foundation.documents import head
 from ...model.model import Model
 from ...results.report.display import Shown, Table
 from ...results.report.rule_set import rule_set_version
 from ...results.report.tables import model_name
 from ...runtime.interpreter import Run, option_values
-from ...version import __version__
 from ..parse.applied_target import DeviceSetting
 from ..parse.error_meanings import ExplainedError
 from ..parse.log_contents import DeviceLog
@@ -19,8 +19,6 @@ from .cpu_reasons import CpuNode
 from .differences import ListedRefusal, RefusalDifference
 from .outcome_counts import Tally
 from .trial_simulations import Account
-
-SCHEMA = "delegate-sim/reconcile/1"
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
@@ -60,8 +58,7 @@ class Reconciliation(Shown):
         """Return the result as plain data (schema ``delegate-sim/reconcile/1``)."""
         setting = self.setting
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("reconcile"),
             "model": {"path": self.model.path, "sha256": self.model.sha256},
             "status": self.status,
             "delegate": setting.delegate.name,

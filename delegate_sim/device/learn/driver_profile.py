@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any
 
 from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
-from ...delegates.driver_profile import SCHEMA, DriverProfile, LogSource, Observation, Rejection
+from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection
 from ...delegates.profile_file import toml_string, toml_strings
 from ...errors import DelegateSimError
+from ...foundation.documents import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
 from ..compare.cpu_reasons import nodes_set_aside
@@ -344,7 +345,7 @@ def profile_text(profile: DriverProfile) -> str:
     lines = [
         "# The operations that an accelerator's driver rejects, according to logs of a device.",
         "# Written by 'delegate-sim reconcile --learn', which derives the rules in 'rejects' from the observations in 'seen'.",
-        f"schema = {toml_string(SCHEMA)}",
+        f"schema = {toml_string(schema_of('driver'))}",
     ]
     if profile.accelerator:
         lines.append(f"accelerator = {toml_string(profile.accelerator)}")

@@ -59,23 +59,9 @@ class Alternative:
             "change": self.change,
             "helps": self.helps,
             "unknown": self.unknown,
-            "alone": None if self.cost is None else _entry(self.cost),
-            "with_others": None if self.with_others is None else _entry(self.with_others),
+            "alone": None if self.cost is None else self.cost.to_dict(),
+            "with_others": None if self.with_others is None else self.with_others.to_dict(),
         }
-
-
-def _entry(cost: Cost) -> dict[str, Any]:
-    measures = cost.measures
-    return {
-        "outcome": measures.outcome,
-        "nodes": measures.nodes,
-        "delegated_nodes": measures.delegated_nodes,
-        "partitions": measures.partitions,
-        "delegate_kernels": measures.delegate_kernels,
-        "border_bytes": measures.border_bytes,
-        "multiply_adds": cost.multiply_adds,
-        "total_multiply_adds": cost.total_multiply_adds,
-    }
 
 
 IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"

@@ -10,14 +10,16 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ...errors import LimitError
 from ...foundation import json_text
+from ...foundation.documents import schema_of
 from ...foundation.files import alone_with, read_whole, write_whole
 from ...foundation.printable import printable
 from ...foundation.work_budget import work_budget
-from .content import SCHEMA, baseline_of
+from .content import baseline_of
 from .entries import Baseline, BaselineError, Entry, EntryKey, Fallback, Unexpected
 from .packing import packed, ranges
 
@@ -81,7 +83,8 @@ def baseline_text(baseline: Baseline) -> str:
     """Return the text of a baseline file."""
     entries = sorted(baseline.entries.items())
     models = {entry.sha256: entry.outline for _, entry in entries}
-    lines = [f'{{"schema": {_compact(SCHEMA)}, "entries": [']
+    schema = _compact(schema_of("baseline"))
+    lines = [f'{{"schema": {schema}, "entries": [']
     lines += _separated([_compact(_entry_data(key, entry)) for key, entry in entries])
     lines.append('], "models": [')
     lines += _separated(
@@ -99,16 +102,10 @@ def _separated(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _entry_data(key: EntryKey, entry: Entry) -> Mapping[str, Any]:
-    measures = entry.measures
     return {
         "model": key.model,
         "target": key.target,
-        "outcome": measures.outcome,
-        "nodes": measures.nodes,
-        "delegated_nodes": measures.delegated_nodes,
-        "partitions": measures.partitions,
-        "delegate_kernels": measures.delegate_kernels,
-        "border_bytes": measures.border_bytes,
+        **{key: value for key, value in asdict(entry.measures).items() if value is not None},
         **({} if entry.compute is None else entry.compute._asdict()),
         "fallback": [[group.subgraph, group.code, ranges(group.nodes)] for group in entry.fallback],
         "delegate": entry.delegate,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...foundation.documents import schema_of
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
-from ...results.report.measures import FAILS_LATER, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
+from ...results.report.measures import FAILS_LATER, MEASURES, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ...results.report.multiply_adds import ComputeTotals
 from .entries import Baseline, Entry, EntryKey, Fallback, Unexpected
 from .packing import read_ranges, unpacked
 
-SCHEMA = "delegate-sim/baseline/2"
-FIRST_SCHEMA = "delegate-sim/baseline/1"
-
+_FIRST = "delegate-sim/baseline/1"
+"""The first schema."""
 _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded", "selected"
 """Outcome names in older baselines. The first two mean that the model does not run; the third is now ``TAKEN``."""
 
@@ -21,10 +21,11 @@ _OLD_NOT_PREPARED, _OLD_NOT_LOADED, _OLD_SELECTED = "not-prepared", "not-loaded"
 def baseline_of(content: Any) -> Baseline:
     """Return the baseline from the content of a file. Raises Unexpected if the content is invalid."""
     schema = content.get("schema") if isinstance(content, dict) else None
-    if schema not in (SCHEMA, FIRST_SCHEMA):
-        raise Unexpected(f"it has another schema, but this delegate-sim reads {SCHEMA!r} and {FIRST_SCHEMA!r}")
+    current = schema_of("baseline")
+    if schema not in (current, _FIRST):
+        raise Unexpected(f"it has another schema, but this delegate-sim reads {current!r} and {_FIRST!r}")
     packed: dict[str, str] = {}
-    if schema == SCHEMA:
+    if schema == current:
         packed = _packed(_get(content, "models", list, "the file"))
         outlines = {sha256: _unpacked(number, text) for number, (sha256, text) in enumerate(packed.items())}
     else:
@@ -84,14 +85,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
         raise Unexpected(f"{where}.outcome has an unknown value")
-    measures = Measures(
-        outcome,
-        count("nodes"),
-        count("delegated_nodes"),
-        count("partitions"),
-        count("delegate_kernels"),
-        count("border_bytes"),
-    )
+    counts: list[Any] = [None if column.since and column.key not in item else count(column.key) for column in MEASURES[1:]]
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
     return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),
@@ -101,7 +95,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
         text("defaults"),
         text("rule_set"),
         text("tool"),
-        measures,
+        Measures(outcome, *counts),
         fallback,
         outlines[text("sha256")],
         ComputeTotals(count("multiply_adds"), count("delegated_multiply_adds")) if "multiply_adds" in item else None,

@@ -44,7 +44,7 @@ function gainText(now, then) {
   if (now.outcome !== then.outcome) parts.push(`${now.outcome} → ${then.outcome}`);
   parts.push(`delegated ${formatted(now.delegated_nodes)} → ${formatted(then.delegated_nodes)} of ${formatted(then.nodes)}`);
   parts.push(`partitions ${formatted(now.partitions)} → ${formatted(then.partitions)}`);
-  parts.push(`across boundaries ${bytesText(now.border_bytes)} → ${bytesText(then.border_bytes)}`);
+  parts.push(...content.further.map((column) => `${column.title} ${measureText(column, now)} → ${measureText(column, then)}`));
   if (then.total_multiply_adds) {
     parts.push(`multiply-adds ${share(now.multiply_adds, now.total_multiply_adds)} → ${share(then.multiply_adds, then.total_multiply_adds)}`);
   }

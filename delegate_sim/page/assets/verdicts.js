@@ -13,6 +13,10 @@ function verdictCard(side, label) {
     log ? make("pre", { class: "log", tabindex: 0, role: "region", "aria-label": `What the runtime prints${label ? `, ${label}` : ""}` }, log) : null);
 }
 
+function measureText({ key, unit }, measures) {
+  return (unit === "bytes" ? bytesText : formatted)(measures[key]);
+}
+
 function factsOf({ measures, micro, words }) {
   const facts = [
     [share(measures.delegated_nodes, measures.nodes), `of nodes (${formatted(measures.delegated_nodes)} of ${formatted(measures.nodes)})`],
@@ -21,7 +25,7 @@ function factsOf({ measures, micro, words }) {
   const boundaries = micro ? [] : [
     [formatted(measures.partitions), measures.partitions === 1 ? "partition" : "partitions"],
     [formatted(measures.delegate_kernels), measures.delegate_kernels === 1 ? words.kernel : words.kernels],
-    [bytesText(measures.border_bytes), "across boundaries"],
+    ...content.further.map((column) => [measureText(column, measures), column.title]),
   ];
   return [...facts, ...boundaries].map(([value, name]) => make("li", {}, make("b", {}, value), " ", make("span", {}, name)));
 }
@@ -38,7 +42,7 @@ function refusalParts({ refusal, headline }) {
 
 function targetsTable(page) {
   const headings = [["target", "target"], ["nodes", "number"], ["multiply-adds", "number"],
-    ["partitions", "number rest"], ["across boundaries", "number rest"]];
+    ["partitions", "number rest"], ...content.further.map(({ title }) => [title, "number rest"])];
   const rows = content.views.map((view, number) => {
     const { measures, micro } = view;
     const show = () => {
@@ -51,7 +55,7 @@ function targetsTable(page) {
     const row = cells(headings, [target,
       share(measures.delegated_nodes, measures.nodes),
       measures.multiply_adds ? share(measures.delegated_multiply_adds, measures.multiply_adds) : "–",
-      micro ? "–" : formatted(measures.partitions), micro ? "–" : bytesText(measures.border_bytes)]);
+      micro ? "–" : formatted(measures.partitions), ...content.further.map((column) => (micro ? "–" : measureText(column, measures)))]);
     row.className = `${view.grade}${number === page.shown ? " current" : ""}`;
     return row;
   });

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ...foundation.columns import INTEGER, Column, attributes, keys, values
+from ...foundation.documents import head
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun, option_values
-from ...version import __version__
 from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import Measures, measure
@@ -22,17 +23,14 @@ from ..report.multiply_adds import Compute, compute_of
 from ..report.outcome_words import state_entry
 from ..report.placement import CPU, node_reasons
 from ..report.rule_set import rule_set_version
-from ..report.tables import RUN_COLUMNS, model_name, reason_cells, run_row, run_words
+from ..report.tables import RUN, model_name, reason_cells, run_words
 from ..report.verdict import verdict
 from .comparison_verdict import better_side, comparison_verdict
 from .model_changes import ADDED, REMOVED, Matching, NodeChange, compare_outlines
 from .model_outline import outline
 
-SCHEMA = "delegate-sim/compare/2"
-
 DELEGATE = "delegate"
 """The value of ``State.place`` for delegated nodes."""
-_COMPARED_COLUMNS = ("change", "subgraph", "op", "name", "node_a", "node_b", "runs_on_a", "runs_on_b", "codes", "reasons")
 
 
 @dataclass(frozen=True)
@@ -87,6 +85,18 @@ class ComparedNode:
     changes: tuple[NodeChange, ...] = ()
 
 
+_CHANGES = ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed")
+"""The lists of nodes that the table of nodes has."""
+COMPARED = (
+    *(Column("subgraph", INTEGER), *attributes("op", "name")),
+    *(Column("node_a", INTEGER, source="a.node"), Column("node_b", INTEGER, source="b.node")),
+    *(Column("runs_on_a", source="a.place"), Column("runs_on_b", source="b.place")),
+    Column("codes", source=lambda node: reason_cells(_reasons(node))[0]),
+    Column("reasons", source=lambda node: reason_cells(_reasons(node))[1]),
+)
+"""The columns of a compared node in tables."""
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """The differences between two runs. Nodes are in execution order. ``to_dict`` returns plain data with a stable schema."""
@@ -116,8 +126,7 @@ class Comparison(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("compare"),
             "better": better_side(self.a, self.b) or None,
             "verdict": self.verdict,
             "a": _side_entry(self.a),
@@ -142,7 +151,10 @@ class Comparison(Shown):
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
         return {
-            "nodes": lambda: Table(_COMPARED_COLUMNS, list(_compared_rows(self))),
+            "nodes": lambda: Table(
+                ("change", *keys(COMPARED)),
+                [(change, *values(COMPARED, node)) for change in _CHANGES for node in getattr(self, change)],
+            ),
             "runs": lambda: _sides_table(self.a, self.b),
             **times_tables(self._all_times),
         }
@@ -263,22 +275,11 @@ def _state_entry(state: State | None) -> dict[str, Any] | None:
     return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}
 
 
-def _compared_rows(comparison: Comparison) -> Iterator[tuple[Any, ...]]:
-    for change in ("to_cpu", "to_delegate", "only_in_a", "only_in_b", "reasons_changed"):
-        nodes: Sequence[ComparedNode] = getattr(comparison, change)
-        for node in nodes:
-            explained = _on_the_cpu(node.b) or _on_the_cpu(node.a)
-            codes, reasons, _ = reason_cells(() if explained is None else explained.reasons)
-            yield (
-                change, node.subgraph, node.op, node.name, node.a and node.a.node, node.b and node.b.node,
-                node.a and node.a.place, node.b and node.b.place, codes, reasons,
-            )  # fmt: skip
-
-
-def _on_the_cpu(state: State | None) -> State | None:
-    return state if state is not None and state.place == CPU else None
+def _reasons(node: ComparedNode) -> tuple[Reason, ...]:
+    """Return the reasons on side B, or on side A if the node is not on the CPU in B."""
+    return next((state.reasons for state in (node.b, node.a) if state is not None and state.place == CPU), ())
 
 
 def _sides_table(a: Side, b: Side) -> Table:
-    rows = [(name, model_name(side.model), *run_row(side.run)) for name, side in (("A", a), ("B", b))]
-    return Table(("side", "model", *RUN_COLUMNS), rows)
+    rows = [(name, model_name(side.model), *values(RUN, side)) for name, side in (("A", a), ("B", b))]
+    return Table(("side", "model", *keys(RUN)), rows)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
@@ -48,3 +50,19 @@ def platform_rows(
         rows.append(PlatformRow(platform.key, name, measure(run), compute_of(run).totals, run.refusal, notes))
     left_out = platform.releases[len(rows) :]
     return tuple(rows), (f"{platform.key} {', '.join(left_out)}: {effort.reason}",) if left_out else ()
+
+
+def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
+    """Return the results by platform release as plain data under the key ``platform``, or an empty dictionary."""
+    if not rows:
+        return {}
+    releases = [
+        {
+            "release": row.release,
+            "measures": {**asdict(row.measures), **row.compute._asdict()},
+            "refusal": None if row.refusal is None else row.refusal.to_dict(),
+            "notes": list(row.notes),
+        }
+        for row in rows
+    ]
+    return {"platform": {"name": rows[0].platform, "releases": releases}}

@@ -6,24 +6,28 @@ The results are the releases that load the model, and the delegated nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
+from ...foundation.documents import head
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...model.model import Model
 from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
+from ...releases.litert_lm import releases_with
 from ...releases.notes import predicted_build
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run, simulate
+from ...runtime.interpreter import Run, option_values, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ...runtime.target import Target
 from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
+from ..report.outcome_words import state_entry
 from ..report.placement import node_reasons
-from .platform_table import PlatformRow, platform_rows
+from .platform_table import PlatformRow, platform_rows, platforms_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,50 @@ class ReleaseTable:
                     rows[loading[0]].release, *(() if before is None else (before.unloaded, before.unloaded_types))
                 )
         return releases
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as plain data (schema ``delegate-sim/releases/2``)."""
+        return {
+            **head("releases"),
+            "model": {"path": self.model.path, "sha256": self.model.sha256},
+            "delegate": self.delegate.name,
+            "options": option_values(self.options),
+            **state_entry(self.delegate, self.options, self.newest.warnings),
+            "releases": [
+                {
+                    "release": str(row.release),
+                    "litert_lm": list(releases_with(str(row.release))),
+                    "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
+                    "unloaded_types": list(row.unloaded_types),
+                    "lines": list(row.lines),
+                    "unloaded": [asdict(one) for one in row.unloaded],
+                    "measures": {**asdict(row.measures), **row.compute._asdict()},
+                    "moves": [
+                        {
+                            "op": move.op,
+                            "delegated": move.is_delegated,
+                            "nodes": [{"subgraph": subgraph, "node": node} for subgraph, node in move.nodes],
+                            "reasons": [reason.to_dict() for reason in move.reasons],
+                        }
+                        for move in row.moves
+                    ],
+                    "notes": list(row.notes),
+                }
+                for row in self.rows
+            ],
+            **platforms_entry(self.platforms),
+            "fully_delegated": {"first": str(self.full[0]), "last": str(self.full[-1])} if self.full else None,
+            "first_loading": {
+                family: first
+                and {
+                    "release": str(first.release),
+                    "because_of": [asdict(one) for one in first.because_of],
+                    "because_of_types": list(first.because_of_types),
+                }
+                for family, first in self.first_loading.items()
+            },
+            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
+        }
 
 
 def release_table(model: Model, target: Target, effort: Effort | None = None) -> ReleaseTable:

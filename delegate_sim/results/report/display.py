@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import MissingPackageError, OptionError
+from ...foundation.columns import Column, keys, values
 from ...foundation.printable import printable, shortened
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ class Table:
 
     columns: tuple[str, ...]
     rows: Sequence[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], results: Iterable[Any]) -> Table:
+        """Return a table with a row for each result."""
+        return cls(keys(columns), [values(columns, result) for result in results])
 
 
 class Shown:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...foundation.columns import INTEGER, Column, attributes, within
 from ...rules.rule import Reason
 from ...runtime.interpreter import SubgraphRun
 
@@ -56,6 +57,14 @@ class Finding:
         changed = f" (changed: {self.change})" if self.change else ""
         measured = measured_text([self])
         return f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
+
+
+FINDING = (
+    *attributes("level", "code"),
+    *within("location", [Column("subgraph", INTEGER), Column("node", INTEGER), *attributes("op", "name")]),
+    *attributes("message", "hint"),
+)
+"""The columns of a finding."""
 
 
 def measured_text(findings: Sequence[Finding]) -> str:

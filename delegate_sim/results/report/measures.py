@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...delegates.base import Delegate
+from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, by_key
 from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
-from .placement import border_bytes
+from .placement import bytes_across
 
 FAILS_LATER = "delegated, then fails"
 """The outcome if nodes are delegated, but AllocateTensors fails afterwards."""
@@ -85,6 +86,40 @@ class Measures:
         return self.delegated_nodes > 0
 
 
+FURTHER = (
+    Column(
+        "border_bytes",
+        INTEGER,
+        "bytes that cross the boundaries of delegate kernels in one inference",
+        "boundary byte",
+        unit="bytes",
+        caption="across boundaries",
+        better=-1,
+    ),
+)
+"""The measures of delegate kernels that every format has after the counts of partitions and kernels. Add new measures here."""
+MEASURES = (
+    Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
+    Column("nodes", INTEGER, "number of nodes in all subgraphs"),
+    Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes", better=1),
+    Column("partitions", INTEGER, "number of partitions, as the runtime counts them", "partition", better=-1),
+    Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate", better=-1),
+    *FURTHER,
+)
+"""The columns of ``Measures``."""
+DERIVED = (
+    Column("fallback_nodes", INTEGER, "number of nodes that stay on the CPU", "node on the CPU", better=-1),
+    Column("delegated_share", NUMBER, "the share of nodes that are delegated, from 0 to 1", better=1, digits=6),
+)
+"""The columns of properties of ``Measures``."""
+_BY_KEY = by_key((*MEASURES, *DERIVED))
+
+
+def measure_columns(*keys: str) -> tuple[Column, ...]:
+    """Return the measures with these keys, and then all further measures."""
+    return (*[_BY_KEY[key] for key in keys], *FURTHER)
+
+
 def measure(run: Run) -> Measures:
     """Return the measures of a run."""
     outcome = _outcome(run)
@@ -97,7 +132,7 @@ def measure(run: Run) -> Measures:
         delegated_nodes=sum([len(subgraph.delegated) for subgraph in subgraphs]),
         partitions=counted_partitions(run.delegate, [subset for _, subset in subsets]),
         delegate_kernels=len(kernels),
-        border_bytes=sum([border_bytes(graph, subset.inputs) + border_bytes(graph, subset.outputs) for graph, subset in kernels]),
+        border_bytes=sum([sum(bytes_across(graph, subset)) for graph, subset in kernels]),
     )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...foundation.columns import INTEGER, Column
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
 from ...graph.reachable_subgraphs import called_subgraphs, subgraphs_from
@@ -46,6 +47,13 @@ class ComputeTotals(NamedTuple):
     def delegated_share(self) -> float:
         """The delegated share of multiply-adds, from 0 to 1. For a model without multiply-adds, the share is 1."""
         return self.delegated_multiply_adds / self.multiply_adds if self.multiply_adds else 1.0
+
+
+COMPUTE = (
+    Column("multiply_adds", INTEGER, "multiply-adds in one inference"),
+    Column("delegated_multiply_adds", INTEGER, "multiply-adds in nodes that the delegate takes", better=1),
+)
+"""The columns of ``ComputeTotals``."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

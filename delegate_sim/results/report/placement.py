@@ -110,8 +110,12 @@ def dropped_partitions(run: SubgraphRun) -> tuple[Subset, ...]:
     return largest_partitions(dropped, len(dropped))
 
 
-def border_bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
-    """Return the total size in bytes of the tensors that cross a boundary at run time (see ``crossing``)."""
+def bytes_across(graph: Graph, subset: Subset) -> tuple[int, int]:
+    """Return the sizes in bytes of the tensors that enter and leave a partition at run time (see ``crossing``)."""
+    return _bytes(graph, subset.inputs), _bytes(graph, subset.outputs)
+
+
+def _bytes(graph: Graph, tensors: tuple[int, ...]) -> int:
     return sum([graph.tensors[index].byte_size for index in crossing(graph, tensors)])
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ...runtime.interpreter import Run
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...runtime.interpreter import Run, SubgraphRun
 from .multiply_adds import compute_of
-from .placement import CPU, border_bytes, on_cpu, placements
+from .placement import CPU, bytes_across, on_cpu, placements
 
 
 class NodeRefusal(NamedTuple):
@@ -85,12 +87,27 @@ def cpu_nodes(runs: Sequence[Run], is_chain: bool) -> Iterator[NodeOnCpu]:
 def partitions(runs: Sequence[Run]) -> Iterator[RunPartition]:
     """Yield the partitions of every run in execution order. Subgraphs without delegated nodes are left out."""
     for run in runs:
-        compute = compute_of(run)
         for subgraph in run.subgraphs:
-            graph = subgraph.graph
-            for number, subset in enumerate(subgraph.subsets):
-                yield RunPartition(
-                    run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes),
-                    border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs),
-                    compute.of(graph.index, subset.nodes),
-                )  # fmt: skip
+            yield from [placed.partition for placed in placed_partitions(run, subgraph)]
+
+
+class PlacedPartition(NamedTuple):
+    """A partition with its graph."""
+
+    partition: RunPartition
+    graph: Graph
+    subset: Subset
+
+    @property
+    def kind(self) -> str:
+        """``delegate`` or ``cpu``."""
+        return "delegate" if self.subset.is_delegated else CPU
+
+
+def placed_partitions(run: Run, subgraph: SubgraphRun) -> Iterator[PlacedPartition]:
+    """Yield the partitions of a subgraph in execution order. Without delegated nodes, there are no partitions."""
+    graph, compute = subgraph.graph, compute_of(run)
+    for number, subset in enumerate(subgraph.subsets):
+        sizes = *bytes_across(graph, subset), compute.of(graph.index, subset.nodes)
+        partition = RunPartition(run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes), *sizes)
+        yield PlacedPartition(partition, graph, subset)

@@ -9,24 +9,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import OptionError
-from ...graph.graph import Graph
-from ...graph.partition import Subset
-from ...model.model import Model, Node
-from ...runtime.interpreter import Refusal, Run, SubgraphRun, option_values
-from ...version import __version__
+from ...foundation.columns import entry
+from ...foundation.documents import head
+from ...model.model import Model
+from ...runtime.interpreter import Run, SubgraphRun, option_values
 from .device_splits import splits_entry
 from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .outcome_words import state_entry
-from .placement import border_bytes, crossing, dropped_partitions, node_reasons, node_tensors, placements
+from .placement import dropped_partitions, placements
+from .records import placed_partitions
 from .rule_set import rule_set_version
-from .tables import model_name, report_tables, run_words
+from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
-
-SCHEMA = "delegate-sim/report/1"
 
 
 class Viewer(Protocol):
@@ -136,8 +134,7 @@ class Report(Shown):
 
     def _head(self) -> dict[str, Any]:
         return {
-            "schema": SCHEMA,
-            "tool": {"name": "delegate-sim", "version": __version__},
+            **head("report"),
             "model": _model_entry(self.model),
         }
 
@@ -209,9 +206,7 @@ def _run_entry(run: Run) -> dict[str, Any]:
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[str, Any]:
     graph = run.graph
     counts = compute.by_node[graph.index]
-    partition_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
-    entry = functools.partial(_node_entry, run, partition_of, whole_run.refusal, counts)
-    nodes = [entry(graph.nodes[index]) for index in graph.execution_plan]
+    nodes = [entry(NODE_ENTRY, node) for node in placed_nodes(whole_run, run)]
     return {
         "index": graph.index,
         "name": graph.name,
@@ -224,7 +219,7 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[
         "multiply_adds_delegated": compute.of(graph.index, run.delegated),
         "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
         "nodes": nodes,
-        "partition_list": [_partition_entry(graph, number, subset, compute) for number, subset in enumerate(run.subsets)],
+        "partition_list": [entry(PARTITION_ENTRY, placed) for placed in placed_partitions(whole_run, run)],
         **splits_entry(whole_run, run),
         **_groups_entry(run),
     }
@@ -233,35 +228,3 @@ def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[
 def _groups_entry(run: SubgraphRun) -> dict[str, Any]:
     groups = None if run.decision is None else run.decision.groups
     return {} if groups is None else {"groups": [[list(place) for place in group] for group in groups]}
-
-
-def _node_entry(
-    run: SubgraphRun, partition_of: Mapping[int, int], refusal: Refusal | None, multiply_adds: Mapping[int, int], node: Node
-) -> dict[str, Any]:
-    verdict = run.decision.verdicts.get(node.index) if run.decision else None
-    inputs, outputs = node_tensors(run.graph, node)
-    return {
-        "index": node.index,
-        "op": node.op,
-        "version": node.version,
-        "inputs": inputs,
-        "outputs": outputs,
-        "supported": verdict is not None and verdict.is_supported,
-        "delegated": node.index in run.delegated,
-        "partition": partition_of.get(node.index),
-        "multiply_adds": multiply_adds.get(node.index, 0),
-        "reasons": [reason.to_dict() for reason in node_reasons(run, node.index, refusal)],
-    }
-
-
-def _partition_entry(graph: Graph, number: int, subset: Subset, compute: Compute) -> dict[str, Any]:
-    return {
-        "id": number,
-        "kind": "delegate" if subset.is_delegated else "cpu",
-        "nodes": list(subset.nodes),
-        "inputs": crossing(graph, subset.inputs),
-        "outputs": crossing(graph, subset.outputs),
-        "bytes_in": border_bytes(graph, subset.inputs),
-        "bytes_out": border_bytes(graph, subset.outputs),
-        "multiply_adds": compute.of(graph.index, subset.nodes),
-    }

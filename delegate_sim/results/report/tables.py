@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+from ...foundation.columns import INTEGER, Column, attributes, keys, renamed, within
 from ...foundation.printable import counted, shortened
-from ...model.model import Model
+from ...graph.graph import Graph
+from ...model.model import Model, Node
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run
+from ...runtime.interpreter import Run, SubgraphRun
 from .display import Table
-from .measures import TAKEN, measure
-from .multiply_adds import compute_of
-from .placement import CPU, border_bytes, crossing, node_reasons, node_tensors, on_cpu, placements
+from .measures import TAKEN, Measures, measure, measure_columns
+from .multiply_adds import COMPUTE, Compute, compute_of
+from .placement import crossing, node_reasons, node_tensors, on_cpu, placements
+from .records import placed_partitions
 from .verdict import verdict
 
 _LONGEST_NAME = 60
@@ -46,10 +49,14 @@ def report_tables(
     """
     hinting = advised_runs or (lambda: runs)
     tables: dict[str, Callable[[], Table]] = {
-        "nodes": lambda: Table(_NODE_COLUMNS, list(_node_rows(hinting()))),
-        "partitions": lambda: Table(_PARTITION_COLUMNS, list(_partition_rows(runs))),
+        "nodes": lambda: Table.of(
+            NODE, [node for run in hinting() for part in run.subgraphs for node in placed_nodes(run, part)]
+        ),
+        "partitions": lambda: Table.of(
+            PARTITION, [placed for run in runs for subgraph in run.subgraphs for placed in placed_partitions(run, subgraph)]
+        ),
         "runs": lambda: runs_table(runs),
-        "on_cpu": lambda: Table(_ON_CPU_COLUMNS, list(_on_cpu_rows(hinting()))),
+        "on_cpu": lambda: Table(keys(ON_CPU), list(_on_cpu_rows(hinting()))),
     }
     if is_chain:
         tables["placement"] = lambda: Table(("subgraph", "node", "op", "runs_on"), list(_placement_rows(runs)))
@@ -58,50 +65,110 @@ def report_tables(
 
 def runs_table(runs: Sequence[Run]) -> Table:
     """Return a table with one row per run."""
-    return Table(RUN_COLUMNS, list(map(run_row, runs)))
+    return Table.of(RUN, [MeasuredRun(run, measure(run), compute_of(run)) for run in runs])
 
 
-RUN_COLUMNS = (
-    "delegate", "runtime", "outcome", "nodes", "delegated", "delegated_share", "partitions", "delegate_kernels", "border_bytes",
-    "multiply_adds", "multiply_adds_delegated", "refusal",
-)  # fmt: skip
-_NODE_COLUMNS = (
-    "delegate", "subgraph", "node", "op", "version", "name", "inputs", "outputs", "supported", "delegated", "partition",
-    "multiply_adds", "codes", "reasons", "hints",
-)  # fmt: skip
-_PARTITION_COLUMNS = (
-    "delegate", "subgraph", "partition", "kind", "nodes", "operators", "inputs", "outputs", "bytes_in", "bytes_out",
-    "multiply_adds",
-)  # fmt: skip
-_ON_CPU_COLUMNS = ("delegate", "op", "nodes", "codes", "reasons", "hints")
+class MeasuredRun(NamedTuple):
+    """A run with its measures."""
+
+    run: Run
+    measures: Measures
+    compute: Compute
 
 
-def run_row(run: Run) -> tuple[Any, ...]:
-    """Return the row of a run, with the columns ``RUN_COLUMNS``."""
-    measures, compute = measure(run), compute_of(run)
-    return (
-        run.delegate.name, str(run.release), measures.outcome, measures.nodes, measures.delegated_nodes, measures.delegated_share,
-        measures.partitions, measures.delegate_kernels, measures.border_bytes, compute.multiply_adds,
-        compute.delegated_multiply_adds, "" if run.refusal is None else run.refusal.message,
-    )  # fmt: skip
+_OUTCOME, _NODES, _DELEGATED, *_REST = measure_columns(
+    "outcome", "nodes", "delegated_nodes", "delegated_share", "partitions", "delegate_kernels"
+)
+NUMBERS = (_OUTCOME, _NODES, renamed(_DELEGATED, "delegated"), *_REST)
+"""The measures of a run in tables."""
+RUN = (
+    Column("delegate", source="run.delegate.name"),
+    Column("runtime", source=lambda measured: str(measured.run.release)),
+    *within("measures", NUMBERS),
+    *within("compute", [COMPUTE[0], renamed(COMPUTE[1], "multiply_adds_delegated")]),
+    Column("refusal", source=lambda measured: "" if measured.run.refusal is None else measured.run.refusal.message),
+)
+"""The columns of a run. They also apply to the side of a comparison."""
 
 
-def _node_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
-    for run in runs:
-        compute = compute_of(run)
-        for subgraph in run.subgraphs:
-            graph, decision = subgraph.graph, subgraph.decision
-            partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
-            for index in graph.execution_plan:
-                node = graph.nodes[index]
-                verdict = decision.verdicts.get(index) if decision else None
-                inputs, outputs = node_tensors(graph, node)
-                yield (
-                    run.delegate.name, graph.index, index, node.op, node.version, outputs[0] if outputs else "",
-                    tuple(inputs), tuple(outputs), verdict is not None and verdict.is_supported, index in subgraph.delegated,
-                    partition_of.get(index), compute.by_node[graph.index].get(index, 0),
-                    *reason_cells(node_reasons(subgraph, index, run.refusal)),
-                )  # fmt: skip
+class PlacedNode(NamedTuple):
+    """A node of a run. The lists have the names of the tensors; the name of an omitted operand is None."""
+
+    run: Run
+    graph: Graph
+    node: Node
+    inputs: tuple[str | None, ...]
+    outputs: tuple[str | None, ...]
+    supported: bool
+    delegated: bool
+    partition: int | None
+    multiply_adds: int
+    reasons: tuple[Reason, ...]
+
+
+_OPERATOR = within("node", [Column("op"), Column("version", INTEGER)])
+_PLACE = (
+    *attributes("inputs", "outputs", "supported", "delegated"),
+    *(Column("partition", INTEGER), Column("multiply_adds", INTEGER)),
+)
+NODE_ENTRY = (
+    Column("index", INTEGER, source="node.index"),
+    *(*_OPERATOR, *_PLACE),
+    Column("reasons", source=lambda placed: [reason.to_dict() for reason in placed.reasons]),
+)
+"""The columns of a node in JSON."""
+NODE = (
+    *(Column("delegate", source="run.delegate.name"), Column("subgraph", INTEGER, source="graph.index")),
+    *(Column("node", INTEGER, source="node.index"), *_OPERATOR),
+    Column("name", source=lambda placed: placed.outputs[0] if placed.outputs else ""),
+    *_PLACE,
+    Column("codes", source=lambda placed: reason_cells(placed.reasons)[0]),
+    Column("reasons", source=lambda placed: reason_cells(placed.reasons)[1]),
+    Column("hints", source=lambda placed: reason_cells(placed.reasons)[2]),
+)
+"""The columns of a node in tables."""
+_SIZES = within("partition", [Column("bytes_in", INTEGER), Column("bytes_out", INTEGER), Column("multiply_adds", INTEGER)])
+PARTITION_ENTRY = (
+    *(Column("id", INTEGER, source="partition.number"), Column("kind"), Column("nodes", source="partition.nodes")),
+    Column("inputs", source=lambda placed: crossing(placed.graph, placed.subset.inputs)),
+    Column("outputs", source=lambda placed: crossing(placed.graph, placed.subset.outputs)),
+    *_SIZES,
+)
+"""The columns of a partition in JSON."""
+PARTITION = (
+    *within("partition", [Column("delegate"), Column("subgraph", INTEGER), Column("partition", INTEGER, source="number")]),
+    *(Column("kind"), Column("nodes", source="partition.nodes")),
+    Column("operators", source=lambda placed: _operators(placed.graph, placed.subset.nodes)),
+    Column("inputs", source=lambda placed: _names(placed.graph, placed.subset.inputs)),
+    Column("outputs", source=lambda placed: _names(placed.graph, placed.subset.outputs)),
+    *_SIZES,
+)
+"""The columns of a partition in tables."""
+ON_CPU = (*attributes("delegate", "op"), Column("nodes", INTEGER), *attributes("codes", "reasons", "hints"))
+"""The columns of a group of nodes on the CPU."""
+
+
+def placed_nodes(run: Run, subgraph: SubgraphRun) -> Iterator[PlacedNode]:
+    """Yield the nodes of a subgraph in execution order."""
+    graph, decision = subgraph.graph, subgraph.decision
+    multiply_adds = compute_of(run).by_node[graph.index]
+    partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
+    for index in graph.execution_plan:
+        node = graph.nodes[index]
+        verdict = decision.verdicts.get(index) if decision else None
+        inputs, outputs = map(tuple, node_tensors(graph, node))
+        yield PlacedNode(
+            run, graph, node, inputs, outputs, verdict is not None and verdict.is_supported, index in subgraph.delegated,
+            partition_of.get(index), multiply_adds.get(index, 0), node_reasons(subgraph, index, run.refusal),
+        )  # fmt: skip
+
+
+def _operators(graph: Graph, nodes: Sequence[int]) -> str:
+    return ", ".join([f"{op} {count}" for op, count in Counter([graph.nodes[index].op for index in nodes]).most_common()])
+
+
+def _names(graph: Graph, tensors: tuple[int, ...]) -> tuple[str, ...]:
+    return tuple([graph.tensors[index].name for index in crossing(graph, tensors)])
 
 
 def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
@@ -109,23 +176,6 @@ def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
     codes = tuple([reason.code for reason in reasons])
     hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
     return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
-
-
-def _partition_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
-    for run in runs:
-        compute = compute_of(run)
-        for subgraph in run.subgraphs:
-            graph = subgraph.graph
-            for number, subset in enumerate(subgraph.subsets):
-                operators = Counter([graph.nodes[index].op for index in subset.nodes])
-                yield (
-                    run.delegate.name, graph.index, number, "delegate" if subset.is_delegated else CPU, tuple(subset.nodes),
-                    ", ".join([f"{op} {count}" for op, count in operators.most_common()]),
-                    tuple([graph.tensors[index].name for index in crossing(graph, subset.inputs)]),
-                    tuple([graph.tensors[index].name for index in crossing(graph, subset.outputs)]),
-                    border_bytes(graph, subset.inputs), border_bytes(graph, subset.outputs),
-                    compute.of(graph.index, subset.nodes),
-                )  # fmt: skip
 
 
 def _on_cpu_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....foundation.documents import schema_of
 from ....foundation.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
@@ -21,8 +22,6 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ...driver import StageSignature
 from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
-
-SCHEMA = "delegate-sim/devices/1"
 
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
@@ -114,7 +113,7 @@ def read_devices(path: str) -> DevicesProfile:
 
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
-    entry.take("schema", schema(SCHEMA), is_required=True)
+    entry.take("schema", schema(schema_of("devices")), is_required=True)
     devices = tuple([_device(device) for device in entry.entries("devices")])
     entry.finish()
     names: set[str] = set()

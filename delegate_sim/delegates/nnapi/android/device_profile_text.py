@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ....foundation.documents import schema_of
 from ....graph.partition import Subset
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType
@@ -15,7 +16,7 @@ from ...profile_file import toml_string, toml_strings
 from ..lowering.partition import node_of
 from ..options import device_level
 from ..partitions import Partitions
-from .device_profile import RELAXED_SCALAR, RELAXED_TENSOR, SCHEMA, input_signature
+from .device_profile import RELAXED_SCALAR, RELAXED_TENSOR, input_signature
 
 _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
@@ -52,7 +53,7 @@ def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) ->
         "# The NNAPI devices that a log with debug.nn.vlog shows; written by 'delegate-sim reconcile --learn'.",
         "# Costs are not measured. With these costs, NNAPI chooses the same devices as in the log. Logs do not show feature "
         "levels.",
-        f"schema = {toml_string(SCHEMA)}",
+        f"schema = {toml_string(schema_of('devices'))}",
     ]
     for device in devices:
         lines += ["", "[[devices]]", f"name = {toml_string(device.name)}", f"feature_level = {device_level(options)}"]

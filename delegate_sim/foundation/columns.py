@@ -1,0 +1,107 @@
+"""The columns of results. A result declares its columns once, and all formats are written from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+TEXT, INTEGER, NUMBER = "text", "integer", "number"
+_JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One value of a result. Any value may be absent.
+
+    ``key`` is the key in JSON and the name of the column in tables and files. ``noun`` names the value in text, in the singular.
+    ``better`` is 1 if a larger value is better, -1 if a smaller value is better, and 0 if neither is better.
+    """
+
+    key: str
+    type: str = TEXT
+    meaning: str = ""
+    noun: str = ""
+    unit: str = ""
+    caption: str = ""
+    """The title on the report page, if it differs from the title in text."""
+    better: int = 0
+    since: str = ""
+    """The first version of delegate-sim with the column. Baselines of earlier versions lack the column. Empty for 1.0."""
+    digits: int | None = None
+    """The number of decimal places in JSON and CSV, or None if numbers are not rounded."""
+    source: str | Callable[[Any], Any] = ""
+    """The path of attributes from the result to the value, or a function of the result. The default is the attribute ``key``."""
+
+    def rounded(self, result: Any) -> Any:
+        """Return the value of a result, rounded for JSON and CSV."""
+        value = self.of(result)
+        return value if value is None or self.digits is None else round(value, self.digits)
+
+    @property
+    def title(self) -> str:
+        """The name of the value in text."""
+        return f"{self.noun}s"
+
+    def of(self, result: Any) -> Any:
+        """Return the value of a result. The value is None if a part of the path is None."""
+        source = self.source or self.key
+        if not isinstance(source, str):
+            return source(result)
+        for name in source.split("."):
+            result = None if result is None else getattr(result, name)
+        return result
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the column's values."""
+        schema: dict[str, Any] = {"description": f"{self.meaning[:1].upper()}{self.meaning[1:]}."} if self.meaning else {}
+        schema["type"] = _JSON_TYPES[self.type]
+        return schema if self.type == TEXT else {**schema, "minimum": 0}
+
+
+def within(path: str, columns: Iterable[Column], prefix: str = "") -> tuple[Column, ...]:
+    """Return columns of a part of a result as columns of the result. ``prefix`` is put before the keys."""
+    return tuple([replace(column, key=prefix + column.key, source=_within(path, column)) for column in columns])
+
+
+def _within(path: str, column: Column) -> str | Callable[[Any], Any]:
+    source = column.source or column.key
+    if isinstance(source, str):
+        return f"{path}.{source}"
+    part = Column(path)
+
+    def of_part(result: Any) -> Any:
+        return None if part.of(result) is None else source(part.of(result))
+
+    return of_part
+
+
+def renamed(column: Column, key: str) -> Column:
+    """Return the column with another key. Some formats have another key for historical reasons."""
+    return replace(column, key=key, source=column.source or column.key)
+
+
+def attributes(*keys: str) -> tuple[Column, ...]:
+    """Return columns of text that are attributes of a result."""
+    return tuple(map(Column, keys))
+
+
+def keys(columns: Iterable[Column]) -> tuple[str, ...]:
+    """Return the keys of columns, which are the names in a header."""
+    return tuple([column.key for column in columns])
+
+
+def values(columns: Iterable[Column], result: Any) -> tuple[Any, ...]:
+    """Return the values of a result."""
+    return tuple([column.of(result) for column in columns])
+
+
+def entry(columns: Iterable[Column], result: Any) -> dict[str, Any]:
+    """Return the values of a result by key, as plain data."""
+    values = [(column.key, column.rounded(result)) for column in columns]
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in values}
+
+
+def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:
+    """Return columns by key."""
+    return {column.key: column for column in columns}
