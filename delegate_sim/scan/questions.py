@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
-from ..diagnosis.causes.alternative import RESULTS
+from ..diagnosis.causes.change import Assumed
+from ..diagnosis.causes.change_words import IF_TAKEN
 from ..errors import OptionError
 from ..foundation.files import open_input
 from ..releases.catalogue import parse_release
@@ -27,6 +28,15 @@ BEFORE = "before_"
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
 
+_RESULTS: tuple[str, ...] = (
+    f"; (does not help|helps only with {Assumed.OTHERS.value}|not simulated|{re.escape(IF_TAKEN)}): .*$",
+    "; not simulated$",
+    r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
+    r" \(not simulated: [^()]*\)",
+)
+"""Regular expressions that match the results in the advice of a table."""
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A predefined question."""
@@ -38,7 +48,7 @@ class Question:
 
 def without_results(column: str) -> str:
     """Return an SQL expression that removes model-specific parts from advice: results, input sizes and partitions."""
-    patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
+    patterns = [*[(pattern, "") for pattern in _RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
     for pattern, replacement in patterns:
         column = f"regexp_replace({column}, '{pattern}', '{replacement}', 'g')"
     return column
