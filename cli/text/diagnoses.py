@@ -11,7 +11,8 @@ from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
 from delegate_sim.diagnosis.advice.joint_fix import JointFix, joint_fix
 from delegate_sim.diagnosis.advice.plain_fix import PlainFix
-from delegate_sim.diagnosis.causes.alternative import result_words
+from delegate_sim.diagnosis.causes.change import ChangeKind
+from delegate_sim.diagnosis.causes.change_words import result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
 from delegate_sim.diagnosis.examiner import Cost
@@ -214,7 +215,8 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     changes: list[tuple[str, str]] = []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
-        changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if SPLIT_TAIL in cause.change else "")]
+        is_split = any(change.kind is ChangeKind.TO_APPLICATION for change in cause.advice.changes)
+        changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             is_simulated = any(alternative.helps for alternative in cause.alternatives)
             place = len(changes) if is_simulated or not cause.remedy.accepts else 0

@@ -84,6 +84,7 @@ def partition_limit(delegate: Delegate, found: int, limit: int) -> Reason:
         f"{found} partitions",
         f"at most {limit}",
         f"{raised}{merge}",
+        found,
     )
 
 

@@ -27,6 +27,7 @@ from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
+from .causes.change_words import change_entry
 from .examiner import Cost
 from .ranking import gain
 
@@ -244,7 +245,7 @@ def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, 
         "needed": cause.needed,
         "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
         "suggestion": {"code": cause.suggestion, "change": cause.change},
-        "alternatives": [alternative.to_dict() for alternative in cause.alternatives],
+        "alternatives": [change_entry(change) for change in cause.alternatives],
         "fix": None if fix is None else _fix_entry(fix),
         "multiply_adds": finding.multiply_adds,
         "alone": None if finding.alone is None else finding.alone.to_dict(),

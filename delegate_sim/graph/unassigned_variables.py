@@ -48,9 +48,12 @@ def unassigned_variables(model: Model) -> int:
 def no_weights(model: Model) -> str:
     """Return two sentences about a file without its weights, without a final period, or an empty string."""
     number = unassigned_variables(model)
-    if not number:
-        return ""
+    return no_weights_text(number) if number else ""
+
+
+def no_weights_text(variables: int) -> str:
+    """Return two sentences about a file with this number of unassigned variables, without a final period."""
     return (
-        f"This file was probably converted without its weights: it reads {counted(number, 'variable')} that no node of the file "
-        f"assigns. {_WITH_WEIGHTS}"
+        f"This file was probably converted without its weights: it reads {counted(variables, 'variable')} that no node of the "
+        f"file assigns. {_WITH_WEIGHTS}"
     )

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from .hints import by_reshape
+
 
 class Problem(Enum):
     """The subject of a refusal. The diagnosis groups causes by subject."""
@@ -152,7 +154,7 @@ RANK = Kind(
     "number of dimensions",
     "The operator supports only tensors of certain ranks.",
     "Add or fold dimensions with a RESHAPE before and after the operator.",
-    "add or fold dimensions with RESHAPE",
+    by_reshape("add or fold dimensions with RESHAPE"),
 )
 SHAPE = Kind(
     "shape",

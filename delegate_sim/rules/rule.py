@@ -32,10 +32,12 @@ class Reason(NamedTuple):
     found: str
     needed: str
     hint: str
+    partitions: int = 0
+    """The number of partitions in ``found``, if the reason is a limit on partitions."""
 
     def to_dict(self) -> dict[str, str]:
         """Return the fields as a dictionary, for JSON."""
-        return self._asdict()
+        return {name: getattr(self, name) for name in ("code", "kind", "message", "found", "needed", "hint")}
 
 
 @dataclass(frozen=True, slots=True)

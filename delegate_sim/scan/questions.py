@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
-from ..diagnosis.causes.alternative import RESULTS
+from ..diagnosis.causes.change import Assumed
+from ..diagnosis.causes.change_words import IF_TAKEN
 from ..errors import LimitError, OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING, TAKEN
@@ -26,6 +27,15 @@ BEFORE = "before_"
 """Prefix for the table names of an earlier scan."""
 
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
+
+
+_RESULTS: tuple[str, ...] = (
+    f"; (does not help|helps only with {Assumed.OTHERS.value}|not simulated|{re.escape(IF_TAKEN)}): .*$",
+    "; not simulated$",
+    r" \([\d,]+ of [\d,]+ nodes[^()]*\)",
+    r" \(not simulated: [^()]*\)",
+)
+"""Regular expressions that match the results in the advice of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ _LONGEST_ADVICE = 4096
 def without_results(column: str) -> str:
     """Return an SQL expression that removes model-specific parts from advice: results, input sizes and partitions."""
     column = f"left({column}, {_LONGEST_ADVICE})"  # bounds the memory for the results of the replacements
-    patterns = [*[(pattern, "") for pattern in RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
+    patterns = [*[(pattern, "") for pattern in _RESULTS], (r", such as .*\]: in ", ": in "), (r"=\d+ or more: ", ": ")]
     for pattern, replacement in patterns:
         column = f"regexp_replace({column}, '{pattern}', '{replacement}', 'g')"
     return column

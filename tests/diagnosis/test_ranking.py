@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from delegate_sim import load
 from delegate_sim.diagnosis import ranking
-from delegate_sim.diagnosis.causes.cause import Cause, Identity, Remedy
+from delegate_sim.diagnosis.causes.cause import Cause, Identity
+from delegate_sim.diagnosis.causes.change import Advice, Remedy
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import gain, rank
 from delegate_sim.graph.effort import Effort, Tries
@@ -24,7 +25,7 @@ from tests.support.models import chain_model
 
 
 def cause(name, problem=Problem.OPERATOR):
-    return Cause(Identity(problem, (name,)), name, (NodeKey(0, 0),), ((name, 1),), ("code",), "", "", "", "", Remedy())
+    return Cause(Identity(problem, (name,)), name, (NodeKey(0, 0),), ((name, 1),), ("code",), "", "", Advice("", ()), Remedy())
 
 
 @functools.cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from ...rules.hints import by_reshape
 from ...rules.kinds import Kind, Problem
 from .. import decision
 from ..decision import FailureWording
@@ -34,7 +35,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "From LiteRT 2.2.0 on, the kernel fails if an input or output has more than four. The runtime then undoes all "
             "delegation.",
             "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
-            "fold dimensions with RESHAPE",
+            by_reshape("fold dimensions with RESHAPE"),
             is_shared=True,
         ),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ...rules.hints import by_reshape
 from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
 
 KINDS = (
@@ -34,7 +35,7 @@ KINDS = (
     kinds.BROADCAST.reworded(
         meaning="The delegate broadcasts operands of different ranks only with a batch of 1, or from [b, c] to [b, h, w, c].",
         advice="Give both operands the same rank, with a RESHAPE or EXPAND_DIMS before the operator.",
-        hint="give both operands the same rank with RESHAPE",
+        hint=by_reshape("give both operands the same rank with RESHAPE"),
     ),
     kinds.ATTRIBUTE,
     kinds.ACTIVATION,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...graph.graph import NodeView
+from ...rules.hints import in_code
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE
 from ...rules.number_sets import counted
 from ...rules.operands import operand
@@ -57,15 +58,15 @@ ONE_HOT = case(
             operand_count(4, 1).from_release("litert-2.1.6"),
         ),
     ),
-    *saying(_ONE_HOT_SAYS, (typed(operand(0, "index tensor"), INT32, hint="use INT32 indices"), ONE_HOT_AXIS)),
+    *saying(_ONE_HOT_SAYS, (typed(operand(0, "index tensor"), INT32, hint=in_code("use INT32 indices")), ONE_HOT_AXIS)),
     check(SHAPE, "indices of size 1 in all dimensions except batch and channels", _one_hot_dimension).saying(
         _say_one_hot_dimension
     ),
     *saying(
         _ONE_HOT_SAYS,
         (
-            typed(operand(2, "on value"), ("FLOAT32",), hint="use FLOAT32 values"),
-            typed(operand(3, "off value"), ("FLOAT32",), hint="use FLOAT32 values"),
+            typed(operand(2, "on value"), ("FLOAT32",), hint=in_code("use FLOAT32 values")),
+            typed(operand(3, "off value"), ("FLOAT32",), hint=in_code("use FLOAT32 values")),
             check(CONSTANT, "constant scalars as on value and off value", _one_hot_values),
         ),
     ),

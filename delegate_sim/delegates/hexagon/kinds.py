@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ...rules.hints import by_reshape
 
 OPERATOR = kinds.OPERATOR.reworded(
     meaning="The delegate has no layer for this operator. It also leaves SUM to the CPU, because the DSP's results are not exact "
@@ -21,7 +22,7 @@ KINDS = (
         title="more than four dimensions",
         meaning="Operands, constants and results may have at most four dimensions.",
         advice="Fold dimensions with a RESHAPE before the operator, and restore them after it.",
-        hint="fold dimensions with RESHAPE",
+        hint=by_reshape("fold dimensions with RESHAPE"),
     ),
     VERSION,
     kinds.OPERAND_COUNT.reworded(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ...rules.hints import in_code
 from ...rules.kinds import Kind, Problem
 
 UNSUPPORTED_INPUT_TYPE = "kUnsupportedInputType"
@@ -56,7 +57,7 @@ RESTRICTED_SCALES = Kind(
     "scales of a quantized convolution",
     "Before NNAPI 1.2, input scale * weight scale must be less than the output scale.",
     "Widen the output's range when quantizing, or use NNAPI 1.2.",
-    "widen the output's range, or use NNAPI 1.2",
+    in_code("widen the output's range, or use NNAPI 1.2"),
     native="kNotRestrictedScaleCompliant",
 )
 FILTER_AREA = Kind(

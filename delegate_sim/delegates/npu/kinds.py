@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
+from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Kind, Problem
 
 OPERATOR = kinds.OPERATOR.reworded(
@@ -82,7 +83,7 @@ TENSOR_RANK = _loader_kind(
     "more dimensions than LiteRT's loader supports",
     "The loader fails if a tensor has more than 8 dimensions.",
     "Fold dimensions with a RESHAPE.",
-    "fold dimensions with RESHAPE",
+    by_reshape("fold dimensions with RESHAPE"),
 )
 CHANNELS = _loader_kind(
     "channel-quantization",
@@ -90,7 +91,7 @@ CHANNELS = _loader_kind(
     "different numbers of scales and zero points",
     "The loader fails if a tensor quantized per channel does not have one zero point for each scale.",
     "Write one zero point for each scale.",
-    "write one zero point for each scale",
+    in_code("write one zero point for each scale"),
 )
 VARIABLE = _loader_kind(
     "variable-tensor",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Problem, shared_kind
 from .. import decision
 from ..decision import FailureWording
@@ -30,7 +31,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "tensor of more than six dimensions",
             "Not all rules check the number of dimensions, but XNNPACK's tensors have at most six dimensions.",
             "Fold dimensions with a RESHAPE before the operator, and restore them after it.",
-            "fold dimensions with RESHAPE",
+            by_reshape("fold dimensions with RESHAPE"),
         ),
     ),
     "xnnpack-kernel-mixed-types": FailureWording(
@@ -43,7 +44,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "example, if the 8-bit weights of a convolution are quantized per channel, the bias must be quantized per "
             "channel too.",
             "Quantize the weights and the bias in the same way, and give all float operands and results the same type.",
-            "give operands, weights, bias and result types that XNNPACK can combine",
+            in_code("give operands, weights, bias and result types that XNNPACK can combine"),
         ),
     ),
     "xnnpack-kernel-rescaling": FailureWording(
@@ -56,7 +57,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "The rules do not check this for all operators.",
             "Quantize the model with a converter that gives input and output the same scale and zero point, such as "
             "TensorFlow's converter. Or put a QUANTIZE after the operator.",
-            "give input and output the same scale and zero point",
+            in_code("give input and output the same scale and zero point"),
         ),
     ),
     "xnnpack-kernel-zero-point": FailureWording(
@@ -90,7 +91,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "block size that does not divide the input channels",
             "If weights are quantized in blocks, the block size must divide the number of input channels.",
             "Choose a block size that divides the input channels.",
-            "choose a block size that divides the input channels",
+            in_code("choose a block size that divides the input channels"),
         ),
     ),
     "xnnpack-kernel-permutation": FailureWording(

@@ -13,7 +13,7 @@ from ...graph.effort import Effort
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...runtime.target import Target
-from ..causes.alternative import result_words
+from ..causes.change_words import result_words
 from ..examiner import Cost
 from .fix_passes import cost_of
 

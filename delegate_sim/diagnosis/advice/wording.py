@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
-from ...graph.unassigned_variables import no_weights
+from ...graph.unassigned_variables import unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
@@ -21,13 +21,14 @@ from ...runtime.model_loading import first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
-from ..causes.cause import Identity, Remedy
+from ..causes.cause import Identity
+from ..causes.change import Advice, Change, ChangeKind, Remedy
+from ..causes.change_words import sizes_text
 from ..causes.conversion_causes import form
-from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
+from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
-from .alternatives import CONVERSION_WORDS, FULLY_QUANTIZED, INSTEAD_OF_OPTIONS, SUPPORTED_BY, TAKE_NODES, WRITTEN_AS
-from .change_kinds import OF_RUNTIME, SUGGESTION_FOR, SUGGESTIONS
+from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewrite
 from .other_delegates import Others
 from .surroundings import Surroundings
@@ -35,11 +36,6 @@ from .surroundings import Surroundings
 _FINDINGS_TOLD = 3
 _NODES_TOLD = 10
 _INPUTS_TOLD = 3
-
-_HOW_FIXED = (
-    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
-    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
-)
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -57,27 +53,8 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 
 _REGISTER = "register-operator"
 
-_UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
-_UNROLLED = (
-    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
-    f"its body as a separate model; {_UNKNOWN}"
-)
-_CONTROL_FLOW_CHANGES: Mapping[str, str] = MappingProxyType(
-    {
-        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or let the application run the "
-        f"branches as separate models; {_UNKNOWN}",
-    }
-)
-"""Instructions for replacing operators that run subgraphs. No simulation shows the result."""
-
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
-
-_FIXED_IN_FILE = (
-    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
-    "a new conversion removes"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,190 +173,181 @@ class Wording:
             "operator share the version in the file"
         )
 
-    def suggestion(self) -> tuple[str, str]:
-        """Return the code of the suggestion, and the instructions for this cause."""
+    def advice(self) -> Advice:
+        """Return what to change for this cause."""
         problem, subject = self.identity
         code = SUGGESTION_FOR[problem]
-        general = SUGGESTIONS[code].change
-        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (warning := no_weights(self.model)):
-            return "change-converter-setting", f"{warning[0].lower()}{warning[1:]}"
+        general = Change(ChangeKind.GENERAL, (code,))
+        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (variables := unassigned_variables(self.model)):
+            return Advice("change-converter-setting", (Change(ChangeKind.KEEP_WEIGHTS, (variables,)),))
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return code, f"{self._fixed_inputs()}. {_FIXED_IN_FILE}"
+                return Advice(code, (self._fixed_inputs(is_loop=False),))
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return code, self._known_shapes()
+                return Advice(code, (Change(ChangeKind.FIX_SHAPES, (_sizes(self._inputs()),)),))
             case Problem.DYNAMIC_SHAPE if op := self._chooser():
-                return code, CHOOSING[op]
+                return Advice(code, (Change(ChangeKind.KEEP_SIZE, (op,)),))
             case Problem.DYNAMIC_SHAPE:
-                return code, "; ".join([hint for hint in (self.cases[0].reason.hint, general) if hint])
+                return Advice(code, (*_hints(self.cases[:1]), general))
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return code, CONVERSION_WORDS[self.remedy.conversion].change
+                return Advice(code, (Change(ChangeKind.CONVERT, (self.remedy.conversion,)),))
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and (options := self._options()):
-                own = self._rewrites()
-                instead = "; ".join(own) or INSTEAD_OF_OPTIONS[problem]
-                return SUGGESTION_FOR[Problem.OPERATOR] if own else code, f"{instead}; {self._devices()}{TAKE_NODES}{options}"
-            case Problem.TARGET_LEVEL | Problem.LIMIT if options := self._options():
-                # A plugin that fails as a whole takes no operators at any feature level.
-                fails = self.last.run.delegate.is_plugin and self.cases[0].reason.hint
-                lifted = " (no limit)" if problem is Problem.LIMIT and options.endswith("=0") else ""
-                return code, f"{options}{lifted}{self._bound()}: {fails or general}"
+            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.identity.subject:
+                rewrites = self._rewrites()
+                instead = rewrites or Change(ChangeKind.WITHOUT_OPTIONS, (problem,))
+                return Advice(SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code, (instead, self._devices()))
+            case Problem.TARGET_LEVEL | Problem.LIMIT if self.identity.subject:
+                return Advice(code, (self._changed_options(general),))
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
-                return code, self.cases[0].reason.hint or general
+                return Advice(code, _hints(self.cases[:1]) or (general,))
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
             case Problem.RELEASE:
-                return code, self._release()
+                return self._release(code)
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                return _REGISTER, SUGGESTIONS[_REGISTER].change
+                return Advice(_REGISTER, (Change(ChangeKind.GENERAL, (_REGISTER,)),))
             case Problem.MODEL:
-                return code, general if subject[0] == CPU_KERNEL_NOT_PREPARED.name else self.cases[0].reason.hint or general
-        return code, "; ".join(dict.fromkeys([case.reason.hint for case in self.cases if case.reason.hint])) or general
+                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
+                return Advice(code, (() if is_general else _hints(self.cases[:1])) or (general,))
+        return Advice(code, _hints(self.cases) or (general,))
+
+    def _changed_options(self, general: Change) -> Change:
+        # A plugin that fails as a whole takes no operators at any feature level.
+        hints = _hints(self.cases[:1]) if self.last.run.delegate.is_plugin else ()
+        values = [value for _, value in self._option_values()]
+        is_lifted = self.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
+        return Change(ChangeKind.OPTIONS, (self._options(), is_lifted, self._bound(), *(hints or (general,))))
 
     def _options(self) -> str:
         """Return the options that remove the cause, in the form of the command line."""
-        delegate = self.last.run.delegate
-        limits = delegate.limits
-        texts = []
+        declared = self.last.run.delegate.options
+        return " ".join([as_typed(declared, name, value) for name, value in self._option_values()])
+
+    def _option_values(self) -> list[tuple[str, str]]:
+        """Return the names and values of the options that remove the cause."""
+        limits = self.last.run.delegate.limits
+        values = []
         for name, _, value in [option.partition("=") for option in self.identity.subject]:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
                 partitions = limited_partitions([case.reason for case in self.cases])
             # Some delegates have no value for "no limit", so the option is the number of partitions.
-            text = f"{partitions} or more" if partitions < limits.unlimited else value
-            texts.append(as_typed(delegate.options, name, text))
-        return " ".join(texts)
+            values.append((name, f"{partitions} or more" if partitions < limits.unlimited else value))
+        return values
 
-    def _bound(self) -> str:
-        """Return a phrase with the largest safe limit on partitions. The phrase is empty if the limit is lifted."""
+    def _bound(self) -> int | None:
+        """Return the largest safe limit on partitions, or None if the limit is lifted."""
         limits = self.last.run.delegate.limits
-        raised = self.remedy.options.get(limits.option, limits.unlimited)
-        return "" if raised == limits.unlimited else f" but not more, because with {raised + 1} the delegate rejects the model"
+        raised: int = self.remedy.options.get(limits.option, limits.unlimited)
+        return None if raised == limits.unlimited else raised
 
-    def _fixed_inputs(self) -> str:
+    def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
-        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
-        return f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}"
+        return Change(ChangeKind.FIX_INPUTS, (_sizes(inputs), only_batch, is_loop))
 
     def _chooser(self) -> str:
         """Return the operator that selects elements by value, or an empty string.
 
         Values decide the size of the operator's result.
         """
-        for place in self.identity.subject:
-            subgraph, _, node = place.partition(":")
-            if subgraph.isdecimal() and node.isdecimal():
-                op = self._view(NodeKey(int(subgraph), int(node))).op
-                return op if op in CHOOSING else ""
-        return ""
+        if self.remedy.sized_by is None:
+            return ""
+        op = self._view(self.remedy.sized_by).op
+        return op if op in CHOOSING else ""
 
-    def _known_shapes(self) -> str:
+    def _inputs(self) -> list[Tensor]:
         first = self.model.subgraphs[0]
-        inputs = [first.tensors[index] for index in first.inputs if index >= 0]
-        return (
-            f"convert again with inputs of fixed sizes, such as {_sizes(inputs)}, because an older converter may have written "
-            f"these nodes for unknown sizes: {_HOW_FIXED}"
-        )
+        return [first.tensors[index] for index in first.inputs if index >= 0]
 
     def _not_loaded(self) -> str:
         """Return the first operator or type that the release cannot load.
 
         The text also has the number of further operators and types.
         """
-        first, _, _ = self.cases[0].reason.message.partition("; ")
-        more = len(load_on(self.model, self.first.run.release).reasons) - 1
-        return f"{first}, and {more:,} more" if more > 0 else first
+        reasons = load_on(self.model, self.first.run.release).reasons
+        return f"{reasons[0]}, and {len(reasons) - 1:,} more" if len(reasons) > 1 else reasons[0]
 
-    def _release(self) -> str:
-        """Return instructions for loading the model.
-
-        They name other releases, the registration of operators, and features to avoid in the conversion.
-        """
+    def _release(self, code: str) -> Advice:
+        """Return advice for loading the model: other releases, the registration of operators, and features to avoid."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
-        ways = [f"use {releases} (see 'delegate-sim releases')"] if releases else []
+        changes = [Change(ChangeKind.RELEASES, (releases,))] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            ways.append("register the operator in the application (--assume-ops-registered)")
+            changes.append(Change(ChangeKind.REGISTER))
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
             cause = version_cause(self._view(NodeKey(*place)), highest)
-            ways += [FEATURES[feature.code].advice for feature in cause.features]
-        return "; or ".join(ways) or SUGGESTIONS["other-release"].change
+            changes += [Change(ChangeKind.FEATURE, (feature.code, False)) for feature in cause.features]
+        return Advice(code, tuple(changes) or (Change(ChangeKind.GENERAL, ("other-release",)),), are_alternatives=True)
 
-    def _version(self) -> tuple[str, str]:
+    def _version(self) -> Advice:
         subject = self.identity.subject
         if all(code in FEATURES for code in subject):
-            return "change-converter-setting", "; ".join([FEATURES[code].advice for code in subject])
+            changes = tuple([Change(ChangeKind.FEATURE, (code, False)) for code in subject])
+            return Advice("change-converter-setting", changes)
         versions = set(self.remedy.node_versions.values())
         if versions and min(versions) > int(subject[-1]):
             code = "raise-version"
         else:
             code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
-        return code, SUGGESTIONS[code].change
+        return _general(code)
 
-    def _operator(self, code: str) -> tuple[str, str]:
+    def _operator(self, code: str) -> Advice:
         match self.identity.subject:
             case ("compiled", _):
-                return "analyse-source", SUGGESTIONS["analyse-source"].change
+                return _general("analyse-source")
             case ("compile",):
-                return "compile-model", self._compilation()
+                return Advice("compile-model", (self._compilation(),))
             case ("flex",):
-                return "avoid-flex", SUGGESTIONS["avoid-flex"].change
+                return _general("avoid-flex")
             case ("lists",) if open_inputs(self.model):
-                return "unroll-control-flow", f"{self._fixed_inputs()}. At the same time, {_UNROLLED}"
+                return Advice("unroll-control-flow", (self._fixed_inputs(is_loop=True),))
             case ("lists",):
-                return "unroll-control-flow", _UNROLLED
+                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, ("",)),))
             case ("text",) if self._is_all_text():
-                return "leave-on-cpu", "the model only processes text, which delegates do not support: run it without a delegate"
+                return Advice("leave-on-cpu", (Change(ChangeKind.LEAVE_TEXT),))
             case ("text",):
-                return (
-                    "leave-to-application",
-                    "process text (such as splitting and looking up words) in the application, and pass numbers to the model",
-                )
+                return Advice("leave-to-application", (Change(ChangeKind.TEXT_TO_APPLICATION),))
             case ("control-flow", op):
-                return "unroll-control-flow", _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
+                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, (op,)),))
             case ("application", op):
-                return "leave-to-application", IN_APPLICATION[op]
-        own = self._rewrites()
-        if not own and self._is_at_an_end(self._views().values()):
-            return "leave-on-cpu", SUGGESTIONS["leave-on-cpu"].change
+                return Advice("leave-to-application", (Change(ChangeKind.TO_APPLICATION, (op,)),))
+        rewrites = self._rewrites()
+        if rewrites is None and self._is_at_an_end(self._views().values()):
+            return _general("leave-on-cpu")
         others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
-        return code, "; ".join([*(own or [SUGGESTIONS[code].change]), *others])
+        return Advice(code, (rewrites or Change(ChangeKind.GENERAL, (code,)), *others))
 
     def _views(self) -> dict[str, NodeView]:
         """Return the first node of each operator."""
         return {case.op: self._view(case.key) for case in reversed(self.cases)}
 
-    def _rewrites(self) -> list[str]:
+    def _rewrites(self) -> Change | None:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
         rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.operators if op in views]
-        return [f"{op} {WRITTEN_AS} {words}" for op, words in rewrites if words]
+        known = tuple([(op, words) for op, words in rewrites if words])
+        return Change(ChangeKind.WRITE_AS, known) if known else None
 
-    def _devices(self) -> str:
-        """Describe the devices that have the feature level of the remedy."""
+    def _devices(self) -> Change:
+        """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
         release = "" if platform is None else self.remedy.options.get(platform.option, "")
-        if platform is None or not release:
-            return "devices with a higher feature level"
-        return f"devices with {platform.key.capitalize()} {release} or later"
+        name = "" if platform is None else platform.key.capitalize()
+        return Change(ChangeKind.OPTIONS_OF_DEVICES, (name, release, self._options()))
 
-    def _compilation(self) -> str:
-        """Return instructions for nodes that run on the delegate only after they are compiled.
+    def _compilation(self) -> Change:
+        """Return the change for nodes that run on the delegate only after they are compiled.
 
         The result of a compilation is not simulated.
         """
-        compiler = self.last.run.delegate.compiler
-        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
-        if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
-            return f"{compiler} left these nodes to the CPU: {table}, which says why"
-        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
-        return f"{first}compile the model with {compiler}, which is not simulated ({table})"
+        is_compiled = any(subgraph.delegated for subgraph in self.first.run.subgraphs)
+        return Change(ChangeKind.COMPILE, (self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
 
     def _view(self, key: NodeKey) -> NodeView:
         graph = file_graphs(self.model)[key.subgraph]
@@ -391,21 +359,30 @@ class Wording:
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
-    def _other_delegates(self) -> Iterator[str]:
-        """Yield a text that names the other delegates that take all nodes of the cause."""
+    def _other_delegates(self) -> Iterator[Change]:
+        """Yield a note that names the other delegates that take all nodes of the cause."""
         if self.others is not None:
-            names = list(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+            names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
             if names:
-                yield f"{SUPPORTED_BY} {self._ops}: {', '.join(names)}"
+                yield Change(ChangeKind.OTHER_DELEGATES, (self._ops, names))
 
 
 def limited_partitions(reasons: Iterable[Reason]) -> int:
     """Return how many partitions the delegate would have without a limit. The ``reasons`` of the limit contain this number."""
-    return max([int(reason.found.split()[0]) for reason in reasons])
+    return max([reason.partitions for reason in reasons])
+
+
+def _general(code: str) -> Advice:
+    return Advice(code, (Change(ChangeKind.GENERAL, (code,)),))
+
+
+def _hints(cases: Sequence[RefusedCase]) -> tuple[Change, ...]:
+    """Return the different hints of the cases."""
+    return tuple([Change(ChangeKind.HINT, (hint,)) for hint in dict.fromkeys([case.reason.hint for case in cases]) if hint])
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:
-    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in tensors[:_INPUTS_TOLD]])
+    return sizes_text([(tensor.name, tensor.shape) for tensor in tensors])
 
 
 def _named_inputs(tensors: Sequence[Tensor]) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
-from ...releases.catalogue import Release
 from ...rules.kinds import Problem
-from .alternative import Alternative
+from .change import Advice, Change, Remedy
+from .change_words import advice_text
 
 
 class Identity(NamedTuple):
@@ -29,32 +29,8 @@ LISTS = Identity(Problem.OPERATOR, ("lists",))
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """The hypothetical changes that fix a cause in a simulation.
-
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields change versions
-    of nodes, options of the delegate, or fields of ``HypotheticalChanges``.
-    """
-
-    accepts: bool = False
-    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fixed_inputs: bool = False
-    fixed_shapes: bool = False
-    conversion: str = ""
-    release: Release | None = None
-    assume_ops_registered: bool = False
-    repaired_nodes: frozenset[NodeKey] = frozenset()
-    removed_nodes: frozenset[NodeKey] = frozenset()
-    float_nodes: frozenset[NodeKey] = frozenset()
-    inlined_nodes: frozenset[NodeKey] = frozenset()
-    ended: str = ""
-    """The code of a refusal of the whole model that the simulation ignores; otherwise empty."""
-
-
-@dataclass(frozen=True, slots=True)
 class Cause:
-    """One reason that keeps nodes on the CPU. ``suggestion`` is a key of ``SUGGESTIONS``. ``change`` has the instructions."""
+    """One reason that keeps nodes on the CPU. ``advice`` says what to change, and ``remedy`` simulates the first change."""
 
     identity: Identity
     title: str
@@ -65,14 +41,23 @@ class Cause:
     """The codes of the refusals."""
     found: str
     needed: str
-    suggestion: str
-    change: str
+    advice: Advice
     remedy: Remedy
-    alternatives: tuple[Alternative, ...] = ()
-    """The changes in ``change`` that can be simulated, with their results. ``remedy`` simulates the first change.
 
-    Empty if ``change`` has only one change, or a change that cannot be simulated.
-    """
+    @property
+    def suggestion(self) -> str:
+        """The code of the change: a key of ``SUGGESTIONS``."""
+        return self.advice.code
+
+    @property
+    def change(self) -> str:
+        """The instructions, as text."""
+        return advice_text(self.advice)
+
+    @property
+    def alternatives(self) -> tuple[Change, ...]:
+        """The changes that were simulated in place of each other, with their results."""
+        return self.advice.tried
 
     @property
     def name(self) -> str:
@@ -82,13 +67,14 @@ class Cause:
     @property
     def label(self) -> str:
         """The cause's name in text. For a limit, the name leaves out the value, because the advice may name another value."""
-        is_limit = self.identity.problem is Problem.LIMIT
-        return self.name.partition("=")[0] if is_limit else self.name
+        if self.identity.problem is Problem.LIMIT and self.remedy.options:
+            return ":".join([self.identity.problem.value, next(iter(self.remedy.options))])
+        return self.name
 
     @property
     def has_no_known_change(self) -> bool:
-        """True if all alternatives were simulated, and no alternative helps."""
-        known = [alternative.cost is not None and not alternative.helps for alternative in self.alternatives]
+        """True if all changes that were tried have a known result, and no change helps."""
+        known = [change.cost is not None and not change.helps for change in self.alternatives]
         return bool(known) and all(known)
 
     @property

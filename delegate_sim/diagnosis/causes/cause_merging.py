@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ...rules.kinds import Problem
 from .cause import Blockers, Cause
+from .change import Advice, ChangeKind
 
 _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
@@ -29,22 +30,25 @@ def joined(blockers: Blockers) -> Blockers:
         del causes[version.identity]
         remedy = replace(host.remedy, node_versions={**host.node_versions, **version.node_versions})
         codes = tuple(dict.fromkeys([*host.codes, *version.codes]))
-        causes[host.identity] = replace(host, codes=codes, remedy=remedy, change=_change(host, version))
+        causes[host.identity] = replace(host, codes=codes, remedy=remedy, advice=_advice(host, version))
     causes_of = {key: frozenset([cause for cause in own if cause in causes]) for key, own in blockers.causes_of.items()}
     return replace(blockers, causes=tuple(causes.values()), causes_of=causes_of)
 
 
-def _change(host: Cause, version: Cause) -> str:
-    """Return the instructions of a merged cause.
+def _advice(host: Cause, version: Cause) -> Advice:
+    """Return the advice of a merged cause.
 
-    The instructions of ``version`` are more specific than the instructions of ``host``, but may not cover all nodes of
-    ``host``.
+    The advice of ``version`` is more specific than the advice of ``host``, but may not cover all nodes of ``host``.
     """
-    if version.identity.subject[-1].isdecimal() or version.change == host.change:
-        return host.change
+    if version.identity.subject[-1].isdecimal():
+        return host.advice
     if set(version.nodes) == set(host.nodes):
-        return version.change
-    return f"{host.change}; {version.change[0].lower()}{version.change[1:]}"
+        return replace(host.advice, changes=version.advice.changes)
+    added = [
+        replace(change, parameters=(change.parameters[0], True)) if change.kind is ChangeKind.FEATURE else change
+        for change in version.advice.changes
+    ]
+    return replace(host.advice, changes=(*host.advice.changes, *added))
 
 
 def _raised_by(cause: Cause) -> Problem | None:

@@ -15,14 +15,15 @@ from ...model.model import Model
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
 from ...runtime.interpreter import Refusal
-from ..advice.alternatives import with_results
 from ..advice.other_delegates import Others
+from ..advice.simulated_changes import with_results
 from ..advice.surroundings import Surroundings
 from ..advice.wording import RefusedCase, Wording, limited_partitions
 from ..examiner import Examined, RefusedNode
 from . import conversion_causes as roots
-from .cause import Blockers, Cause, Identity, Remedy
+from .cause import Blockers, Cause, Identity
 from .cause_merging import joined
+from .change import Remedy
 from .conversion_causes import Simulate
 from .refusal_subjects import reason_of, subject_of, told_options, types_of
 from .undelegatable_nodes import special_subject, text_nodes
@@ -324,7 +325,7 @@ class _Finder:
             self.base = replace(self.base, repaired_nodes=self.base.repaired_nodes | {origin})
         else:
             identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
-            self.remedies[identity] = Remedy(fixed_shapes=True)
+            self.remedies[identity] = Remedy(fixed_shapes=True, sized_by=origin)
         self.whole.add(identity)
         self._note_all(identity, now.on_cpu(), reason)
         return identity
@@ -511,7 +512,6 @@ class _Finder:
         operators = tuple(Counter({case.key: case.op for case in cases}.values()).most_common())
         remedy = self._remedy(identity)
         wording = Wording(self.model, self.first, self.last, surroundings, identity, operators, cases, remedy, self.others)
-        suggestion, change = wording.suggestion()
         return Cause(
             identity,
             wording.title(),
@@ -520,8 +520,7 @@ class _Finder:
             tuple(dict.fromkeys([case.reason.code for case in cases])),
             wording.found(self.demanding.get(identity, set())),
             cases[0].reason.needed,
-            suggestion,
-            change,
+            wording.advice(),
             remedy,
         )
 

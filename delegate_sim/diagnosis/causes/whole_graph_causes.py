@@ -26,7 +26,8 @@ from ...runtime.interpreter import Refusal, Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined
-from .cause import Identity, Remedy
+from .cause import Identity
+from .change import Remedy
 from .undelegatable_nodes import CONTROL_FLOW, special_subject
 
 _NEEDED: Mapping[str, str] = MappingProxyType(

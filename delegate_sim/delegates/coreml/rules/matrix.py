@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import SHAPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, option, typed, where, where_given
@@ -37,8 +38,10 @@ RULES = {
             SHAPE,
             "one row of input",
             _several_rows,
-            "run with a batch of 1; for a sequence, use RESHAPE to [1, length, 1, channels], CONV_2D with 1x1 filters and a "
-            "second RESHAPE, and set coreml_version to 2",
+            by_reshape(
+                "run with a batch of 1; for a sequence, use RESHAPE to [1, length, 1, channels], CONV_2D with 1x1 filters and a "
+                "second RESHAPE, and set coreml_version to 2"
+            ),
         ),
         *where_given(_BIAS, typed(_BIAS, FLOAT_TYPES), constant(_BIAS)),
         *where(_has_no_missing_bias, "unless the bias is omitted (operand -1)", NO_SIGN_BIT),

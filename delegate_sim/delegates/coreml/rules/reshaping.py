@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import RANK, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, check_for_target, constant, where_given
@@ -45,7 +46,7 @@ RULES = {
         *where_given(
             _SHAPE,
             constant(_SHAPE),
-            check(TENSOR_TYPE, "an INT32 shape of rank 1", _shape_type, "store the shape as an INT32 vector"),
+            check(TENSOR_TYPE, "an INT32 shape of rank 1", _shape_type, in_code("store the shape as an INT32 vector")),
             check(RANK, "a new shape of 3 or 4 dimensions", _rank_in_operand),
         ),
         source=(builder("reshape_op_builder.cc", "IsReshapeOpSupported"),),

@@ -19,6 +19,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers
 from ....rules.each_tensor import TensorDemand, inputs, of_tensors, outputs
+from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
 from ....rules.number_sets import at_least, listed
 from ....rules.operands import INPUT, Operand
@@ -59,7 +60,7 @@ def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, .
         RANK,
         f"{side} of rank at most 4",
         lambda tensor: _if(len(tensor.shape) > 4, f"has rank {len(tensor.shape)}"),
-        "fold dimensions with RESHAPE",
+        by_reshape("fold dimensions with RESHAPE"),
     )
     return (*(() if strings else (static,)), *(() if scalars else (no_scalar,)), rank)
 

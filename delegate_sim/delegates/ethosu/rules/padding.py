@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import SHAPE
 from ....rules.number_sets import exactly
 from ....rules.operands import operand
@@ -36,7 +37,7 @@ _CHECKS = upstream(
     operand_count(inputs=exactly(2)),
     constant(_PADDINGS),
     typed(_PADDINGS, ("INT32", "INT64")),
-    check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _other_shape, "add dimensions with RESHAPE"),
+    check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _other_shape, by_reshape("add dimensions with RESHAPE")),
     check(SHAPE, "an output as large as the padded input", _other_output),
 )
 

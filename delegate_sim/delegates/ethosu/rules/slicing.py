@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, SHAPE
 from ....rules.number_sets import exactly
 from ....rules.operands import operand
@@ -39,7 +40,12 @@ _STRIDED = upstream(
     constant(_STRIDES),
     unset("offset"),
     option("ellipsis_mask", 0, hint="slice without an ellipsis"),
-    check(ATTRIBUTE, "at most one of new_axis_mask and shrink_axis_mask", _both_masks, "add and remove dimensions with RESHAPE"),
+    check(
+        ATTRIBUTE,
+        "at most one of new_axis_mask and shrink_axis_mask",
+        _both_masks,
+        by_reshape("add and remove dimensions with RESHAPE"),
+    ),
     check(SHAPE, "an input without a dimension of size 0", _no_elements),
     check(OPERAND_VALUE, "strides of 1", _other_stride, "slice with strides of 1"),
 )

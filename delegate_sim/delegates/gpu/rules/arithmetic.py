@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
 from ....rules.number_sets import counted
 from ....rules.operands import operand, result
@@ -84,14 +85,14 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
         f"a {value.name} that is not a constant of rank 2",
         lambda node: is_matrix(node, is_constant=True),
         f"{value.name} of rank 2 and constant",
-        "give the operand another rank with RESHAPE",
+        by_reshape("give the operand another rank with RESHAPE"),
     )
     runtime_matrix = refused_if(
         SHAPE,
         f"a constant {value.name} if its rank is 2",
         lambda node: is_matrix(node, is_constant=False),
         f"{value.name} of rank 2 and not constant",
-        "give the operand another rank with RESHAPE",
+        by_reshape("give the operand another rank with RESHAPE"),
     )
     return (
         typed(value, ("FLOAT16", "FLOAT32")).before_release("litert-1.1.0"),

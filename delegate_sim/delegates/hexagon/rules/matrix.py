@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import CONSTANT, QUANTIZATION
 from ....rules.vocabulary import check, option
 from .checks import QUANT8, RELU_ACTIVATION, UP_TO_4, hexagon_rule, inputs
@@ -26,7 +27,7 @@ RULES = {
         check(QUANTIZATION, "weights with one scale", _weights_with_many_scales).from_release("litert-2.1.5"),
         check(CONSTANT, "a constant bias, or none", _variable_bias),
         RELU_ACTIVATION,
-        option("keep_num_dims", 0, hint="flatten the input with RESHAPE"),
+        option("keep_num_dims", 0, hint=by_reshape("flatten the input with RESHAPE")),
         option("weights_format", 0),
         version_in=UP_TO_4,
     ),

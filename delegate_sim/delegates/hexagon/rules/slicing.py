@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....rules.hints import by_reshape
 from ....rules.operands import operand
 from ....rules.vocabulary import constant, option
 from .checks import INT32, QUANT8, UP_TO_2, hexagon_rule, inputs
@@ -21,7 +22,7 @@ RULES = {
         constant(operand(2, "end")),
         constant(operand(3, "strides")),
         option("ellipsis_mask", 0, hint="slice without an ellipsis"),
-        option("new_axis_mask", 0, hint="add the dimension with RESHAPE"),
+        option("new_axis_mask", 0, hint=by_reshape("add the dimension with RESHAPE")),
         version_in=UP_TO_2,
     ),
 }

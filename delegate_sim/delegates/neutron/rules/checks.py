@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import OPTIONAL_TENSOR
+from ....rules.hints import by_reshape
 from ....rules.kinds import CONSTANT, OPTIONAL_OPERAND, RANK
 from ....rules.operands import INPUT, OUTPUT, Operand, operand
 from ....rules.rule import Check, OpRule
@@ -65,7 +66,7 @@ def _other_ranks(node: NodeView) -> str | None:
     return None if ranks == (4, 4) else f"input of rank {ranks[0]} and output of rank {ranks[1]}"
 
 
-FOUR_DIMENSIONS = check(RANK, "input and output of rank 4", _other_ranks, "add dimensions with RESHAPE")
+FOUR_DIMENSIONS = check(RANK, "input and output of rank 4", _other_ranks, by_reshape("add dimensions with RESHAPE"))
 
 
 def _scalars(node: NodeView) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
 from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule, Rules
@@ -53,7 +54,7 @@ def _fused_with_int32(node: NodeView) -> str | None:
     return f"fused {function}" if node.input(0).type == "INT32" and function != "NONE" else None
 
 
-_RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, "fold dimensions with RESHAPE")
+_RANKS = check(RANK, f"inputs 0 and 1 of rank at most {_MAX_RANK}", _large_rank, by_reshape("fold dimensions with RESHAPE"))
 _NO_ACTIVATION_OF_INT32 = check(ACTIVATION, "no fused activation if the operands are INT32", _fused_with_int32)
 
 _SUM = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....rules.hints import in_code
 from ....rules.kinds import OPERAND_VALUE
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
@@ -66,7 +67,7 @@ RULES: Rules[NnapiTarget] = {
             op_version(1),
             min_level(NNAPI_1_2),
             type_in(INPUT, FLOAT_QUANT8_INT32),
-            typed(operand(1, "list of multiples"), INT32, hint="use INT32 multiples"),
+            typed(operand(1, "list of multiples"), INT32, hint=in_code("use INT32 multiples")),
         )
     ),
 }

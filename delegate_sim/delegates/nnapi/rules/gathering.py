@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
 from ....rules.number_sets import at_least, counted
 from ....rules.operands import INPUT, OUTPUT, operand
@@ -63,8 +64,8 @@ RULES: Rules[NnapiTarget] = {
             op_version(2),
             min_level(NNAPI_1_2),
             type_in(INPUT, FLOAT16_QUANT8_INT32),
-            typed(operand(1, "index tensor"), INT32, hint="use INT32 indices"),
-            rank(operand(1, "index tensor"), at_least(1), hint="give the index a dimension with RESHAPE"),
+            typed(operand(1, "index tensor"), INT32, hint=in_code("use INT32 indices")),
+            rank(operand(1, "index tensor"), at_least(1), hint=by_reshape("give the index a dimension with RESHAPE")),
         )
     ),
     "HASHTABLE_LOOKUP": OpRule((op_version(1), typed(OUTPUT, FLOAT, kind=OUTPUT_TYPE))),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import BROADCAST
 from ....rules.number_sets import between
 from ....rules.operands import INPUT, OUTPUT, operand
@@ -62,7 +63,7 @@ RULES: Rules[NnapiTarget] = {
                 FEATURE_LEVEL,
                 "feature level 30 for keep_num_dims",
                 _kept_dimensions,
-                "use feature level 30, or restore the dimensions with RESHAPE",
+                by_reshape("use feature level 30, or restore the dimensions with RESHAPE"),
             )
             .from_source(SOURCE.with_symbol("ExpectMinAndroidSdkVersion"))
             .when(below_level(NNAPI_1_3)),

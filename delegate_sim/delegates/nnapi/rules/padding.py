@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE
 from ....rules.number_sets import at_least
 from ....rules.operands import INPUT
@@ -36,7 +37,7 @@ _PAD: OpRule[NnapiTarget] = OpRule(
         *where(
             lambda node: len(node.inputs) != 3,
             "without a padding value",
-            typed(INPUT, FLOAT, hint="pad float tensors, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT, hint=in_code("pad float tensors, or use NNAPI 1.2")).when(below_level(NNAPI_1_2)),
         ),
     )
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....rules.hints import in_code
 from ....rules.number_sets import exactly
 from ....rules.operands import OUTPUT, Operand, operand, result
 from ....rules.rule import Check, OpRule, Rules
@@ -63,7 +64,7 @@ _FULL_KERNEL = where(
     typed(operand(4, "weight tensor"), FLOAT_QUANT8).when(from_level(NNAPI_1_3)),
     typed(operand(4, "weight tensor"), FLOAT_UINT8).when(below_level(NNAPI_1_3)),
 )
-_FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint="keep the weights in float")
+_FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint=in_code("keep the weights in float"))
 (_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
 _SEQUENCE_LSTM = (min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(2)))
 

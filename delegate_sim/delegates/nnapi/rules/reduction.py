@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model import schema
+from ....rules.hints import in_code
 from ....rules.kinds import TENSOR_TYPE
 from ....rules.number_sets import at_least, at_most
 from ....rules.operands import INPUT, OUTPUT
@@ -44,9 +45,9 @@ _ARG_EXTREMUM = OpRule(
             TENSOR_TYPE,
             "an INT32 axis, or a constant INT64 axis that fits INT32",
             _axis,
-            "make the axis an INT32 constant",
+            in_code("make the axis an INT32 constant"),
         ),
-        check(OUTPUT_TYPE, "output_type INT32", _index_type, "set output_type to INT32 in the model"),
+        check(OUTPUT_TYPE, "output_type INT32", _index_type, in_code("set output_type to INT32 in the model")),
     )
 )
 _EXTREMUM = OpRule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....rules.hints import in_code
 from ....rules.operands import INPUT, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import operand_count, typed
@@ -23,8 +24,8 @@ RULES: Rules[NnapiTarget] = {
             max_op_version(2),
             min_level(NNAPI_1_2),
             type_in(INPUT, FLOAT_QUANT8_INT32),
-            typed(operand(1, "begin"), INT32, hint="use INT32 for begin and size"),
-            typed(operand(2, "size"), INT32, hint="use INT32 for begin and size"),
+            typed(operand(1, "begin"), INT32, hint=in_code("use INT32 for begin and size")),
+            typed(operand(2, "size"), INT32, hint=in_code("use INT32 for begin and size")),
         )
     ),
     "STRIDED_SLICE": OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND, min_level(NNAPI_1_1))),

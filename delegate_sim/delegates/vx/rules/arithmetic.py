@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, refused_if, same_type
@@ -36,7 +37,7 @@ _ARITHMETIC = vx_rule(
         "no fused RELU_N1_TO_1 if input and output are INT32",
         _clips_int32,
         "fused RELU_N1_TO_1 with INT32",
-        "use another activation",
+        in_code("use another activation"),
     ),
 )
 
@@ -46,7 +47,11 @@ def _powers_of_int32(node: NodeView) -> bool:
 
 
 _POW = refused_if(
-    TENSOR_TYPE, "at least one input that is not INT32", _powers_of_int32, "two INT32 inputs", "cast the operands to float"
+    TENSOR_TYPE,
+    "at least one input that is not INT32",
+    _powers_of_int32,
+    "two INT32 inputs",
+    in_code("cast the operands to float"),
 )
 
 
@@ -89,9 +94,14 @@ def _other_condition_rank(node: NodeView) -> str | None:
 _UNSELECTED = ("BOOL", "INT8", "UINT8")
 _SELECT = vx_rule(
     "Select::IsOpSupported",
-    check(RANK, "the same rank in condition and input", _other_condition_rank, "add dimensions to the condition with RESHAPE"),
-    *of_inputs(not_of_type(*_UNSELECTED, hint="select in float"), positions=slice(1, None)),
-    *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint="select in float")),
+    check(
+        RANK,
+        "the same rank in condition and input",
+        _other_condition_rank,
+        by_reshape("add dimensions to the condition with RESHAPE"),
+    ),
+    *of_inputs(not_of_type(*_UNSELECTED, hint=in_code("select in float")), positions=slice(1, None)),
+    *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint=in_code("select in float"))),
 )
 
 RULES = {

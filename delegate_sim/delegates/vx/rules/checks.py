@@ -13,6 +13,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import each_tensor, kinds
 from ....rules.each_tensor import TensorDemand
+from ....rules.hints import by_reshape
 from ....rules.number_sets import listed
 from ....rules.operands import operand
 from ....rules.rule import Check, OpRule
@@ -72,7 +73,9 @@ def _empty(tensor: Tensor) -> str | None:
 
 
 _INPUT_SIZES = (
-    TensorDemand(kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, "fold dimensions with RESHAPE"),
+    TensorDemand(
+        kinds.RANK, f"inputs of rank at most {MAX_RANK}", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
+    ),
     TensorDemand(
         kinds.SHAPE,
         f"inputs with sizes of at least 1; after the first dimension, sizes of at most {MAX_SIZE}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
 from ....rules.vocabulary import check, refused_if
 from .checks import EIGHT_BITS, is_affine, vx_rule
@@ -74,7 +75,7 @@ _QUANTIZE = (
 RULES = {
     "CAST": vx_rule(
         "CastMapper::IsOpSupported",
-        check(TENSOR_TYPE, "any types except COMPLEX64, UINT32 and UINT16", _cast_types, "cast between other types"),
+        check(TENSOR_TYPE, "any types except COMPLEX64, UINT32 and UINT16", _cast_types, in_code("cast between other types")),
     ),
     "DEQUANTIZE": vx_rule("DequantizeMapper::IsOpSupported", *_DEQUANTIZE),
     "QUANTIZE": vx_rule("QuantizeMapper::IsOpSupported", *_QUANTIZE),

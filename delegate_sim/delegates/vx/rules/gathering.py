@@ -6,6 +6,7 @@ Upstream's own STRING checks of GATHER and GATHER_ND are omitted, because ``vx_r
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import HYBRID
 from ....rules.operands import operand
 from ....rules.vocabulary import constant, refused_if
@@ -21,7 +22,7 @@ _EMBEDDING_LOOKUP = refused_if(
     "any types except a UINT8 table with an INT8 output",
     _changes_sign,
     "a UINT8 table and an INT8 output",
-    "give the table and the output the same type",
+    in_code("give the table and the output the same type"),
 )
 
 RULES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import OPTIONAL_OPERAND, TENSOR_TYPE
 from ....rules.operands import INPUT, OUTPUT, operand
 from ....rules.vocabulary import refused_if, same_type, typed
@@ -65,7 +66,7 @@ RULES = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": vx_rule(
         "UnidirectionalSequenceLstm::IsOpSupported",
         typed(INPUT, EIGHT_BITS, hint="quantize to 8 bits"),
-        same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint="give the output and the output state the same type"),
+        same_type(_OUTPUT_STATE, OUTPUT, kind=TENSOR_TYPE, hint=in_code("give the output and the output state the same type")),
         typed(_CELL_STATE, ("FLOAT16", "INT16"), hint="quantize to 8 bits"),
     ),
     "UNIDIRECTIONAL_SEQUENCE_RNN": vx_rule("UnidirectionalSequenceRnn::IsOpSupported", _FLOAT_WEIGHTS),

@@ -6,6 +6,7 @@ Upstream's own INT64 checks of SPACE_TO_DEPTH and DEPTH_TO_SPACE are omitted, be
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import in_code
 from ....rules.kinds import CONSTANT, SHAPE
 from ....rules.operands import INPUT
 from ....rules.vocabulary import check, rank, refused_if
@@ -18,7 +19,7 @@ def _computed_shape(node: NodeView) -> bool:
 
 _CONSTANT_SHAPE = refused_if(CONSTANT, "a constant shape if the shape is an operand", _computed_shape, "shape is not constant")
 
-_BLOCKS = of_inputs(not_of_type("INT32", hint="cast to float around the operator"), quantized_8_bits())
+_BLOCKS = of_inputs(not_of_type("INT32", hint=in_code("cast to float around the operator")), quantized_8_bits())
 _RANK_4 = rank(INPUT, 4)
 
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook
 from ....rules.families import with_change
+from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
 from ....rules.rule import OpRule, Rules
 from ....rules.source import Repository, Source
@@ -34,14 +35,14 @@ _PACK = (
         "a first input that is not INT32",
         lambda node: node.input(0).type == "INT32",
         "an INT32 input",
-        "cast to float around the operator",
+        in_code("cast to float around the operator"),
     ),
     refused_if(
         RANK,
         "a first input that is not an 8-bit tensor of rank 1",
         _is_8_bit_vector,
         "an 8-bit input of rank 1",
-        "add a dimension with RESHAPE, and remove it afterwards",
+        by_reshape("add a dimension with RESHAPE, and remove it afterwards"),
     ),
 )
 

@@ -6,6 +6,7 @@ A supported node can still fail when its kernel is created (see ``kernel_creatio
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....rules.hints import by_reshape
 from ....rules.kinds import OPERAND_VALUE, RANK, SHAPE
 from ....rules.number_sets import counted
 from ....rules.operands import OUTPUT, Operand, operand
@@ -72,9 +73,9 @@ RULES = {
         stored(_SIZE),
         integers(_SIZE, "INT32", "INT64", function="CheckTensorInt32OrInt64Type"),
         _same_count(_BEGIN, _SIZE),
-        check(RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, "fold dimensions with RESHAPE").from_release(
-            "tf-2.22"
-        ),
+        check(
+            RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
+        ).from_release("tf-2.22"),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         check(
@@ -84,8 +85,8 @@ RULES = {
     "STRIDED_SLICE": xnnpack_rule(
         "VisitStridedSliceNode",
         option("ellipsis_mask", 0, hint="slice without an ellipsis"),
-        option("new_axis_mask", 0, hint="add the dimension with RESHAPE"),
-        option("shrink_axis_mask", 0, hint="remove the dimension with RESHAPE"),
+        option("new_axis_mask", 0, hint=by_reshape("add the dimension with RESHAPE")),
+        option("shrink_axis_mask", 0, hint=by_reshape("remove the dimension with RESHAPE")),
         vector(_STRIDES),
         stored(_STRIDES),
         integers(_STRIDES, "INT32", function="CheckTensorInt32Type"),

@@ -1,17 +1,15 @@
-"""The alternatives of advice, each with the result that a simulation has."""
+"""The changes of advice, each with the result that a simulation has."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from delegate_sim import load
 from delegate_sim.conversion.settings import parse_settings
-from delegate_sim.diagnosis.advice.alternatives import with_results
-from delegate_sim.diagnosis.advice.wording import _CONTROL_FLOW_CHANGES, _UNROLLED
-from delegate_sim.diagnosis.causes.alternative import IF_TAKEN
+from delegate_sim.diagnosis.advice.simulated_changes import with_results
+from delegate_sim.diagnosis.causes.change import Change, ChangeKind
+from delegate_sim.diagnosis.causes.change_words import IF_TAKEN, change_name, change_text, result_text
 from delegate_sim.diagnosis.examiner import Examined
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
@@ -75,12 +73,12 @@ def test_each_alternative_is_said_with_the_result_of_its_simulation():
     builder = hybrid_layers()
     (finding,) = diagnosed(builder, "nnapi").findings
     alternatives = finding.cause.alternatives
-    assert (alternatives[0].name, alternatives[0].helps) == ("float", True)
+    assert (change_name(alternatives[0]), alternatives[0].helps) == ("float", True)
     assert alternatives[0].cost == finding.alone
     assert alternatives[0].cost.measures == measure(
         simulate_if(load(builder.bytes()), target("nnapi"), HypotheticalChanges(conversion="float"))
     )
-    assert f"({alternatives[0].result})" in finding.cause.change
+    assert f"({result_text(alternatives[0])})" in finding.cause.change
 
 
 def test_an_alternative_that_does_not_help_comes_last_with_its_result():
@@ -90,8 +88,8 @@ def test_an_alternative_that_does_not_help_comes_last_with_its_result():
 
 
 def test_beyond_the_effort_an_alternative_is_not_simulated(monkeypatch):
-    monkeypatch.setattr("delegate_sim.diagnosis.advice.alternatives._TRIED_AT_LEAST", 0)
-    monkeypatch.setattr("delegate_sim.diagnosis.advice.alternatives._TRIED_AT_MOST", 0)
+    monkeypatch.setattr("delegate_sim.diagnosis.advice.simulated_changes._TRIED_AT_LEAST", 0)
+    monkeypatch.setattr("delegate_sim.diagnosis.advice.simulated_changes._TRIED_AT_MOST", 0)
     cause = diagnosed(hybrid_layers(), "nnapi").findings[0].cause
     assert {alternative.cost for alternative in cause.alternatives} == {None}
     assert "; not simulated: " in cause.change
@@ -108,12 +106,12 @@ def test_both_branches_of_an_if_are_simulated():
 def test_integer_arithmetic_stays_on_the_cpu_if_float_makes_it_no_better():
     (finding,) = diagnosed(counter(), "gpu").findings
     assert "convert the model" not in finding.cause.change
-    assert [alternative.name for alternative in finding.cause.alternatives] == ["float32 with tf.cast"]
+    assert [change_name(alternative) for alternative in finding.cause.alternatives] == ["float32 with tf.cast"]
 
 
 @pytest.mark.parametrize("op", ["WHILE", "CALL"])
 def test_where_the_result_is_not_known_it_is_said(op):
-    assert "the result of this change is not known" in _CONTROL_FLOW_CHANGES.get(op, _UNROLLED)
+    assert "the result of this change is not known" in change_text(Change(ChangeKind.UNROLL, (op,)))
 
 
 def test_a_composite_between_delegated_nodes_is_replaced_by_its_body():
@@ -131,7 +129,7 @@ def test_a_composite_between_delegated_nodes_is_replaced_by_its_body():
     body.outputs(result)
     cause = diagnosed(builder, "gpu").findings[0].cause
     assert cause.suggestion == "replace-operator"
-    assert cause.alternatives[0].result == "3 of 3 nodes in 1 kernel"
+    assert result_text(cause.alternatives[0]) == "3 of 3 nodes in 1 kernel"
 
 
 def test_a_mask_of_the_smallest_float_is_made_smaller():
@@ -144,7 +142,7 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     graph.node("MUL", [y, large], [z], 2)
     graph.outputs(z)
     cause = diagnosed(builder, "nnapi").findings[0].cause
-    assert {alternative.name: alternative.helps for alternative in cause.alternatives} == {
+    assert {change_name(alternative): alternative.helps for alternative in cause.alternatives} == {
         "-100 in the attention mask": True,
         "float": True,
         "-1e4 in the attention mask": False,
@@ -261,7 +259,7 @@ def test_devices_of_a_higher_feature_level_are_named_with_the_result_of_their_si
     diagnosis = diagnosed(needing_a_level(), **level, **options)
     [cause] = [cause for cause in diagnosis.blockers.causes if cause.suggestion == "raise-target-level"]
     assert cause.change == words
-    assert [(each.helps, each.name.split()[0]) for each in cause.alternatives] == [(True, "--feature-level=29")]
+    assert [(each.helps, change_name(each).split()[0]) for each in cause.alternatives] == [(True, "--feature-level=29")]
 
 
 @pytest.mark.parametrize(
@@ -278,9 +276,7 @@ def test_another_way_to_write_an_operator_comes_before_devices_of_a_higher_featu
 def test_of_a_feature_level_that_does_not_help_it_is_said():
     diagnosis = diagnosed(needing_a_level(), feature_level=28)
     same = Examined(diagnosis.run, unchanged(diagnosis.model))
-    [cause] = diagnosis.blockers.causes
-    blockers = replace(diagnosis.blockers, causes=(replace(cause, change=f"{LEAVE}; {DEVICES}: --feature-level=29"),))
-    [cause] = with_results(blockers, diagnosis.model, diagnosis.target, lambda *_: same, Effort(diagnosis.model)).causes
+    [cause] = with_results(diagnosis.blockers, diagnosis.model, diagnosis.target, lambda *_: same, Effort(diagnosis.model)).causes
     assert cause.change == f"{LEAVE}; does not help: --feature-level=29 (2 of 3 nodes in 2 kernels)"
     assert cause.has_no_known_change
 

@@ -1,0 +1,363 @@
+"""Simulate the changes in a cause's advice, and add the results to the advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from ...errors import LimitError
+from ...graph.effort import Effort, Tries
+from ...graph.graph import file_graphs
+from ...hypothetical.code_changes import ARITHMETIC, bodies_of
+from ...hypothetical.hypothetical_changes import NodeKey
+from ...model.model import Model, Tensor
+from ...rules.hints import Hint, Way
+from ...rules.kinds import Problem
+from ...runtime.target import Target
+from ..causes.cause import Blockers, Cause
+from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy, Simulated
+from ..causes.conversion_causes import OF_TYPES, Simulate, form
+from ..examiner import Cost, Examined
+from ..ranking import gain
+from .change_kinds import SUGGESTION_FOR
+from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
+
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
+"""Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
+
+_WITHOUT_GAIN = (0, 0, 0, 0, 0)
+_INTEGERS = ("INT32", "INT64")
+_ORDER = tuple(Assumed)
+"""Changes that assume less come first."""
+
+_OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
+    {
+        frozenset({ConverterSetting.FLOAT}): "float",
+        frozenset({ConverterSetting.INT8}): "int8",
+        frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}): "int8-per-tensor",
+        frozenset({ConverterSetting.FLOAT16}): "float16",
+        frozenset({ConverterSetting.PER_TENSOR}): "per-tensor",
+        frozenset({ConverterSetting.DENSE_PER_TENSOR}): "dense-per-tensor",
+        frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR}): "dynamic-range-per-tensor",
+    }
+)
+"""The hypothetical conversion for each set of converter settings."""
+
+_CONVERTED_FEATURES = frozenset(
+    [
+        *("asymmetric-quantize-inputs", "basic-lstm", "hybrid-weights", "int2-type", "int2-weights", "int4-type", "int4-weights"),
+        *("narrow-range", "per-channel", "quantized-bias-type", "uint4-type"),
+    ]
+)
+"""Features of versions that another conversion of the model avoids."""
+
+_FOLDED = frozenset(
+    [
+        *("ADD", "DIV", "EXP", "FLOOR", "FULLY_CONNECTED", "LOGISTIC", "MAXIMUM", "MINIMUM", "MUL", "NEG", "RELU", "RELU6"),
+        *("SQRT", "SQUARE", "SUB", "TANH"),
+    ]
+)
+"""Operators around which the converter of TensorFlow 2.21 removes RESHAPE nodes."""
+_FOLDED_TOLD = 3
+
+_INLINED = frozenset({"CALL", "IF", "STABLEHLO_COMPOSITE"})
+"""Operators whose subgraphs can replace them."""
+_HUGE_SCALE = 1e20
+"""A scale above this limit comes from an attention mask that contains the lowest FLOAT32 value."""
+_MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
+"""Hypothetical conversions that put another value into the attention mask, each with the value."""
+_OF_OPTIONS = frozenset({Problem.LIMIT, Problem.TARGET_LEVEL})
+_IMAGE_RANK = 4
+
+
+def with_results(blockers: Blockers, model: Model, target: Target, simulate: Simulate, effort: Effort) -> Blockers:
+    """Return the causes with the simulated results of the changes that may fix them.
+
+    A change helps if it delegates some of the cause's nodes and improves the result. The diagnosis assumes the first change of
+    each cause.
+    """
+    judge = _Judge(blockers, simulate, effort)
+    return replace(blockers, causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
+
+
+def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> Cause:
+    if cause.identity.problem in _OF_OPTIONS and cause.remedy.options:
+        return _with_result_of_options(cause, judge)
+    offered = list(_offers(cause, model, target))
+    if not offered:
+        return _with_result_of_rewrite(_with_note_of_folding(_with_resize(_without_result(cause, model), model)), judge)
+    judged = [judge.judged(cause, change) for change in offered]
+    helping = [change for change in judged if change.helps]
+    left_out = [change for change in judged if not change.helps]
+    # Changes that help alone come first, starting with the remedy that simulations of later causes assume.
+    helping.sort(key=lambda change: (_ORDER.index(change.assumed), change.remedy != cause.remedy))
+    sooner = [change for change in helping if change.assumed is not Assumed.OTHERS]
+    assuming_all = [change for change in helping if change.assumed is Assumed.OTHERS] if sooner else []
+    helping = sooner or helping
+    first = helping[0].remedy if helping else offered[0].remedy
+    assert first is not None
+    is_local = _is_local(first)
+    if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
+        return cause  # the hint says what to change, and it is not the conversion
+    changes = tuple(helping) or _otherwise(cause, offered[0])
+    # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
+    remedy = first if helping and (is_local or not cause.remedy.accepts) else cause.remedy
+    code = SUGGESTION_FOR[cause.identity.problem] if helping and cause.suggestion == "leave-on-cpu" else cause.suggestion
+    if helping and cause.identity.problem is Problem.OPERATOR and first.conversion and not is_local:
+        code = "change-converter-setting"
+    advice = Advice(code, changes, are_alternatives=bool(helping), tried=(*helping, *assuming_all, *left_out))
+    return replace(cause, advice=advice, remedy=remedy)
+
+
+def _offers_conversion(cause: Cause) -> bool:
+    """Return whether the advice of a cause asks for another conversion."""
+    return any(_is_conversion(change, cause.identity.problem) for change in cause.advice.changes)
+
+
+def _is_conversion(change: Change, problem: Problem) -> bool:
+    match change.kind:
+        case ChangeKind.CONVERT:
+            return True
+        case ChangeKind.GENERAL:
+            return change.parameters == ("change-quantization",)
+        case ChangeKind.FEATURE:
+            return change.parameters[0] in _CONVERTED_FEATURES
+        case ChangeKind.HINT:
+            (hint,) = change.parameters
+            return hint.way is Way.CONVERSION if isinstance(hint, Hint) else problem in OF_TYPES
+    return False
+
+
+def _without_result(cause: Cause, model: Model) -> Cause:
+    """Mark the conversion in a hint as not simulated.
+
+    If all tensors are integers without quantization, advise to leave the nodes on the CPU.
+    """
+    if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
+        return cause
+    if _are_integers(cause, model):
+        return replace(cause, advice=Advice(cause.suggestion, (Change(ChangeKind.LEAVE_INTEGERS),)))
+    return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
+
+
+def _with_resize(cause: Cause, model: Model) -> Cause:
+    """Advise to use a resize if all nodes of a cause belong to repeated rows or columns of more than four dimensions."""
+    if cause.identity.problem is not Problem.RANK or not cause.nodes:
+        return cause
+    graphs = file_graphs(model)
+    views = [
+        graphs[index].view(node)
+        for index in {key.subgraph for key in cause.nodes}
+        for node in graphs[index].nodes
+        if node.op in ("BROADCAST_TO", "TILE")
+    ]
+    repeated = {
+        (view.graph.index, tensor.index)
+        for view in views
+        if _repeats(view.input(0), view.output(0))
+        for tensor in (view.input(0), view.output(0))
+    }
+    nodes = [(key.subgraph, graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
+    if not all(any((index, tensor) in repeated for tensor in (*node.inputs, *node.outputs)) for index, node in nodes):
+        return cause
+    return replace(cause, advice=Advice(cause.suggestion, (Change(ChangeKind.RESIZE),)))
+
+
+def _repeats(source: Tensor, target: Tensor) -> bool:
+    """Return whether a node only repeats dimensions of size 1, between other dimensions."""
+    if source.rank != target.rank or target.rank <= _IMAGE_RANK:
+        return False
+    changed = [axis for axis in range(target.rank) if source.shape[axis] != target.shape[axis]]
+    return bool(changed) and all(source.shape[axis] == 1 and 1 < axis < target.rank - 1 for axis in changed)
+
+
+def _with_note_of_folding(cause: Cause) -> Cause:
+    """Note the operators around which TensorFlow's converter would remove the suggested RESHAPE."""
+    ops = [op for op, _ in cause.operators if op in _FOLDED]
+    is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
+    hints = [change.parameters[0] for change in cause.advice.changes if change.kind is ChangeKind.HINT]
+    if not (ops and is_of_shapes and any(isinstance(hint, Hint) and hint.way is Way.RESHAPE for hint in hints)):
+        return cause
+    return replace(cause, advice=replace(cause.advice, folded=tuple(ops[:_FOLDED_TOLD])))
+
+
+def _with_result_of_options(cause: Cause, judge: _Judge) -> Cause:
+    """Add the result of changed options of the delegate to the advice.
+
+    If the change does not help, advise what to do instead. A raised limit on partitions counts as a change that does not help
+    only if the delegate then fails, because users may want more kernels.
+    """
+    changes = cause.advice.changes
+    options = next((change for change in changes if change.kind is ChangeKind.OPTIONS), None)
+    if options is None:
+        return _with_result_of_devices(cause, judge)
+    changed = judge.judged(cause, replace(options, remedy=cause.remedy))
+    is_limit = cause.identity.problem is Problem.LIMIT
+    if changed.cost is not None and not changed.helps and not (is_limit and changed.cost.measures.is_delegated):
+        options = Change(ChangeKind.WITHOUT_OPTIONS, (cause.identity.problem,))
+    else:
+        options = changed
+    return replace(cause, advice=replace(cause.advice, changes=(options,), tried=(changed,)))
+
+
+def _with_result_of_devices(cause: Cause, judge: _Judge) -> Cause:
+    """Add the results to advice that names other devices.
+
+    If all operators of the cause can be replaced, the diagnosis assumes this, because users cannot change their devices.
+    """
+    instead, devices = cause.advice.changes
+    tried = []
+    is_rewritten = instead.kind is ChangeKind.WRITE_AS and len(instead.parameters) == len(cause.operators)
+    if is_rewritten:
+        instead = judge.judged(cause, replace(instead, remedy=Remedy(accepts=True)))
+        tried.append(instead)
+    others = judge.judged(cause, replace(devices, remedy=cause.remedy))
+    changes = (instead, others) if others.cost is None or others.helps else (instead,)
+    remedy = Remedy(accepts=True) if is_rewritten else cause.remedy
+    return replace(cause, advice=replace(cause.advice, changes=changes, tried=(*tried, others)), remedy=remedy)
+
+
+def _with_result_of_rewrite(cause: Cause, judge: _Judge) -> Cause:
+    """If the advice replaces an operator, add the result for the case that the delegate takes the new nodes."""
+    if not cause.remedy.accepts:
+        return cause
+    changes = [
+        judge.judged(cause, replace(change, remedy=cause.remedy)) if change.kind is ChangeKind.WRITE_AS else change
+        for change in cause.advice.changes
+    ]
+    return replace(cause, advice=replace(cause.advice, changes=tuple(changes)))
+
+
+def _is_local(remedy: Remedy) -> bool:
+    """Return whether a remedy changes the model's source code. All other remedies change settings of the converter."""
+    return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
+
+
+def _otherwise(cause: Cause, offered: Change) -> tuple[Change, ...]:
+    """Return the instructions for a cause if no offered change helps."""
+    if offered.kind is ChangeKind.COMPUTE_IN_FLOAT:
+        return (Change(ChangeKind.LEAVE_ARITHMETIC),)
+    if offered.kind is ChangeKind.INLINE:
+        return (Change(ChangeKind.SEPARATE_MODELS),)
+    if cause.identity.problem is Problem.OPERATOR:
+        return (Change(ChangeKind.STORE_IN_FLOAT32),)
+    if cause.identity.problem is Problem.TYPE:
+        # The hint of a rule would name conversions that do not help.
+        return (Change(ChangeKind.GENERAL, (SUGGESTION_FOR[Problem.TYPE],)),)
+    return cause.advice.changes
+
+
+def _offers(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
+    problem, subject = cause.identity
+    op = next((op for op in subject if op in _INLINED), None)
+    if op is not None:
+        if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):
+            remedy = Remedy(inlined_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
+            yield Change(ChangeKind.INLINE, (op,), remedy)
+        return
+    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(cause, model)):
+        for name, value in _MASKS.items():
+            yield Change(ChangeKind.MASK, (value,), Remedy(conversion=name))
+        yield _conversion("float")
+        return
+    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
+        yield from map(_conversion, ("float", "int8"))
+        return
+    if problem not in OF_TYPES or cause.remedy.fixed_inputs:
+        return
+    if problem is Problem.TYPE and _is_integer_arithmetic(cause, model):
+        remedy = Remedy(float_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
+        yield Change(ChangeKind.COMPUTE_IN_FLOAT, (), remedy)
+        return
+    alternatives = settings_for(model, target, cause)
+    if alternatives and problem is Problem.TYPE:
+        alternatives += OF_FORMS[form(model)]
+    names = [_OF_SETTINGS[together] for together in alternatives if together in _OF_SETTINGS]
+    if cause.remedy.conversion:
+        names.insert(0, cause.remedy.conversion)
+    if "int8" in names:
+        names.insert(names.index("int8") + 1, "int8-per-tensor")
+    yield from map(_conversion, dict.fromkeys(names))
+
+
+def _conversion(name: str) -> Change:
+    return Change(ChangeKind.CONVERT, (name,), Remedy(conversion=name))
+
+
+def _own_conversion(model: Model) -> str:
+    """Return the name of the conversion that produced the model.
+
+    A hypothetical change of the source code keeps this conversion.
+    """
+    return {"integer": "int8", "float16": "float16"}.get(form(model), "")
+
+
+def _op(model: Model, key: NodeKey) -> str:
+    return file_graphs(model)[key.subgraph].nodes[key.node].op
+
+
+def _is_widening(model: Model, key: NodeKey) -> bool:
+    graph = file_graphs(model)[key.subgraph]
+    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
+
+
+def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
+    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and _are_integers(cause, model)
+
+
+def _are_integers(cause: Cause, model: Model) -> bool:
+    """Return whether all tensors of the cause's nodes are BOOL, or integers without quantization."""
+    return all(tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model))
+
+
+def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
+    graphs = file_graphs(model)
+    for key in cause.nodes:
+        view = graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])
+        yield from [tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
+
+
+class _Judge:
+    """Simulates each change alone. If a change alone does not help, it is simulated again with other causes fixed.
+
+    Unknown input sizes may keep the whole graph off the delegate, so that no other change helps alone. They are fixed first, and
+    then all other causes.
+    """
+
+    def __init__(self, blockers: Blockers, simulate: Simulate, effort: Effort) -> None:
+        self._blockers = blockers
+        self._simulate = simulate
+        self._effort = effort
+        self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
+
+    def judged(self, cause: Cause, change: Change) -> Change:
+        """Return the change with its result."""
+        assert change.remedy is not None
+        others = [other for other in self._blockers.causes if other is not cause]
+        first: Cost | None = None
+        of_sizes = [other for other in others if other.remedy.fixed_inputs]
+        for assumed, fixed in ((Assumed.NOTHING, []), (Assumed.SIZES, of_sizes), (Assumed.OTHERS, others)):
+            if assumed is not Assumed.NOTHING and not fixed:
+                continue
+            if not self._tries.take():
+                break
+            try:
+                now, then = self._without(fixed), self._without([replace(cause, remedy=change.remedy), *fixed])
+            except LimitError as error:
+                return replace(change, simulated=Simulated(None, unknown=error.reason))
+            if _takes_some(cause, then) and gain(now.cost, then.cost) > _WITHOUT_GAIN:
+                simulated = Simulated(first or then.cost, helps=True, with_others=then.cost if fixed else None, assumed=assumed)
+                return replace(change, simulated=simulated)
+            first = first or then.cost
+        return replace(change, simulated=Simulated(first, unknown=self._effort.reason if first is None else ""))
+
+    def _without(self, causes: Iterable[Cause]) -> Examined:
+        hypothetical, options = self._blockers.without(causes)
+        return self._simulate(hypothetical, options)
+
+
+def _takes_some(cause: Cause, then: Examined) -> bool:
+    """Return whether a run delegates at least one node of the cause."""
+    left = {refused.key for refused in then.on_cpu()}
+    return any(key not in left for key in cause.nodes)
