@@ -50,7 +50,7 @@ def read_directory(content: Content) -> zipfile.ZipFile:
 
 
 class _DirectoryFile(ContentFile):
-    """The bytes of an archive of which ``zipfile`` reads the directory. Each byte is counted before it is read."""
+    """The bytes of an archive for ``zipfile``, which reads the directory. Each byte is counted before it is read."""
 
     def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
         spend_steps(len(buffer) // _DIRECTORY_BYTES_IN_A_STEP, READING)

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class Way(Enum):
-    """What a hint changes."""
+    """The part of a model or conversion that a hint changes."""
 
     CONVERSION = "conversion"
     """The settings of the conversion, such as the types of tensors."""

@@ -1,4 +1,4 @@
-"""TOML of which nothing is quoted in messages, and of which numbers and keys are limited."""
+"""Limits on the numbers and keys of TOML, and messages without text of the file."""
 
 from __future__ import annotations
 

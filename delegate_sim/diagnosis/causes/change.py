@@ -46,7 +46,7 @@ class ChangeKind(Enum):
 
 
 class Assumed(Enum):
-    """What a simulation of a change assumes to be fixed, so that the change helps."""
+    """The assumption under which a change helps: other changes are made too."""
 
     NOTHING = ""
     SIZES = "fixed input sizes"
@@ -119,13 +119,13 @@ class Change:
 
     @property
     def assumed(self) -> Assumed:
-        """What must be fixed too, so that the change helps."""
+        """The assumption under which the change helps."""
         return Assumed.NOTHING if self.simulated is None else self.simulated.assumed
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to change for a cause. ``code`` is a key of ``SUGGESTIONS``.
+    """The changes for a cause. ``code`` is a key of ``SUGGESTIONS``.
 
     ``changes`` belong together, or, if ``are_alternatives`` is true, each of them is enough. ``tried`` has the changes that
     were simulated in place of each other, in order: changes that help come first.
