@@ -1,4 +1,4 @@
-"""TOML of which nothing is quoted in messages, and of which numbers and keys are limited."""
+"""Reading TOML: messages quote nothing of the document, and numbers and keys are limited."""
 
 from __future__ import annotations
 
