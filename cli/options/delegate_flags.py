@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names
+from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names, with_paths
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
 from delegate_sim.foundation.command_line import command_line
 from delegate_sim.foundation.suggestions import suggestion
@@ -135,6 +135,16 @@ def given_options(delegates: Sequence[Delegate], pairs: Sequence[str], flags: Ma
         if key not in known:
             raise click.ClickException(_unknown(key, delegates))
     return [_given_to(delegate, by_key, flags) for delegate in delegates]
+
+
+def with_checked_paths(delegate: str, pairs: Sequence[str], check: Callable[[str], str]) -> list[str]:
+    """Return options of the form KEY=VALUE in which ``check`` has replaced the path of every file that an option opens.
+
+    ``delegate`` is the name of a delegate, or ``all``. ``check`` returns the path to open, or raises an error for a path that is
+    not allowed. Raises OptionError for an unknown delegate.
+    """
+    declared = [option for one in chosen_delegates([delegate.lower()], is_live=True) for option in one.options]
+    return with_paths(declared, pairs, check)
 
 
 def own_options(pairs: Sequence[str]) -> dict[str, str]:

@@ -7,14 +7,17 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from ..errors import LimitError
 from ..foundation.files import read_whole
 from ..foundation.invalid_value import InvalidValueError, expected_of
 from ..foundation.printable import printable
+from ..foundation.work_budget import work_budget
 
 _LARGEST_FILE = 16 << 20
 _Profile = TypeVar("_Profile")
 
 
+@work_budget()
 def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]) -> _Profile:
     """Return the result of ``build`` for the contents of a TOML file.
 
@@ -33,6 +36,8 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     try:
         text = data.decode("utf-8")
         content = toml.loads(text)
+    except LimitError as error:
+        raise InvalidValueError(printable(f"{path}: {error}")) from error
     except UnicodeDecodeError:
         raise InvalidValueError(printable(f"{path}: is not UTF-8 text")) from None
     except (toml.TOMLDecodeError, RecursionError) as error:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
+from .toml_lines import line_of
+from .toml_parser import parser
 from .work_budget import spend_steps
 
-if sys.version_info >= (3, 11):
-    import tomllib as reader
-else:
-    import tomli as reader
-
-__all__ = ["TOMLDecodeError", "loads", "reader"]
-
-TOMLDecodeError = reader.TOMLDecodeError
+TOMLDecodeError = parser.TOMLDecodeError
 
 _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
@@ -40,15 +34,13 @@ def loads(text: str) -> dict[str, Any]:
         line = text.count("\n", 0, long_key.start()) + 1
         raise TOMLDecodeError(f"A key has more than {_MOST_PARTS} parts (at line {line}, column 1)")
     try:
-        content: dict[str, Any] = reader.loads(text)
+        content: dict[str, Any] = parser.loads(text)
     except TOMLDecodeError as error:
         raise TOMLDecodeError(_without_quotes(str(error))) from None
     except ValueError:  # a number with thousands of digits, or a date that does not exist
         raise TOMLDecodeError("A value cannot be read") from None
     key = _large_integer(content)
     if key is not None:
-        from .toml_lines import line_of  # that module uses this one
-
         raise TOMLDecodeError(f"An integer has more than {_MOST_BITS} bits (at line {line_of(text, key)}, column 1)")
     return content
 

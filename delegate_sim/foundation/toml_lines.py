@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .toml import reader
+from .toml_parser import parser
 from .work_budget import spend_bytes, spend_steps
 
 _SIGN = re.compile(r'''\n|[\[\]{}\#]|"""|\'{3}|["']''')
@@ -32,7 +32,7 @@ class _Statement:
     def parsed(self) -> Any:
         """Return the names and the value in the statement, as nested tables."""
         try:
-            return reader.loads(self.text)
+            return parser.loads(self.text)
         except (ValueError, RecursionError):  # the document is valid, but the stack may have less room than before
             return {}
 

@@ -1,4 +1,4 @@
-"""Limits on the numbers and keys of TOML, and messages without text of the file."""
+"""Reading TOML: messages quote nothing of the document, and numbers and keys are limited."""
 
 from __future__ import annotations
 

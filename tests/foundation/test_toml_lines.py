@@ -131,7 +131,7 @@ def test_the_line_is_the_one_of_the_first_prefix_with_the_key(statements, keys, 
 )
 def test_the_work_grows_with_the_length_of_the_document(repeated, monkeypatch):
     def characters_read(count):
-        monkeypatch.setattr(toml_lines, "reader", reader := Reader())
+        monkeypatch.setattr(toml_lines, "parser", reader := Reader())
         assert line_of("".join(repeated.format(number) for number in range(count)), ("a", count - 1, "b")) >= 1
         return reader.characters
 
@@ -146,4 +146,4 @@ class Reader:
 
     def loads(self, text):
         self.characters += len(text)
-        return toml.reader.loads(text)
+        return toml.parser.loads(text)

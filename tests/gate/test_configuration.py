@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.foundation import work_budget
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.configuration import ConfigurationError, find_configuration, matches, read_configuration
 from delegate_sim.version import __version__
@@ -342,3 +343,76 @@ def test_an_application_that_registers_operators_is_named_by_either_key(write, k
 def test_a_delegate_without_a_platform_has_no_such_key(write):
     with pytest.raises(ConfigurationError, match="there is no such key"):
         read_configuration(write('[targets.t]\ndelegate = "gpu"\nandroid = "13"\n'))
+
+
+PATHS = [
+    ('delegate = "nnapi"\noptions = {{ driver = "{path}" }}', "targets.t.options.driver"),
+    ('delegate = "nnapi"\noptions = {{ devices = "{path}" }}', "targets.t.options.devices"),
+    ('delegate = "npu-google"\noptions = {{ op-filters = "{path}" }}', "targets.t.options.op-filters"),
+    ('kind = "micro"\nresolver = "{path}"', "targets.t.resolver"),
+    ('delegate = "nnapi"\n[sources.s]\nsource = "{path}"', "sources.s.source"),
+    ('delegate = "nnapi"\n[sources.s]\nsource = "{path}.py:f"', "sources.s.source"),
+    ('delegate = "nnapi"\n[sources.s]\nsource = "m.keras"\ndata = "{path}"', "sources.s.data"),
+]
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../secret", "below/../../secret", "link", "folder/secret", "hanging"])
+@pytest.mark.parametrize(("table", "key"), PATHS)
+def test_paths_stay_below_the_folder_of_the_configuration(write, tmp_path, table, key, path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for name in ("secret", "secret.py"):
+        (outside / name).write_text("SECRET\n", encoding="utf-8")
+    inside = tmp_path / "inside"
+    (inside / "below").mkdir(parents=True)
+    (inside / "link").symlink_to(outside / "secret")
+    (inside / "link.py").symlink_to(outside / "secret.py")
+    (inside / "folder").symlink_to(outside)
+    (inside / "hanging").symlink_to(outside / "missing")
+    (inside / "hanging.py").symlink_to(outside / "missing")
+    file = write(f"[targets.t]\n{table.format(path=path)}\n", "inside/delegate-sim.toml")
+    with pytest.raises(ConfigurationError, match=rf"delegate-sim.toml:\d: {key}: takes a path inside the folder of this file"):
+        read_configuration(file)
+
+
+@pytest.mark.parametrize("path", ["/tmp/b.json", "../b.json", "link.json"])
+def test_the_baseline_stays_below_the_folder_of_the_configuration(write, tmp_path, path):
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "link.json").symlink_to(tmp_path / "new.json")
+    file = write(f'baseline = "{path}"\n{TARGET}', "inside/delegate-sim.toml")
+    with pytest.raises(ConfigurationError, match=r"delegate-sim.toml:1: baseline: takes a path inside the folder of this file"):
+        read_configuration(file)
+
+
+def test_links_inside_the_folder_are_followed(write, tmp_path):
+    (tmp_path / "real.toml").write_text('schema = "delegate-sim/driver/1"\n', encoding="utf-8")
+    (tmp_path / "link.toml").symlink_to(tmp_path / "real.toml")
+    (target,) = read_configuration(write('[targets.t]\ndelegate = "nnapi"\noptions = { driver = "link.toml" }\n')).targets
+    assert target.target.options["driver"].path.endswith("link.toml")
+
+
+def test_op_filters_can_also_be_written_in_the_configuration(write):
+    text = "[targets.t]\ndelegate = 'npu-google'\noptions = { op_filters = 'filters { op_name_pattern: \"/a\" }' }\n"
+    (target,) = read_configuration(write(text)).targets
+    assert str(target.target.options["op_filters"]) == 'filters { op_name_pattern: "/a" }'
+
+
+def test_releases_that_multiply_use_up_the_budget(write, monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    releases = ", ".join([f'"litert-9.9.{number}"' for number in range(100)])
+    text = f'runtime = [{releases}]\n{TARGET}android = ["11", "12", "13"]\n'
+    with pytest.raises(
+        ConfigurationError, match=r"delegate-sim.toml: reading the targets takes more than the limit of 20,000 steps"
+    ):
+        read_configuration(write(text))
+
+
+def test_a_large_configuration_with_an_error_is_read_twice_at_most(write, monkeypatch):
+    from delegate_sim.foundation import toml_lines
+
+    sizes = []
+    monkeypatch.setattr(toml_lines, "spend_steps", lambda steps, activity: sizes.append(steps))
+    text = "".join(f"[targets.t{number}]\ndelegate = 'gpu'\n" for number in range(500))
+    with pytest.raises(ConfigurationError, match=r"delegate-sim.toml:1001: targets.t499: there is no such key"):
+        read_configuration(write(f"{text}zzz = 1\n"))
+    assert sizes == [len(text) + len("zzz = 1\n")]

@@ -289,6 +289,7 @@ def test_a_link_does_not_lead_out_of_the_folder_of_the_configuration(project, tm
 @pytest.mark.parametrize("value", ["inf", "nan", "1e300", "1_000_001"])
 @pytest.mark.parametrize("key", ["time-limit", "memory-limit"])
 def test_limits_are_numbers_that_a_process_can_have(project, key, value):
+    assert sources_module._MOST == 1_000_000
     with pytest.raises(ConfigurationError, match=rf"sources.net.{key}: takes a number above 0 \(at most 1,000,000\)"):
         project.write(f"{key} = {value}")
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pytest
@@ -19,9 +21,9 @@ SHELL = ["bash", "--noprofile", "--norc", "-eo", "pipefail"]
 PYTHON = """\
 #!/bin/sh
 echo "$@" >> "$RUNNER_TEMP/python-calls"
-if [ "$2" = venv ]; then
-  mkdir -p "$3/bin"
-  cp "$0" "$3/bin/python"
+if [ "$3" = venv ]; then
+  mkdir -p "$4/bin"
+  cp "$0" "$4/bin/python"
 fi
 """
 """An interpreter that notes what it is called with, and makes environments with one like it."""
@@ -65,9 +67,14 @@ def run_action(tmp_path, program, environment):
         "RUNNER_TEMP": str(temporary),
     }
 
-    def run_action(workspace, **inputs):
+    def run_action(workspace, event="push", head_repository="", job_variables=MappingProxyType({}), **inputs):
         given = {name.replace("_", "-"): value for name, value in inputs.items()}
         context = {f"inputs.{name}": given.get(name, entry["default"]) for name, entry in ACTION["inputs"].items()}
+        context |= {
+            "github.event_name": event,
+            "github.repository": "owner/models",
+            "github.event.pull_request.head.repo.full_name": head_repository,
+        }
         context["steps.python.outputs.python-path"] = str(python)
         done = []
         for step in STEPS:
@@ -80,7 +87,7 @@ def run_action(tmp_path, program, environment):
                 subprocess.run(
                     [*SHELL, script],
                     cwd=workspace / filled_in(step.get("working-directory", "."), context),
-                    env={**environment, **service, "GITHUB_WORKSPACE": str(workspace), **variables},
+                    env={**environment, **service, "GITHUB_WORKSPACE": str(workspace), **job_variables, **variables},
                     capture_output=True,
                     text=True,
                     check=False,
@@ -133,8 +140,8 @@ def test_findings_are_uploaded_whatever_the_check_says():
 )
 def test_what_is_installed(run_action, repository, tmp_path, inputs, requirement):
     assert run_action(repository.folder, **inputs).python_calls == [
-        f"-m venv {tmp_path}/runner temp/delegate-sim",
-        f"-m pip install --quiet --disable-pip-version-check {requirement}",
+        f"-I -m venv {tmp_path}/runner temp/delegate-sim",
+        f"-I -m pip install --quiet --disable-pip-version-check -- {requirement}",
     ]
 
 
@@ -183,8 +190,147 @@ def test_models_and_targets_are_chosen_line_by_line(run_action, repository):
     assert "::error file=models/detector.tflite," in outcome.stdout
 
 
-@pytest.mark.parametrize("name", ["config", "models", "targets"])
-def test_an_input_is_never_run(run_action, repository, name):
-    outcome = run_action(repository.folder, **{name: '"; touch run; $(touch run) `touch run`'})
-    assert outcome.exit_codes == [0, 0, 2]
+HOSTILE = (
+    '"; touch run; $(touch run) `touch run`',
+    "'; touch run; '",
+    "$(touch run)",
+    "x\n; touch run",
+    "--help",
+    "-",
+    "${IFS}",
+    "a\\",
+)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("name", ["config", "models", "targets", "requirement", "run-configured-code", "sarif"])
+def test_an_input_is_never_run(run_action, repository, name, text):
+    outcome = run_action(repository.folder, **{name: text})
+    is_used = name in ("config", "models", "targets")
+    assert outcome.exit_codes == ([0, 0, 2] if is_used else [0, 0, 0])
     assert not (repository.folder / "run").exists()
+
+
+@pytest.fixture
+def received(program, tmp_path):
+    """Replace the program by one that writes down its arguments and variables. Return them after a run of the action."""
+    program.write_text(
+        '#!/bin/bash\nprintf "%s\\0" "$@" > "$RUNNER_TEMP/arguments"\nprintenv -0 > "$RUNNER_TEMP/variables"\n', encoding="utf-8"
+    )
+
+    def received():
+        texts = [(tmp_path / "runner temp" / name).read_text("utf-8") for name in ("arguments", "variables")]
+        arguments, variables = [text.rstrip("\0").split("\0") for text in texts]
+        return arguments, dict(variable.split("=", 1) for variable in variables)
+
+    return received
+
+
+NAMES = (
+    "$(touch run).tflite", "`touch run`.tflite", "a;touch run;.tflite", "a b.tflite", "-rf.tflite", "--config=x.tflite",
+    "*.tflite", "[a].tflite", "a'b.tflite", 'a"b.tflite', "a\\b.tflite", "::error::x.tflite", "a\n::error::x.tflite",
+    "%0A::x.tflite", "~.tflite",
+)  # fmt: skip
+
+
+def test_names_of_files_reach_the_program_as_they_are(run_action, received, tmp_path):
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    for name in NAMES:
+        (workspace / name).touch()
+    outcome = run_action(workspace, models="*.tflite", targets="$(touch run)\n--update", config="-x")
+    arguments = received()[0]
+    assert outcome.exit_codes == [0, 0, 0]
+    assert sorted(arguments[arguments.index("--") + 1 :]) == sorted(NAMES)
+    assert arguments[arguments.index("--") - 3 : arguments.index("--")] == [
+        "--config=-x",
+        "--target=$(touch run)",
+        "--target=--update",
+    ]
+    assert sorted(path.name for path in workspace.iterdir()) == sorted(NAMES)
+
+
+def test_names_of_files_cannot_write_commands_of_the_runner(run_action, make_repository):
+    repository = make_repository()
+    content = repository.model.read_bytes()
+    for name in NAMES:
+        (repository.model.parent / name).write_bytes(content)
+    outcome = run_action(repository.folder)
+    assert outcome.exit_codes == [0, 0, 1]  # the models have no entries in the baseline
+    commands = [line for line in (outcome.stdout + outcome.stderr).splitlines() if line.startswith("::")]
+    own = (
+        "::error file=models/",
+        "::group::",
+        "::endgroup::",
+        "::error title=delegate-sim::6 more findings; see the job summary",
+    )
+    assert [line for line in commands if not line.startswith(own)] == []
+    assert not (repository.folder / "run").exists()
+
+
+def test_names_of_branches_are_never_run(run_action, received, repository):
+    names = ("GITHUB_HEAD_REF", "GITHUB_REF_NAME", "GITHUB_REF", "GITHUB_BASE_REF", "GITHUB_ACTOR")
+    outcome = run_action(
+        repository.folder,
+        "pull_request",
+        '"; touch run; $(touch run)',
+        dict.fromkeys(names, "$(touch run)`touch run`;touch run"),
+        run_configured_code="true",
+    )
+    assert outcome.exit_codes == [0, 0, 0]
+    assert not (repository.folder / "run").exists()
+    assert "--run-configured-code" not in received()[0]
+
+
+@pytest.mark.parametrize(
+    ("event", "head", "given", "is_allowed"),
+    [
+        ("push", "", "true", True),
+        ("schedule", "", "true", True),
+        ("workflow_dispatch", "", "true", True),
+        ("pull_request", "owner/models", "true", True),
+        ("pull_request", "stranger/models", "true", False),
+        ("pull_request", "owner/models2", "true", False),
+        ("pull_request", "", "true", False),
+        ("pull_request_target", "stranger/models", "true", False),
+        ("pull_request_target", "owner/models", "true", False),
+        ("workflow_run", "", "true", False),
+        ("issue_comment", "", "true", False),
+        ("merge_group", "", "true", False),
+        ("push", "", "false", False),
+        ("push", "", "True", False),
+        ("pull_request", "owner/models", "", False),
+    ],
+)
+def test_code_of_the_configuration_never_runs_for_forks(run_action, received, repository, event, head, given, is_allowed):
+    variables = {"DELEGATE_SIM_RUN_CONFIGURED_CODE": "1"}  # the job's variables are no consent either
+    outcome = run_action(repository.folder, event, head, variables, run_configured_code=given)
+    arguments, environment = received()
+    assert ("--run-configured-code" in arguments) == is_allowed
+    assert "DELEGATE_SIM_RUN_CONFIGURED_CODE" not in environment
+    assert ("::notice title=delegate-sim::This event can come from a fork" in outcome.stdout) == (
+        given == "true" and not is_allowed
+    )
+
+
+def test_modules_of_the_checked_repository_are_not_imported(run_action, received, repository):
+    outcome = run_action(repository.folder)
+    assert all(call.startswith("-I ") for call in outcome.python_calls)
+    assert received()[1]["PYTHONSAFEPATH"] == "1"
+
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_workflows_have_few_permissions_and_fill_no_expression_into_scripts(path: Path):
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {"contents": "read"}
+    assert "pull_request_target" not in workflow[True]  # YAML reads the key "on" as true
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    assert not any("${{" in step.get("run", "") for step in steps)
+    for step in steps:
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+    permissions = {name: job["permissions"] for name, job in workflow["jobs"].items() if "permissions" in job}
+    assert permissions in ({}, {"deploy": {"pages": "write", "id-token": "write"}}, {"publish": {"id-token": "write"}})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.errors import OptionError
+from delegate_sim_cli.options.delegate_flags import with_checked_paths
 from tests.support.gate_models import classifier
 
 
@@ -95,3 +97,32 @@ def test_an_option_or_a_name_of_another_delegate(run, model, arguments, message)
 def test_a_value_may_be_repeated(run, model):
     once = run("analyze", model, "--delegate", "nnapi", "--android", "11")
     assert run("analyze", model, "--delegate", "nnapi", "--android", "11", "--nnapi-runtime", "11").stdout == once.stdout
+
+
+def test_paths_in_options_are_checked():
+    pairs = ["driver=d.toml", "devices=p.toml", "android=13", "driver_rejects=ADD", "other=x", "driver=a=b", "driver", "driver="]
+    checked = []
+
+    def check(path):
+        checked.append(path)
+        return f"/root/{path}"
+
+    assert with_checked_paths("NNAPI", pairs, check) == [
+        "driver=/root/d.toml", "devices=/root/p.toml", "android=13", "driver_rejects=ADD", "other=x", "driver=/root/a=b",
+        "driver", "driver=",
+    ]  # fmt: skip
+    assert checked == ["d.toml", "p.toml", "a=b"]
+    assert with_checked_paths("all", ["op_filters=f", "driver=d"], check) == ["op_filters=/root/f", "driver=/root/d"]
+    assert with_checked_paths("npu-google", ["op_filters=filters { }", "op_filters= ", "op_filters=/etc/passwd"], check) == [
+        "op_filters=filters { }", "op_filters= ", "op_filters=/root//etc/passwd",
+    ]  # fmt: skip
+
+
+def test_a_path_that_is_not_allowed_is_an_error():
+    def check(path):
+        raise OptionError(f"{path} is outside")
+
+    with pytest.raises(OptionError, match=r"^/etc/passwd is outside$"):
+        with_checked_paths("npu-google", ["op_filters=/etc/passwd"], check)
+    with pytest.raises(OptionError, match="there is no delegate 'none'"):
+        with_checked_paths("none", [], check)

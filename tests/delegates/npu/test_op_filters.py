@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from delegate_sim.delegates.npu import op_filters
 from delegate_sim.delegates.npu.op_filters import NOT_ON_TPU, ON_TPU, UNPARSABLE, filter_file, parsed
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
@@ -70,15 +71,21 @@ def test_files_of_one_name_are_different_values(tmp_path):
     assert len({filter_file(str(path)) for path in paths}) == 2
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "large", "missing"])
-def test_what_is_no_small_regular_file_is_not_read(tmp_path, kind):
+def test_a_large_file_is_not_read(tmp_path, monkeypatch):
+    path = tmp_path / "filters"
+    path.write_bytes(bytes(100))
+    assert filter_file(str(path)).content == "\0" * 100
+    monkeypatch.setattr(op_filters, "_LARGEST_FILE", 99)
+    assert filter_file(str(path)).content is None
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "missing"])
+def test_what_is_no_regular_file_is_not_read(tmp_path, kind):
     path = tmp_path / "filters"
     if kind == "folder":
         path.mkdir()
     elif kind == "pipe":
         os.mkfifo(path)
-    elif kind == "large":
-        path.write_bytes(bytes((1 << 20) + 1))
     assert filter_file(str(path)).content is None
 
 
