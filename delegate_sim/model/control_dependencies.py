@@ -6,6 +6,7 @@ Nodes with side effects that have no control dependencies run in the order of th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..bundles.ranged import part_of
@@ -23,11 +24,12 @@ ControlEdges = Sequence[tuple[int, int]]
 """Pairs of positions in the execution plan. The first node of a pair must run before the second node."""
 
 
+@functools.lru_cache(maxsize=1)
 def control_dependencies(model: Model) -> tuple[ControlEdges, ...] | None:
     """Return the control edges of each subgraph.
 
     Return None if the metadata has no control edges, is malformed, or does not fit the model. Raise LimitError if there are too
-    many edges for the number of nodes.
+    many edges for the number of nodes. The edges of the last model are cached.
     """
     if METADATA_NAME not in model.metadata:
         return None

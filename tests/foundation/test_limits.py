@@ -17,7 +17,7 @@ from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.delegates import profile_file
 from delegate_sim.device.parse import log
 from delegate_sim.errors import FixError, LimitError, ModelError, OptionError
-from delegate_sim.foundation import files, limits
+from delegate_sim.foundation import files, limits, work_budget
 from delegate_sim.foundation.limits import VARIABLE, raised
 from delegate_sim.gate import configuration
 from delegate_sim.gate.baseline import baseline, packing
@@ -269,3 +269,26 @@ def test_calls_of_subgraphs(monkeypatch):
     body.node("ABS", [source], [result])
     body.outputs(result)
     assert preparation.prepare(load(builder.bytes()))[0].failure.message.endswith(f"too often{RAISES}")
+
+
+def test_calls_of_subgraphs_with_operands_of_other_shapes_share_the_budget_of_work(monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 1000)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition = graph.input("c", "BOOL", [1])
+    for size in range(1, 20):
+        source, result = graph.input("x", "FLOAT32", [size]), graph.tensor("y", "FLOAT32", [size])
+        graph.node("IF", [condition, source], [result], options={"then_subgraph_index": 1, "else_subgraph_index": 1})
+        graph.outputs(result)
+    body = builder.subgraph("body")
+    tensor = body.input("x", "FLOAT32", [1])
+    for _ in range(10):
+        result = body.tensor("y", "FLOAT32", [1])
+        body.node("ABS", [tensor], [result])
+        tensor = result
+    body.outputs(tensor)
+    model = load(builder.bytes())
+    assert preparation.prepare(model)[0].failure is None
+    words = "preparing subgraphs again for each node that calls them takes more than the limit of 1,000 steps"
+    with work_budget.work_budget(), pytest.raises(LimitError, match=words):
+        preparation.prepare(model)

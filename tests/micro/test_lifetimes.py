@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError
+from delegate_sim.micro import lifetimes
 from fixtures.builder import ModelBuilder
 from tests.support.micro_models import nested_calls
 
@@ -37,8 +38,10 @@ def test_every_run_of_a_nested_subgraph_has_steps(levels):
 
 
 def test_more_runs_than_the_runtime_can_count():
+    levels = lifetimes._MOST_STEPS.bit_length() - 2
+    assert steps_of(nested_calls(levels))["y0"] == (1, lifetimes._MOST_STEPS - 2)
     with pytest.raises(LimitError, match="its subgraphs call each other so often that no memory plan ends"):
-        analyze_micro(load(nested_calls(40).bytes()))
+        analyze_micro(load(nested_calls(levels + 1).bytes()))
 
 
 def test_calls_may_be_nested_deeper_than_the_stack_of_python():

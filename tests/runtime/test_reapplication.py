@@ -130,6 +130,16 @@ def test_each_level_doubles_the_lines_up_to_a_limit(monkeypatch):
     assert "some log lines are left out, because subgraphs call each other very often" in run["warnings"]
 
 
+def test_many_lines_of_a_subgraph_count_as_several_applications():
+    main, called, *_ = prepare(load(nested(1).bytes()))
+    tensors = [one._replace(allocation=Allocation.CUSTOM) for one in called.tensors]
+    again = reapplication.Reapplications(NEWEST)
+    again.note(replace(called, tensors=tuple(tensors)), ["a line"] * 20_000, frozenset(range(len(called.nodes))))
+    assert list(again.lines(main)).count("a line") == 20_000
+    assert again.is_cut_short is True
+    assert list(again.lines(main)) == []
+
+
 @pytest.mark.parametrize("has_own_data", [False, True])
 def test_a_subgraph_whose_callers_hand_it_nothing_is_not_delegated_again(has_own_data):
     main, called, *_ = prepare(load(nested(1).bytes()))

@@ -135,12 +135,13 @@ def _details(run: Run, view: View) -> Iterator[Line]:
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     ranks = Ranks(run, compute)
+    counts_own = _logs_own_count(run)
     for number, subgraph in enumerate(run.subgraphs):
         if number:
             yield Line("")
         if len(run.subgraphs) > 1:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
-        yield from _subgraph(run, subgraph, compute, ranks, view)
+        yield from _subgraph(run, subgraph, compute, ranks, view, counts_own)
         yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
         yield Line("")
@@ -198,7 +199,7 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     yield Line("")
 
 
-def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view: View) -> Iterator[Line]:
+def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view: View, counts_own: bool) -> Iterator[Line]:
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
@@ -215,7 +216,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
         yield from _fact("to compile", what, view)
     else:
         partitions = counted_partitions(whole.delegate, run.subsets)
-        yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole)}", view)
+        yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole, counts_own)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
     yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
@@ -230,17 +231,22 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     yield from _partitions(run, view, "npu" if whole.delegate.is_plugin else "delegate")
 
 
-def _counted_differently(run: SubgraphRun, whole: Run) -> str:
-    """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions."""
+def _logs_own_count(run: Run) -> bool:
+    """Return whether a line of the delegate has a number of partitions."""
+    return any(
+        " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line) for line in run.log_lines
+    )
+
+
+def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
+    """Explain why the delegate's log line counts fewer partitions than the runtime, if the delegate logs partitions.
+
+    ``counts_own`` is the result of ``_logs_own_count``.
+    """
     if run.subsets and not whole.delegate.counts_cpu_partitions:
         cpu = f"The runtime's line counts {len(run.subsets):,}, because partitions on the CPU are included"
         return f"; the delegate counts only its own partitions. {cpu}"
-    own = [
-        line
-        for line in whole.log_lines
-        if " partitions" in line and "yielding" not in line and re.search(r"\b\d+ partitions", line)
-    ]
-    if not own or not run.subsets:
+    if not run.subsets or not counts_own:
         return ""
     return " (the runtime also counts partitions on the CPU; the delegate's own line does not count them)"
 
