@@ -16,7 +16,6 @@ from typing import Annotated, Any
 
 from delegate_sim.bundles.address import SEPARATOR, join_address, split_address
 from delegate_sim.bundles.stores import is_pattern, is_url
-from delegate_sim.delegates.base import Delegate
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.outputs import is_within
 from delegate_sim.foundation.printable import printable
@@ -24,7 +23,7 @@ from delegate_sim.foundation.processes import python_module, run
 from delegate_sim.version import __version__
 
 from .exits import DONE, FINDINGS
-from .options.delegate_flags import chosen_delegates
+from .options.delegate_flags import with_checked_paths
 
 _SECONDS = 300
 _INSTRUCTIONS = """\
@@ -76,17 +75,6 @@ class Roots:
         if os.path.lexists(real):
             raise McpError(f"{path}: already exists; give another name")
         return real
-
-    def option(self, delegates: Sequence[Delegate], pair: str) -> str:
-        """Return an option of delegates as NAME=VALUE. The value of an option that is a path becomes the real path of the file.
-
-        Raises McpError if the file is in none of the folders, or if the text is not NAME=VALUE.
-        """
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise McpError(f"an option has the form NAME=VALUE, not {pair}")
-        options = [option for delegate in delegates for option in delegate.options if name in (option.key, option.name)]
-        return f"{name}={self.file(value)}" if value and any(option.is_path for option in options) else pair
 
     def _expanded(self, path: str) -> str:
         if is_url(path) or "\0" in path:
@@ -157,8 +145,8 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
 
 def _target(roots: Roots, delegate: str, options: Sequence[str] | None, runtime: str | None) -> list[str]:
     """Return the arguments for a target. Each value is joined with its flag by ``=``, so that it cannot be another flag."""
-    delegates = chosen_delegates([delegate.lower()])
-    arguments = [f"--delegate={delegate}", *[f"--option={roots.option(delegates, option)}" for option in options or ()]]
+    checked = with_checked_paths(delegate, list(options or ()), roots.file)
+    arguments = [f"--delegate={delegate}", *[f"--option={option}" for option in checked]]
     return arguments + ([f"--runtime={runtime}"] if runtime else [])
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import DelegateSimError
-from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _tools, make_server
+from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _target, _tools, make_server
 
 MODEL = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"
 
@@ -106,15 +105,18 @@ def test_an_output_is_a_new_file_below_the_roots(inside, roots):
 
 
 def test_options_that_are_paths_stay_below_the_roots(inside, roots):
-    nnapi = (find_delegate("nnapi"),)
-    (inside / "driver.toml").write_text("")
-    assert roots.option(nnapi, "android=13") == "android=13"
-    assert roots.option(nnapi, f"driver={inside}/driver.toml") == f"driver={inside.resolve()}/driver.toml"
-    for name in ("driver", "devices"):
+    driver, secret = inside / "driver.toml", inside.parent / "outside/secret.tflite"
+    driver.touch()
+    assert _options(roots, "nnapi", "android=13", f"driver={driver}") == ["android=13", f"driver={driver.resolve()}"]
+    assert _options(roots, "npu-google", "op_filters=filters { }") == ["op_filters=filters { }"]
+    for delegate, name in (("nnapi", "driver"), ("nnapi", "devices"), ("all", "driver"), ("npu-google", "op_filters")):
         with pytest.raises(McpError, match="is outside the folders"):
-            roots.option(nnapi, f"{name}={inside.parent}/outside/secret.tflite")
-    with pytest.raises(McpError, match="has the form NAME=VALUE"):
-        roots.option(nnapi, "--driver")
+            _options(roots, delegate, f"{name}={secret}")
+
+
+def _options(roots, delegate, *options):
+    _, *arguments = _target(roots, delegate, options, None)
+    return [argument.removeprefix("--option=") for argument in arguments]
 
 
 def test_values_are_never_read_as_flags(inside, roots, monkeypatch):
