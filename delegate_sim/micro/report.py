@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -25,7 +26,7 @@ class Outcome(Enum):
     """The file itself cannot be used, for example because a tensor has no fixed size."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MicroReport:
     """The verdict on a model: its outcome, all nodes, and the arena if tensors can be allocated."""
 
@@ -54,12 +55,12 @@ class MicroReport:
         """True if the model runs and all its weights are in the flatbuffer, so that the results are meaningful."""
         return self.runs and not self.external_tensors
 
-    @property
+    @functools.cached_property
     def multiply_adds(self) -> int:
         """The multiply-adds of all nodes in one inference."""
         return sum([node.multiply_adds for node in self.nodes])
 
-    @property
+    @functools.cached_property
     def refused(self) -> tuple[MicroNode, ...]:
         """The nodes without a kernel and the nodes that a kernel refuses."""
         return tuple(node for node in self.nodes if node.status is not Status.OK)

@@ -166,12 +166,34 @@ def test_twice_the_control_dependencies_cost_twice_the_work():
     assert read(400) < MOST * read(200)
 
 
+def own_operators(count):
+    """Custom operators, each of which is a cause of its own."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number in range(count):
+        result = graph.tensor("y", "FLOAT32", [1, 4])
+        graph.node("CUSTOM", [tensor], [result], custom=f"Own{number}")
+        tensor = result
+    graph.outputs(tensor)
+    return builder.bytes()
+
+
 @pytest.mark.slow
-def test_twice_the_subgraphs_are_printed_with_twice_the_work(tmp_path):
+@pytest.mark.parametrize(
+    ("command", "made"),
+    [
+        (["analyze", "--delegate", "nnapi"], subgraphs),
+        (["diagnose", "--micro"], own_operators),
+        (["micro"], own_operators),
+        (["inspect", "--verbose"], subgraphs),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else value.__name__,
+)
+def test_twice_the_file_is_printed_with_twice_the_work(tmp_path, command, made):
     def show(count):
-        (tmp_path / "model.tflite").write_bytes(subgraphs(count))
-        arguments = ["analyze", str(tmp_path / "model.tflite"), "--delegate", "nnapi"]
-        return lines_run(lambda: CliRunner().invoke(program, arguments, catch_exceptions=False))
+        (tmp_path / "model.tflite").write_bytes(made(count))
+        return lines_run(lambda: CliRunner().invoke(program, [*command, str(tmp_path / "model.tflite")], catch_exceptions=False))
 
     show(2)
     assert show(400) < MOST * show(200)
