@@ -364,7 +364,7 @@ def _tar_again(generator: random.Random, content: bytes) -> bytes:
 
 def changed_litertlm(generator: random.Random, content: bytes) -> bytes:
     """Change words of the header, numbers of sections, and the sections themselves."""
-    if generator.random() < 0.3:
+    if generator.random() < 0.5:
         content = _litertlm_again(generator, content)
     changed = bytearray(content)
     end = min(int.from_bytes(changed[24:32], "little"), len(changed) - 8)
@@ -381,19 +381,21 @@ def changed_litertlm(generator: random.Random, content: bytes) -> bytes:
 def _litertlm_again(generator: random.Random, content: bytes) -> bytes:
     """Write sections of random kinds and items, whose contents are pieces of the file."""
     pieces = [piece for piece in re.split(rb"\0{512,}", content[16384:]) if piece] or [b""]
-    shares_items = generator.random() < 0.5
-    count = generator.choice((1, 3, 10, 10, 300))
+    count = generator.choice((1, 3, 10, 300, 4_000))
+    shares_items = count > 300 or generator.random() < 0.5
+    if count > 300:
+        pieces = [b""]
     keys = ("model_type", "name", "section_backend_constraint", "k" * 300, "")
     items = {
         f"{generator.choice(keys)}{number or ''}": generator.choice(_SHORT_WORDS)
-        for number in range(generator.choice((0, 1, 3, 100, 2_000 if shares_items or count < 10 else 3)))
+        for number in range(generator.choice((0, 1, 100, 2_000 if shares_items or count < 10 else 3)))
     }
     sections: list[tuple[int, str | dict[str, str] | None, bytes]] = []
     for _ in range(count):
         piece = generator.choice(pieces)
-        if generator.random() < 0.3:
+        if generator.random() < 0.3 and piece:
             piece = changed_bytes(generator, piece)
-        if generator.random() < 0.1:
+        if generator.random() < 0.1 and piece:
             tokenizer = json.dumps({"model": {"vocab": {}, "merges": []}}).encode() + bytes(generator.choice((0, 64 << 20)))
             piece = len(tokenizer).to_bytes(8, "little") + zlib.compress(tokenizer)
         sections.append(
