@@ -77,7 +77,8 @@ class Roots:
         return real
 
     def _expanded(self, path: str) -> str:
-        if is_url(path) or "\0" in path:
+        is_network_path = path[:2].replace("\\", "/") == "//"  # Windows sends the user's credentials to the named computer
+        if is_url(path) or is_network_path or "\0" in path:
             raise McpError(f"{printable(path)} is outside the folders that this server may read: {', '.join(self.folders)}")
         return os.path.expanduser(path)
 

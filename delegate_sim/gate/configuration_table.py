@@ -150,7 +150,8 @@ def parse_operators(value: Any) -> tuple[str, ...]:
 
 def parse_inside(path: str) -> str:
     """Return a path inside the configuration's folder. Raises ValueError for other paths."""
-    if os.path.isabs(path) or os.path.splitdrive(path)[0] or ".." in re.split(r"[/\\\\]", path):
+    is_absolute = os.path.isabs(path) or path.startswith(("/", "\\"))  # on Windows, such a path is on the current drive
+    if is_absolute or os.path.splitdrive(path)[0] or ".." in re.split(r"[/\\\\]", path):
         raise InvalidValueError("takes a path inside the folder of this file")
     return path
 

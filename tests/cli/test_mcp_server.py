@@ -80,6 +80,8 @@ def test_what_is_not_one_file_has_a_plain_message(inside, roots, monkeypatch):
         ("-", "-: No such file or directory"),
         ("other.tflite", "other.tflite: No such file or directory"),
         ("a\0b", "is outside the folders"),
+        ("//server/share/x.tflite", "is outside the folders"),
+        (r"\\server\share\x.tflite", "is outside the folders"),
     ):
         with pytest.raises(McpError, match=message):
             roots.model(path)

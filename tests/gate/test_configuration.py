@@ -127,6 +127,7 @@ TARGET = '[targets.t]\ndelegate = "nnapi"\n'
         (f"zzz = 3\n{TARGET}", "1: there is no such key; the keys are baseline, budgets"),
         (f"models = [3]\n{TARGET}", "1: models: takes a string"),
         (f'models = ["/a"]\n{TARGET}', "1: models: takes a path inside the folder of this file"),
+        (f"models = ['\\a']\n{TARGET}", "1: models: takes a path inside the folder of this file"),
         (f"baseline = true\n{TARGET}", "1: baseline: takes a string"),
         (f"{TARGET}[budgets]\nmax-partitions = -1\n", "4: budgets.max-partitions: takes a whole number of at least 0"),
         (f"{TARGET}[budgets]\nmax-fallback = true\n", "4: budgets.max-fallback: takes a whole number of at least 0"),

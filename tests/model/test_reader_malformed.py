@@ -64,7 +64,7 @@ class TestFiles:
     def test_text(self, tmp_path):
         path = tmp_path / "notes.txt"
         path.write_text("not a model at all")
-        assert fault(path) == f"{path}: is not a TFLite model: the identifier at offset 4 is b'a mo', not b'TFL3'"
+        assert fault(path) == f"{path}: is not a TFLite model: the identifier at offset 4 is not b'TFL3'"
 
     def test_few_bytes(self):
         assert fault(b"TFL3") == "the given bytes: is 4 bytes long, too short for a TFLite model"
@@ -76,7 +76,7 @@ class TestFiles:
 
     def test_another_identifier(self, content):
         assert "is b'TFL9', not b'TFL3'" in fault(content[:4] + b"TFL9" + content[8:])
-        assert r"\x1b[31" in fault(content[:4] + b"\x1b[31" + content[8:])
+        assert "TOKE" not in fault(content[:4] + b"TOKE" + content[8:])
 
     @pytest.mark.parametrize("garbage", [b"not a model at all", bytes(64), b"\x08\0\0\0TFL9" + bytes(56)])
     def test_garbage_is_no_model_with_another_identifier(self, garbage):
