@@ -53,8 +53,8 @@ def require_identifier(model: Model) -> None:
 
 def _identifier_fault(identifier: bytes) -> str:
     """Return a message that quotes only identifiers of TFLite files. The bytes of any other file may be secret."""
-    found = f"is {identifier!r}, not" if identifier.startswith(IDENTIFIER[:3]) else "is not"
-    return f"is not a TFLite model: the identifier at offset 4 {found} {IDENTIFIER!r}"
+    opening = f"is {identifier!r}, not" if identifier.startswith(IDENTIFIER[:3]) else "is not"
+    return f"is not a TFLite model: the identifier at offset 4 {opening} {IDENTIFIER!r}"
 
 
 def _content(path: str) -> tuple[Content, str]:
