@@ -6,28 +6,28 @@ import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..fixing.passes.base import Pass
-from ..foundation.columns import INTEGER, Column, attributes, within
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, within
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
-from ..results.report.outcome_words import state_entry, words_of
+from ..results.report.outcome_words import words_of
+from ..results.report.run_columns import MODEL, NOT_SIMULATED, STATE, TIME, run_columns
 from ..results.report.tables import model_name, report_tables, run_words
 from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
-from ..runtime.interpreter import Run, option_values, simulate
+from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes import conversion_causes as roots
-from .causes.cause import Blockers, Cause, Identity
-from .causes.change_words import change_entry
+from .causes.cause import SUGGESTION, Blockers, Cause, Identity
+from .causes.change_words import CHANGE
 from .examiner import Cost
 from .ranking import gain
 
@@ -50,6 +50,10 @@ class RankedCause:
     needs: tuple[Identity, ...] | None = ()
     followers: tuple[NodeKey, ...] = ()
     needs_instead: tuple[Identity, ...] = ()
+
+
+def _names(identities: Sequence[Identity] | None) -> list[str] | None:
+    return None if identities is None else [identity.name for identity in identities]
 
 
 class _Ranked(NamedTuple):
@@ -78,6 +82,37 @@ CAUSE = (
 """The columns of a ranked cause in tables."""
 
 
+def _key_with_version(item: tuple[NodeKey, int]) -> dict[str, int]:
+    return {**item[0]._asdict(), "version": item[1]}
+
+
+class _Found(NamedTuple):
+    """A cause, and the pass of ``fix`` that fixes it."""
+
+    finding: RankedCause
+    cause: Cause
+    fix: FoundPass | None
+
+
+def _found(diagnosis: Diagnosis) -> list[_Found]:
+    return [_Found(finding, finding.cause, diagnosis.found_pass(finding)) for finding in diagnosis.findings]
+
+
+CAUSE_ENTRY = (
+    *within("cause", [Column("name"), Column("problem", source="identity.problem"), Column("title"), Column("codes", LIST)]),
+    Column("operators", OBJECT, source=lambda found: dict(found.cause.operators)),
+    *within("cause", [Column("nodes", LIST), *attributes("found", "needed")]),
+    Column("versions_without", LIST, source=lambda found: map(_key_with_version, found.cause.node_versions.items())),
+    *within("cause", [SUGGESTION, Column("alternatives", LIST, parts=CHANGE)]),
+    Column("fix", OBJECT),
+    *within("finding", [Column("multiply_adds", INTEGER), *attributes("alone", "together", type=OBJECT)]),
+    Column("needs", LIST, source=lambda found: _names(found.finding.needs)),
+    Column("needs_instead", LIST, source=lambda found: _names(found.finding.needs_instead)),
+    Column("following_nodes", LIST, source="finding.followers"),
+)
+"""The columns of a ranked cause in JSON."""
+
+
 @dataclass(frozen=True, repr=False)
 class Diagnosis(Shown):
     """The run of the unchanged model, its causes, and the result of fixing all causes.
@@ -85,6 +120,15 @@ class Diagnosis(Shown):
     The cause with the largest gain comes first. ``limited`` is the number of accepted nodes that a limit on partitions keeps on
     the CPU.
     """
+
+    document = "diagnosis"
+    columns = (
+        *(MODEL, *run_columns("delegate", "options", "runtime", "defaults")),
+        *within("run", [*STATE, Column("log_lines", LIST)]),
+        *(Column("multiply_adds", INTEGER, source="total_multiply_adds"), Column("now", OBJECT)),
+        *(Column("nodes_beyond_limit", INTEGER, source="limited"), Column("causes", LIST, source=_found, parts=CAUSE_ENTRY)),
+        *(Column("fix", OBJECT, source="plain_fix"), Column("without_all", OBJECT), NOT_SIMULATED, TIME),
+    )
 
     model: Model
     target: Target
@@ -185,28 +229,6 @@ class Diagnosis(Shown):
     def _passes(self) -> dict[Identity, FoundPass | None]:
         return {}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the diagnosis as plain data (schema ``delegate-sim/diagnosis/2``)."""
-        target = self.target
-        return {
-            **head("diagnosis"),
-            "model": {"path": self.model.path, "sha256": self.model.sha256},
-            "delegate": target.delegate.name,
-            "options": option_values(target.options),
-            "runtime": str(target.release),
-            "defaults": target.defaults,
-            **state_entry(target.delegate, target.options, self.run.warnings),
-            "log_lines": list(self.run.log_lines),
-            "multiply_adds": self.total_multiply_adds,
-            "now": self.now.to_dict(),
-            "nodes_beyond_limit": self.limited,
-            "causes": [_finding_entry(finding, self.found_pass(finding)) for finding in self.findings],
-            "fix": None if self.plain_fix is None else self.plain_fix.to_dict(),
-            "without_all": self.without_all.to_dict(),
-            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
-            **({} if self.times is None else {"time": self.times.to_dict()}),
-        }
-
     def _line(self) -> str:
         first = (
             f"first: {self.findings[0].cause.title}"
@@ -230,31 +252,3 @@ class Diagnosis(Shown):
     @property
     def _all_times(self) -> tuple[Times, ...]:
         return () if self.times is None else (self.times,)
-
-
-def _finding_entry(finding: RankedCause, fix: FoundPass | None) -> Mapping[str, Any]:
-    cause = finding.cause
-    return {
-        "name": cause.name,
-        "problem": cause.identity.problem.value,
-        "title": cause.title,
-        "codes": list(cause.codes),
-        "operators": dict(cause.operators),
-        "nodes": [key._asdict() for key in cause.nodes],
-        "found": cause.found,
-        "needed": cause.needed,
-        "versions_without": [{**key._asdict(), "version": version} for key, version in cause.node_versions.items()],
-        "suggestion": {"code": cause.suggestion, "change": cause.change},
-        "alternatives": [change_entry(change) for change in cause.alternatives],
-        "fix": None if fix is None else _fix_entry(fix),
-        "multiply_adds": finding.multiply_adds,
-        "alone": None if finding.alone is None else finding.alone.to_dict(),
-        "together": None if finding.together is None else finding.together.to_dict(),
-        "needs": None if finding.needs is None else [identity.name for identity in finding.needs],
-        "needs_instead": [identity.name for identity in finding.needs_instead],
-        "following_nodes": [key._asdict() for key in finding.followers],
-    }
-
-
-def _fix_entry(fix: FoundPass) -> Mapping[str, Any]:
-    return {"pass": fix.pass_.name, "exactness": fix.pass_.exactness.name.lower(), "result": fix.cost.to_dict()}

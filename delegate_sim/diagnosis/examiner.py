@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..delegates.options import parse_options
+from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import (
@@ -24,6 +25,7 @@ from ..releases.catalogue import Release
 from ..results.report.measures import Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.placement import on_cpu
+from ..results.report.run_columns import COST
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run
 from ..runtime.target import Target
@@ -37,8 +39,10 @@ _EFFORT_OF_A_CHANGE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Declared):
     """The measures of a run. Multiply-adds are counts, not an estimate of latency."""
+
+    columns = COST
 
     measures: Measures
     multiply_adds: int
@@ -54,10 +58,6 @@ class Cost:
         if not self.total_multiply_adds:
             return self.measures.delegated_share
         return self.multiply_adds / self.total_multiply_adds
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures and the multiply-adds as plain data."""
-        return {**asdict(self.measures), "multiply_adds": self.multiply_adds, "total_multiply_adds": self.total_multiply_adds}
 
 
 class RefusedNode(NamedTuple):

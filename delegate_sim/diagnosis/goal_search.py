@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 from ..errors import OptionError
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ..results.report.measures import Measures
-from .causes.cause import Cause
+from ..results.report.run_columns import NOT_SIMULATED
+from .causes.cause import SUGGESTION, Cause
 from .diagnosis import Diagnosis
 from .examiner import Cost, Examiner
 
@@ -75,13 +75,28 @@ class Way:
         return self.cost.measures
 
 
+WAY = (
+    Column("causes", LIST, parts=(*attributes("name", "title"), SUGGESTION)),
+    *(Column("measures", OBJECT), Column("multiply_add_share", NUMBER, source="cost.multiply_add_share")),
+)
+"""The columns of a set of causes."""
+
+
 @dataclass(frozen=True, slots=True)
-class Search:
+class Search(Declared):
     """The smallest sets of causes to fix.
 
     If ``is_exact`` is true, no smaller set exists. If ``is_exact`` is false, a smaller set may exist, but has at least
     ``at_least`` causes. ``without_all`` is the result of fixing all causes.
     """
+
+    document = "search"
+    columns = (
+        Column("goal", OBJECT),
+        Column("max_partitions", INTEGER, source=lambda own: own.goal.value if own.goal.measure == PARTITIONS else None),
+        *(Column("is_exact", YES_OR_NO), *attributes("at_least", "simulations", type=INTEGER), Column("ways", LIST, parts=WAY)),
+        *(Column("causes", INTEGER), Column("without_all", OBJECT, source="without_all.measures"), NOT_SIMULATED),
+    )
 
     goal: Goal
     ways: tuple[Way, ...]
@@ -92,35 +107,6 @@ class Search:
     without_all: Cost
     not_simulated: tuple[str, ...] = ()
     """The hypothetical changes that were not tried because of a limit. Each text names the limit."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result of a search as plain data (schema ``delegate-sim/search/2``)."""
-        return {
-            **head("search"),
-            "goal": asdict(self.goal),
-            "max_partitions": self.goal.value if self.goal.measure == PARTITIONS else None,
-            "is_exact": self.is_exact,
-            "at_least": self.at_least,
-            "simulations": self.simulations,
-            "ways": [
-                {
-                    "causes": [
-                        {
-                            "name": cause.name,
-                            "title": cause.title,
-                            "suggestion": {"code": cause.suggestion, "change": cause.change},
-                        }
-                        for cause in way.causes
-                    ],
-                    "measures": asdict(way.measures),
-                    "multiply_add_share": way.cost.multiply_add_share,
-                }
-                for way in self.ways
-            ],
-            "causes": self.causes,
-            "without_all": asdict(self.without_all.measures),
-            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
-        }
 
 
 def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ..fixing.applying import apply_pass, start
 from ..fixing.micro_search import score_of
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
-from ..foundation.documents import schema_of
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
@@ -20,7 +19,6 @@ from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
-from ..version import __version__
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
@@ -28,8 +26,15 @@ _CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only i
 
 
 @dataclass(frozen=True, slots=True)
-class MicroCause:
+class MicroCause(Declared):
     """One reason why nodes are refused."""
+
+    columns = (
+        *attributes("code", "title", "needed"),
+        Column("nodes", LIST, source=lambda cause: [[node.subgraph, node.index] for node in cause.nodes]),
+        *(Column("operators", OBJECT, source=lambda cause: dict(cause.operators)), Column("multiply_adds", INTEGER)),
+        *(Column("advice"), Column("fix_passes", LIST, source=lambda cause: [pass_.name for pass_ in cause.passes])),
+    )
 
     code: str
     title: str
@@ -49,44 +54,24 @@ class MicroCause:
         """Each operator with its number of nodes, the most frequent operator first."""
         return tuple(Counter([node.operator for node in self.nodes]).most_common())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cause as plain data."""
-        return {
-            "code": self.code,
-            "title": self.title,
-            "needed": self.needed,
-            "nodes": [[node.subgraph, node.index] for node in self.nodes],
-            "operators": dict(self.operators),
-            "multiply_adds": self.multiply_adds,
-            "advice": self.advice,
-            "fix_passes": [pass_.name for pass_ in self.passes],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class MicroDiagnosis:
+class MicroDiagnosis(Declared):
     """The report of a run, with the causes of its refusals.
 
     Causes are ordered by multiply-adds, then by the number of nodes. The largest cause comes first.
     """
 
+    document = "micro-diagnosis"
+    columns = (
+        Column("model", source="model.path"),
+        *within("report", [*attributes("outcome", "problem"), Column("runs", YES_OR_NO), Column("multiply_adds", INTEGER)]),
+        Column("causes", LIST),
+    )
+
     model: Model
     report: MicroReport
     causes: tuple[MicroCause, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a diagnosis as plain data."""
-        report = self.report
-        return {
-            "schema": schema_of("micro-diagnosis"),
-            "delegate_sim": __version__,
-            "model": self.model.path,
-            "outcome": report.outcome.value,
-            "problem": report.problem,
-            "runs": report.runs,
-            "multiply_adds": report.multiply_adds,
-            "causes": [cause.to_dict() for cause in self.causes],
-        }
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:

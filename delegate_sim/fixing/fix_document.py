@@ -3,72 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..foundation.documents import schema_of
-from ..results.report.outcome_words import state_entry
-from ..runtime.interpreter import option_values
-from ..version import __version__
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, entry, plain, within
+from ..foundation.documents import head
+from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
 from .score import Standing
 from .search import FixPlan
 
 if TYPE_CHECKING:
     from ..results.report.display import Times
-    from .bundle_fix import BundlePlan, FixedBundle
+    from .bundle_fix import BundlePlan, FixedBundle, SectionPlan
     from .fix import Fixed
+
+EXACTNESS = Column("exactness", source="exactness.key")
+STEP = (*(Column("name"), EXACTNESS, Column("holds_for"), Column("nodes", INTEGER)), Column("after", LIST, source="standings"))
+"""The columns of an applied pass."""
+_TRIAL = (*(Column("name"), EXACTNESS), Column("is_worse", YES_OR_NO))
+
+
+class _Moved(NamedTuple):
+    """The results on a target before and after a fix."""
+
+    before: Standing
+    after: Standing
+
+
+_DELEGATE = run_columns("delegate")
+_TARGET = (
+    *(*within("before", run_columns("delegate", "runtime", "options")), *within("after", STATE)),
+    *attributes("before", "after", type=OBJECT),
+)
+_CONFLICT = (
+    *(*within("alone", _DELEGATE), Column("alone", OBJECT)),
+    Column("losing", LIST, parts=(*_DELEGATE, Column("after", OBJECT, source=lambda standing: standing))),
+)
+_SPLIT = (
+    Column("written", source="fixed.second_path"),
+    Column("operators", LIST, source=lambda own: [node.custom_code or node.op for node in own.plan.split.nodes]),
+    Column("between", LIST, source="plan.split.between", parts=(*attributes("name", "type"), Column("shape", LIST))),
+)
+
+
+class _Fix(NamedTuple):
+    plan: FixPlan
+    fixed: Fixed | None
+    times: Sequence[Times] | None = None
+
+
+FIX = (
+    *(Column("model", source="plan.model.path"), Column("written", source="fixed.path")),
+    *within("plan", [Column("allowed", source="allowed.key"), EXACTNESS, Column("shapes", LIST, source="shape_entries")]),
+    Column("targets", LIST, source=lambda own: map(_Moved, own.plan.before, own.plan.after), parts=_TARGET),
+    Column("time", LIST, source="times", is_optional=True),
+    *within("plan", [Column("passes", LIST, source="steps", parts=STEP)]),
+    *within("plan", [Column("not_kept", LIST, source="rejected", parts=_TRIAL), Column("conflicts", LIST, parts=_CONFLICT)]),
+    Column("with_shapes", OBJECT, source="plan.with_shapes", parts=[Column("shapes", source="shape_entries"), Column("after")]),
+    *within("plan", [Column("simulations", INTEGER), NOT_SIMULATED]),
+    Column("unread_bytes", INTEGER, source=lambda own: own.fixed.unread_bytes if own.fixed and own.fixed.path else None),
+    Column("split", OBJECT, source=lambda own: own if own.plan.split else None, parts=_SPLIT),
+    Column("difference", OBJECT, source="fixed.difference"),
+)
+"""The columns of a fix."""
+_SECTION = (
+    *(Column("number", INTEGER), Column("name"), Column("is_changed", YES_OR_NO)),
+    Column("problem", source=lambda section: section.problem or None),
+)
 
 
 def fix_document(plan: FixPlan, fixed: Fixed | None, times: Sequence[Times] | None = None) -> dict[str, Any]:
     """Return the result of a fix as plain data (schema ``delegate-sim/fix/3``)."""
-    return {
-        **_head("fix"),
-        "model": plan.model.path,
-        "written": None if fixed is None else fixed.path,
-        "allowed": plan.allowed.name.lower(),
-        "exactness": plan.exactness.name.lower(),
-        "shapes": plan.shape_entries,
-        "targets": [
-            {
-                "delegate": before.target.delegate.name,
-                "runtime": str(before.target.release),
-                "options": option_values(before.target.options),
-                **state_entry(after.delegate, after.target.options, after.warnings),
-                "before": before.to_dict(),
-                "after": after.to_dict(),
-            }
-            for before, after in zip(plan.before, plan.after, strict=True)
-        ],
-        **({} if times is None else {"time": _dicts(times)}),
-        "passes": [
-            {
-                "name": step.name,
-                "exactness": step.exactness.name.lower(),
-                "holds_for": step.holds_for,
-                "nodes": step.nodes,
-                "after": _dicts(step.standings),
-            }
-            for step in plan.steps
-        ],
-        "not_kept": [
-            {"name": trial.name, "exactness": trial.exactness.name.lower(), "is_worse": trial.is_worse} for trial in plan.rejected
-        ],
-        "conflicts": [
-            {
-                "delegate": conflict.alone.target.delegate.name,
-                "alone": conflict.alone.to_dict(),
-                "losing": [{"delegate": lost.target.delegate.name, "after": lost.to_dict()} for lost in conflict.losing],
-            }
-            for conflict in plan.conflicts
-        ],
-        "with_shapes": None
-        if plan.with_shapes is None
-        else {"shapes": plan.with_shapes.shape_entries, "after": _dicts(plan.with_shapes.after)},
-        "simulations": plan.simulations,
-        **({"not_simulated": list(plan.not_simulated)} if plan.not_simulated else {}),
-        "unread_bytes": None if fixed is None or fixed.path is None else fixed.unread_bytes,
-        "split": _split_entry(plan, fixed),
-        "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
-    }
+    return {**head("fix"), **entry(FIX, _Fix(plan, fixed, times))}
 
 
 def fixes_document(
@@ -76,46 +81,20 @@ def fixes_document(
 ) -> dict[str, Any]:
     """Return fixes for single targets as plain data (schema ``delegate-sim/fix-per-target/1``)."""
     fixes = [fix_document(plan, fixed, own) for (plan, fixed), own in zip(results, times, strict=True)]
-    return {**_head("fix-per-target"), "model": path, "fixes": fixes}
+    return {**head("fix-per-target"), "model": path, "fixes": fixes}
 
 
 def bundle_fix_document(plan: BundlePlan, fixed: FixedBundle | None) -> dict[str, Any]:
     """Return the result for a bundle as plain data (schema ``delegate-sim/fix-bundle/1``)."""
-    models = {} if fixed is None else fixed.models
-    changes = () if fixed is None else fixed.engine
+
+    def section_entry(section: SectionPlan) -> dict[str, Any]:
+        own = None if fixed is None else fixed.models.get(section.number)
+        return {**entry(_SECTION, section), "fix": None if section.plan is None else fix_document(section.plan, own)}
+
     return {
-        **_head("fix-bundle"),
+        **head("fix-bundle"),
         "bundle": plan.path,
         "written": None if fixed is None else fixed.path,
-        "sections": [
-            {
-                "number": section.number,
-                "name": section.name,
-                "is_changed": section.is_changed,
-                "problem": section.problem or None,
-                "fix": None if section.plan is None else fix_document(section.plan, models.get(section.number)),
-            }
-            for section in plan.sections
-        ],
-        "engine": [
-            {"backend": change.backend, "before": change.before.to_dict(), "after": change.after.to_dict()} for change in changes
-        ],
+        "sections": list(map(section_entry, plan.sections)),
+        "engine": [] if fixed is None else plain(fixed.engine),
     }
-
-
-def _split_entry(plan: FixPlan, fixed: Fixed | None) -> dict[str, Any] | None:
-    if plan.split is None:
-        return None
-    return {
-        "written": None if fixed is None else fixed.second_path,
-        "operators": [node.custom_code or node.op for node in plan.split.nodes],
-        "between": [{"name": tensor.name, "type": tensor.type, "shape": list(tensor.shape)} for tensor in plan.split.between],
-    }
-
-
-def _head(document: str) -> dict[str, Any]:
-    return {"schema": schema_of(document), "delegate_sim": __version__}
-
-
-def _dicts(results: Sequence[Standing | Times]) -> list[dict[str, Any]]:
-    return [result.to_dict() for result in results]

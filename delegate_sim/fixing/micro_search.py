@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError
-from ..foundation.documents import schema_of
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, within
+from ..foundation.documents import head
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
@@ -15,9 +16,9 @@ from ..micro.report import MicroReport, Outcome
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..model.reader import load
-from ..version import __version__
 from .applying import Rewritten, apply_pass, start
 from .descent import FixStep, changed_nodes
+from .fix_document import EXACTNESS
 from .flatbuffer.model_writing import check_writable
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
@@ -51,36 +52,36 @@ class MicroFixPlan:
 
     def to_dict(self, fixed: Fixed | None = None) -> dict[str, Any]:
         """Return the result of a fix as plain data."""
-        plan = self.plan
-        return {
-            "schema": schema_of("micro-fix"),
-            "delegate_sim": __version__,
-            "model": plan.model.path,
-            "written": None if fixed is None else fixed.path,
-            "allowed": plan.allowed.name.lower(),
-            "exactness": plan.exactness.name.lower(),
-            "before": _entry(self.before),
-            "after": _entry(self.after),
-            "passes": [
-                {"name": step.name, "exactness": step.exactness.name.lower(), "nodes": step.nodes, "after": _entry(report)}
-                for step, report in zip(plan.steps, self.applied, strict=True)
-            ],
-            "simulations": plan.simulations,
-            "not_simulated": list(plan.not_simulated),
-            "difference": None if fixed is None or fixed.difference is None else fixed.difference.to_dict(),
-        }
+        return {**head("micro-fix"), **entry(MICRO_FIX, _MicroFix(self, self.plan, fixed))}
 
 
-def _entry(report: MicroReport) -> dict[str, Any]:
-    return {
-        "outcome": report.outcome.value,
-        "runs": report.runs,
-        "missing_operators": list(report.missing_operators),
-        "refused_nodes": len(report.refused),
-        "nodes": len(report.nodes),
-        "arena_head": None if report.arena is None else report.arena.head,
-        "arena_total_estimate": None if report.arena is None else report.arena.total,
-    }
+class _MicroFix(NamedTuple):
+    result: MicroFixPlan
+    plan: FixPlan
+    fixed: Fixed | None
+
+
+class _MicroStep(NamedTuple):
+    step: FixStep
+    after: MicroReport
+
+
+_REPORT = (
+    *(Column("outcome"), Column("runs", YES_OR_NO), Column("missing_operators", LIST)),
+    Column("refused_nodes", INTEGER, source=lambda report: len(report.refused)),
+    Column("nodes", INTEGER, source=lambda report: len(report.nodes)),
+    *within("arena", [Column("arena_head", INTEGER, source="head"), Column("arena_total_estimate", INTEGER, source="total")]),
+)
+_STEP = (*within("step", [Column("name"), EXACTNESS, Column("nodes", INTEGER)]), Column("after", OBJECT, parts=_REPORT))
+MICRO_FIX = (
+    *(Column("model", source="plan.model.path"), Column("written", source="fixed.path")),
+    *within("plan", [Column("allowed", source="allowed.key"), EXACTNESS]),
+    *within("result", [Column(side, OBJECT, parts=_REPORT) for side in ("before", "after")]),
+    Column("passes", LIST, source=lambda own: map(_MicroStep, own.plan.steps, own.result.applied), parts=_STEP),
+    *within("plan", [Column("simulations", INTEGER), Column("not_simulated", LIST)]),
+    Column("difference", OBJECT, source="fixed.difference"),
+)
+"""The columns of a fix for TensorFlow Lite Micro."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ..delegates.base import Delegate
+from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.run_columns import COST
 from ..results.report.verdict import refusal_text
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
@@ -35,8 +37,10 @@ class Score(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Declared):
     """The result of one model on one target."""
+
+    columns = COST
 
     target: Target
     measures: Measures
@@ -49,10 +53,6 @@ class Standing:
     """The warnings about the run."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures and the multiply-adds as plain data."""
-        return {**asdict(self.measures), "multiply_adds": self.multiply_adds, "total_multiply_adds": self.total_multiply_adds}
 
     @property
     def delegate(self) -> Delegate:

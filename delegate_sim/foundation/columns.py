@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, ClassVar
 
-TEXT, INTEGER, NUMBER = "text", "integer", "number"
-_JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number"}
+from .documents import head
+
+TEXT, INTEGER, NUMBER, YES_OR_NO, LIST, OBJECT = "text", "integer", "number", "yes or no", "list", "object"
+_JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", YES_OR_NO: "boolean", LIST: "array", OBJECT: "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,10 @@ class Column:
     """The number of decimal places in JSON and CSV, or None if numbers are not rounded."""
     source: str | Callable[[Any], Any] = ""
     """The path of attributes from the result to the value, or a function of the result. The default is the attribute ``key``."""
+    parts: Sequence[Column] = ()
+    """The columns of the value, or of each item of a list. Empty if the value is plain data or declares its own columns."""
+    is_optional: bool = False
+    """Whether JSON leaves the key out if the value is None."""
 
     def rounded(self, result: Any) -> Any:
         """Return the value of a result, rounded for JSON and CSV."""
@@ -56,7 +63,7 @@ class Column:
         """Return the JSON schema of the column's values."""
         schema: dict[str, Any] = {"description": f"{self.meaning[:1].upper()}{self.meaning[1:]}."} if self.meaning else {}
         schema["type"] = _JSON_TYPES[self.type]
-        return schema if self.type == TEXT else {**schema, "minimum": 0}
+        return {**schema, "minimum": 0} if self.type in (INTEGER, NUMBER) else schema
 
 
 def within(path: str, columns: Iterable[Column], prefix: str = "") -> tuple[Column, ...]:
@@ -76,14 +83,19 @@ def _within(path: str, column: Column) -> str | Callable[[Any], Any]:
     return of_part
 
 
+def group(key: str, *parts: Column) -> Column:
+    """Return a column whose value is an object with several columns of the same result."""
+    return Column(key, OBJECT, source=lambda result: result, parts=parts)
+
+
 def renamed(column: Column, key: str) -> Column:
     """Return the column with another key. Some formats have another key for historical reasons."""
     return replace(column, key=key, source=column.source or column.key)
 
 
-def attributes(*keys: str) -> tuple[Column, ...]:
-    """Return columns of text that are attributes of a result."""
-    return tuple(map(Column, keys))
+def attributes(*keys: str, type: str = TEXT) -> tuple[Column, ...]:
+    """Return columns of one type that are attributes of a result."""
+    return tuple([Column(key, type) for key in keys])
 
 
 def keys(columns: Iterable[Column]) -> tuple[str, ...]:
@@ -98,8 +110,45 @@ def values(columns: Iterable[Column], result: Any) -> tuple[Any, ...]:
 
 def entry(columns: Iterable[Column], result: Any) -> dict[str, Any]:
     """Return the values of a result by key, as plain data."""
-    values = [(column.key, column.rounded(result)) for column in columns]
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in values}
+    found = [(column, column.rounded(result)) for column in columns]
+    return {column.key: _part(column, value) for column, value in found if value is not None or not column.is_optional}
+
+
+def _part(column: Column, value: Any) -> Any:
+    if not column.parts or value is None:
+        return plain(value)
+    return entry(column.parts, value) if column.type == OBJECT else [entry(column.parts, item) for item in value]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as plain data for JSON.
+
+    A result becomes an object with its columns, or with its fields if it declares no columns. A member of an enumeration
+    becomes its value.
+    """
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Enum):
+        return value.value
+    names = [field.name for field in fields(value)] if is_dataclass(value) else getattr(value, "_fields", None)
+    return list(map(plain, value)) if names is None else {name: plain(getattr(value, name)) for name in names}
+
+
+class Declared:
+    """Base class of results that declare their columns."""
+
+    __slots__ = ()
+    columns: ClassVar[Sequence[Column]] = ()
+    document: ClassVar[str] = ""
+    """The name of the result's schema. Empty for parts of other documents."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain data. Keys of the schema are stable."""
+        return {**(head(self.document) if self.document else {}), **entry(self.columns, self)}
 
 
 def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:

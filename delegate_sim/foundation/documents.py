@@ -46,6 +46,12 @@ SCHEMAS = (
     "delegate-sim/unpacked-task/1",
 )
 """The schemas of all documents: the tool, the name of the document, and the version of its schema."""
+_VERSION_KEYS = {
+    **dict.fromkeys(("diff", "fix", "fix-bundle", "fix-per-target", "micro-diagnosis", "micro-fix"), "delegate_sim"),
+    **dict.fromkeys(("engine", "micro", "page"), "version"),
+    **dict.fromkeys(("bundle", "explanations", "log"), ""),
+}
+"""The key of this tool's version in documents without the key ``tool``. Empty for documents without a version."""
 _BY_NAME = {schema.split("/")[1]: schema for schema in SCHEMAS}
 
 
@@ -60,4 +66,7 @@ def schema_of(document: str) -> str:
 
 def head(document: str) -> dict[str, Any]:
     """Return the first entries of a document: the schema, and the version of this tool."""
-    return {"schema": schema_of(document), "tool": {"name": "delegate-sim", "version": __version__}}
+    schema, key = {"schema": schema_of(document)}, _VERSION_KEYS.get(document)
+    if key is None:
+        return {**schema, "tool": {"name": "delegate-sim", "version": __version__}}
+    return {**schema, key: __version__} if key else schema

@@ -23,12 +23,12 @@ from typing import Any
 
 from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
-from ..foundation.documents import schema_of
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
+from ..foundation.documents import head
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.processes import python_file, run
 from ..model.model import Model
-from ..version import __version__
 from .inputs import InputArray
 
 SECONDS = 1800
@@ -78,8 +78,15 @@ LEAST_CHANGE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Declared):
     """The latency of two models on this CPU, with XNNPACK on one thread. Runs of the two models alternate."""
+
+    columns = (
+        *(Column("seconds", LIST, source="medians"), Column("runs", INTEGER, source=lambda latency: len(latency.first))),
+        Column("ratio", NUMBER, source=lambda latency: latency.ratios[1]),
+        Column("ratio_quartiles", LIST, source=lambda latency: latency.ratios[::2]),
+        Column("is_changed", YES_OR_NO),
+    )
 
     first: tuple[float, ...]
     """The duration of each run of the first model, in seconds."""
@@ -103,21 +110,12 @@ class Latency:
         low, middle, high = self.ratios
         return not low <= 1 <= high and abs(middle - 1) >= LEAST_CHANGE
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the latency as plain data."""
-        low, middle, high = self.ratios
-        return {
-            "seconds": list(self.medians),
-            "runs": len(self.first),
-            "ratio": middle,
-            "ratio_quartiles": [low, high],
-            "is_changed": self.is_changed,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class EdgeDifference:
+class EdgeDifference(Declared):
     """The differences on inputs with extreme values: zeros of both signs, denormals, the largest values, infinities and NaN."""
+
+    columns = (Column("is_same", YES_OR_NO), Column("outputs", LIST), *attributes("refused", "problem"))
 
     outputs: tuple[TensorDifference, ...] = ()
     tensors: tuple[TensorDifference, ...] = ()
@@ -136,15 +134,6 @@ class EdgeDifference:
         """True if both models give the same bits and the same errors on all extreme inputs."""
         return self.wrong is None and not self.refused and not self.problem
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the differences as plain data."""
-        return {
-            "is_same": self.is_same,
-            "outputs": [asdict(output) for output in self.outputs],
-            "refused": self.refused,
-            "problem": self.problem,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class SignatureInputs:
@@ -158,8 +147,15 @@ class SignatureInputs:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Declared):
     """The differences between the results of two models."""
+
+    columns = (
+        *(Column("is_same", YES_OR_NO), Column("samples", INTEGER), *attributes("latency", type=OBJECT)),
+        *(Column("outputs", LIST), Column("tensors_compared", INTEGER, source=lambda difference: len(difference.tensors))),
+        Column("tensors_that_differ", LIST, source=lambda own: [tensor for tensor in own.tensors if not tensor.is_same]),
+        Column("edges", OBJECT),
+    )
 
     outputs: tuple[TensorDifference, ...]
     """The differences of outputs: first the outputs of the first subgraph, then the outputs of signatures that were run."""
@@ -191,22 +187,10 @@ class Difference:
         """The largest relative error of any output. A relative error is a fraction of the output's ``range``."""
         return max([output.relative for output in self.outputs], default=0.0)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data."""
-        return {
-            "is_same": self.is_same,
-            "samples": self.samples,
-            "latency": None if self.latency is None else self.latency.to_dict(),
-            "outputs": [asdict(output) for output in self.outputs],
-            "tensors_compared": len(self.tensors),
-            "tensors_that_differ": [asdict(tensor) for tensor in self.tensors if not tensor.is_same],
-            "edges": None if self.edges is None else self.edges.to_dict(),
-        }
-
 
 def diff_document(first: str, second: str, difference: Difference) -> dict[str, Any]:
     """Return the comparison of two model files as plain data (schema ``delegate-sim/diff/2``)."""
-    return {"schema": schema_of("diff"), "delegate_sim": __version__, "a": first, "b": second, **difference.to_dict()}
+    return {**head("diff"), "a": first, "b": second, **difference.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from ..delegates.options import OptionValues
 from ..errors import OptionError
+from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..model.model import Model
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.interpreter import Run, simulate
@@ -23,8 +24,21 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class LiveResult:
-    """The decision of real code, and its differences from the simulation."""
+class LiveResult(Declared):
+    """The decision of real code, and its differences from the simulation.
+
+    In JSON, a node is [subgraph, node], or [operator] if the place is not known.
+    """
+
+    columns = (
+        *(Column("target", source="name"), Column("software"), Column("run", YES_OR_NO, source="is_run")),
+        *(Column("compared", YES_OR_NO, source="is_compared"), Column("equal", YES_OR_NO, source="is_equal")),
+        *within("decision", [*attributes("lacks", "end"), Column("lines", LIST)]),
+        Column("partitions", LIST, source=lambda live: _places(live.decision.partitions)),
+        Column("differences", LIST),
+        Column("nodes", LIST, source="decision.placements", is_optional=True),
+        Column("figures", OBJECT, source=lambda live: _figures(live.decision), is_optional=True),
+    )
 
     name: str
     software: str
@@ -44,28 +58,13 @@ class LiveResult:
         """True if the decision equals the simulation."""
         return self.is_compared and not self.differences
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. A node is [subgraph, node], or [operator] if the place is not known."""
-        partitions = self.decision.partitions
-        return {
-            "target": self.name,
-            "software": self.software,
-            "run": self.is_run,
-            "compared": self.is_compared,
-            "equal": self.is_equal,
-            "lacks": self.decision.lacks,
-            "end": self.decision.end,
-            "lines": list(self.decision.lines),
-            "partitions": partitions and [[list(node.place or [node.op]) for node in partition] for partition in partitions],
-            "differences": list(self.differences),
-            **self._placements(),
-        }
 
-    def _placements(self) -> dict[str, Any]:
-        placements = self.decision.placements
-        if placements is None:
-            return {}
-        return {"nodes": [placement.to_dict() for placement in placements], "figures": dict(self.decision.figures)}
+def _places(partitions: Sequence[LivePartition] | None) -> list[Any] | None:
+    return None if partitions is None else [[list(node.place or [node.op]) for node in partition] for partition in partitions]
+
+
+def _figures(decision: LiveDecision) -> Mapping[str, Any] | None:
+    return None if decision.placements is None else decision.figures
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..delegates.decision import FileNode
+from ..foundation.columns import INTEGER, YES_OR_NO, Column, Declared, attributes
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,13 @@ NPU, CPU, GONE, UNKNOWN = "npu", "cpu", "gone", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
-class LivePlacement:
+class LivePlacement(Declared):
     """The place of a node after compilation."""
+
+    columns = (
+        *(*attributes("subgraph", "node", type=INTEGER), *attributes("op", "place", "reason")),
+        *(Column("listed", YES_OR_NO, source="is_listed"), Column("kernel", INTEGER)),
+    )
 
     subgraph: int
     node: int
@@ -45,18 +50,6 @@ class LivePlacement:
     """Whether the compiler's database lists the node. If not, the node's place is derived from the compiled file."""
     kernel: int | None = None
     """The number of the compiled file's NPU operator that runs the node; None if the NPU has no commands for the node."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the placement as plain data."""
-        return {
-            "subgraph": self.subgraph,
-            "node": self.node,
-            "op": self.op,
-            "place": self.place,
-            "reason": self.reason,
-            "listed": self.is_listed,
-            "kernel": self.kernel,
-        }
 
 
 _MEMORIES = {

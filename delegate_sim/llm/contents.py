@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
 from ..bundles.ranged import Content
 from ..errors import LimitError, ModelError
-from ..foundation.documents import schema_of
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes
 from ..foundation.limits import naming_model
 from ..foundation.work_budget import spend_steps, work_budget
 from ..model.model import Model
@@ -40,8 +40,14 @@ class ModelContents:
 
 
 @dataclass(frozen=True, slots=True)
-class SectionContents:
+class SectionContents(Declared):
     """One section. ``fault`` is the reason why the section cannot be read; empty if there is none."""
+
+    columns = (
+        *(Column("number", INTEGER), *attributes("name", "kind"), *attributes("begin", "end", type=INTEGER)),
+        *(Column("constraint"), Column("items", OBJECT, source=lambda section: dict(section.items)), Column("model", OBJECT)),
+        *(Column("fault"), Column("size", INTEGER)),
+    )
 
     number: int
     name: str
@@ -60,8 +66,15 @@ class SectionContents:
 
 
 @dataclass(frozen=True, slots=True)
-class BundleContents:
+class BundleContents(Declared):
     """A bundle: its format version, the metadata of the language model, the kind of tokenizer, and its sections."""
+
+    document = "bundle"
+    columns = (
+        *(Column("path"), Column("size", INTEGER), Column("version", source=lambda own: ".".join(map(str, own.version)))),
+        *(Column("metadata", OBJECT), Column("tokenizer"), Column("sections", LIST)),
+        *attributes("weights", "caches", type=INTEGER),
+    )
 
     path: str
     size: int
@@ -79,13 +92,6 @@ class BundleContents:
     def caches(self) -> int:
         """The bytes of all caches."""
         return sum([section.model.caches for section in self.sections if section.model is not None])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the contents as plain data."""
-        entry = asdict(self)
-        entry["version"] = ".".join(map(str, self.version))
-        entry["sections"] = [{**asdict(section), "items": dict(section.items), "size": section.size} for section in self.sections]
-        return {"schema": schema_of("bundle"), **entry, "weights": self.weights, "caches": self.caches}
 
 
 def read_contents(path: str) -> BundleContents:

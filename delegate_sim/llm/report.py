@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any
 
-from ..foundation.documents import schema_of
-from ..version import __version__
+from ..foundation.columns import LIST, OBJECT, Column, Declared, attributes, plain
+from ..foundation.documents import head
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
 ENGINE, SESSION, PREFILL, DECODE, DONE = "engine", "session", "prefill", "decode", "done"
@@ -56,14 +56,17 @@ class BundleReplacement:
     subgraph: int
     name: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the replacement as plain data."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class BackendReport:
+class BackendReport(Declared):
     """The result of the simulated engine for a bundle on one backend."""
+
+    columns = (
+        Column("bundle", source="path"),
+        Column("backend", source=lambda report: report.backend.lower()),
+        *(Column("options", OBJECT), *attributes("outcome", "stage", "error"), Column("stop", OBJECT)),
+        *attributes("replacements", "log_lines", "notes", type=LIST),
+    )
 
     path: str
     backend: str
@@ -92,36 +95,12 @@ class BackendReport:
         """The engine's error message; None if the engine does not stop."""
         return None if self.stop is None else self.stop.error
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        stop = None if self.stop is None else {**asdict(self.stop), "reasons": list(self.stop.reasons)}
-        return {
-            "bundle": self.path,
-            "backend": self.backend.lower(),
-            "options": dict(self.options),
-            "outcome": self.outcome,
-            "stage": self.stage,
-            "error": self.error,
-            "stop": stop,
-            "replacements": [line.to_dict() for line in self.replacements],
-            "log_lines": list(self.log_lines),
-            "notes": list(self.notes),
-        }
 
-
-class HasDict(Protocol):
-    """A result as plain data."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data."""
-
-
-def engine_document(path: str, reports: Sequence[BackendReport], live: Sequence[HasDict] = ()) -> dict[str, Any]:
+def engine_document(path: str, reports: Sequence[BackendReport], live: Sequence[Declared] = ()) -> dict[str, Any]:
     """Return the simulated results on all backends as plain data. If the real engine was run, add its results."""
     return {
-        "schema": schema_of("engine"),
-        "version": __version__,
+        **head("engine"),
         "bundle": path,
-        "backends": [report.to_dict() for report in reports],
-        **({"live": [result.to_dict() for result in live]} if live else {}),
+        "backends": plain(reports),
+        **({"live": plain(live)} if live else {}),
     }

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes, within
 from ..foundation.limits import naming_model
 from ..model.model import Model
 from .lifetimes import Buffer, planned_buffers
@@ -37,9 +37,24 @@ class PlacedBuffer:
         return wanted.size * (wanted.last - wanted.first + 1)
 
 
+BUFFER = (
+    *within("buffer", [Column("name"), *attributes("subgraph", "tensor", "node", type=INTEGER)]),
+    *(Column("bytes", INTEGER, source="buffer.requirement.size"), Column("offset", INTEGER)),
+    Column("first_step", INTEGER, source="buffer.requirement.first"),
+    Column("last_step", INTEGER, source="buffer.requirement.last"),
+)
+"""The columns of a placed buffer."""
+
+
 @dataclass(frozen=True, slots=True)
-class Arena:
+class Arena(Declared):
     """The memory of a model, in bytes."""
+
+    columns = (
+        *(Column("head", INTEGER), Column("tail_estimate", INTEGER, source="tail")),
+        *(Column("planning_estimate", INTEGER, source="planning"), Column("total_estimate", INTEGER, source="total")),
+        *(Column("basis", source=lambda _: BASIS), Column("buffers", LIST, parts=BUFFER)),
+    )
 
     head: int
     """The plan of activations and scratch buffers."""
@@ -53,29 +68,6 @@ class Arena:
     def total(self) -> int:
         """The estimated size of the arena."""
         return self.tail + max(self.head, self.planning)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the arena as plain data."""
-        return {
-            "head": self.head,
-            "tail_estimate": self.tail,
-            "planning_estimate": self.planning,
-            "total_estimate": self.total,
-            "basis": BASIS,
-            "buffers": [
-                {
-                    "name": placed.buffer.name,
-                    "subgraph": placed.buffer.subgraph,
-                    "tensor": placed.buffer.tensor,
-                    "node": placed.buffer.node,
-                    "bytes": placed.buffer.requirement.size,
-                    "offset": placed.offset,
-                    "first_step": placed.buffer.requirement.first,
-                    "last_step": placed.buffer.requirement.last,
-                }
-                for placed in self.buffers
-            ],
-        }
 
 
 def plan_arena(model: Model, preparation: Preparation) -> Arena:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
-from ..foundation.documents import schema_of
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..model.model import Model
-from ..version import __version__
 from .arena import Arena
 from .preparation import MicroNode, Status
 from .resolver import Operator, ResolverSource, resolver_lines
@@ -26,9 +24,24 @@ class Outcome(Enum):
     """The file itself cannot be used, for example because a tensor has no fixed size."""
 
 
+NODE = (
+    *attributes("subgraph", "index", type=INTEGER),
+    *(*attributes("operator", "status"), Column("multiply_adds", INTEGER), Column("reasons", LIST)),
+)
+"""The columns of a node."""
+
+
 @dataclass(frozen=True)
-class MicroReport:
+class MicroReport(Declared):
     """The verdict on a model: its outcome, all nodes, and the arena if tensors can be allocated."""
+
+    columns = (
+        *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
+        *(Column("kernels", source="target.kernels"), *attributes("missing_operators", "failing_node", type=LIST)),
+        Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
+        Column("resolver", LIST, source=lambda report: tuple(resolver_lines(report.operators))),
+        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT), Column("external_tensors", INTEGER)),
+    )
 
     target: MicroTarget
     outcome: Outcome
@@ -65,37 +78,26 @@ class MicroReport:
         """The nodes without a kernel and the nodes that a kernel refuses."""
         return tuple(node for node in self.nodes if node.status is not Status.OK)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        return {
-            "outcome": self.outcome.value,
-            "problem": self.problem,
-            "runs": self.runs,
-            "computes": self.computes,
-            "kernels": self.target.kernels,
-            "missing_operators": list(self.missing_operators),
-            "failing_node": None if self.failing_node is None else list(self.failing_node),
-            "operators": [operator.name for operator in self.operators],
-            "resolver": list(resolver_lines(self.operators)),
-            "nodes": [
-                {
-                    "subgraph": node.subgraph,
-                    "index": node.index,
-                    "operator": node.operator,
-                    "status": node.status.value,
-                    "multiply_adds": node.multiply_adds,
-                    "reasons": [reason.to_dict() for reason in node.reasons],
-                }
-                for node in self.nodes
-            ],
-            "arena": None if self.arena is None else self.arena.to_dict(),
-            "external_tensors": self.external_tensors,
-        }
+
+REGISTERED = (
+    Column("source", source="source_path"),
+    Column("operators", LIST, source=lambda own: own.source.registered and sorted(own.source.registered)),
+    *(Column("size", INTEGER, source="source.size"), Column("unused", LIST)),
+    Column("unknown_functions", LIST, source="source.unknown"),
+)
+"""The columns of the operators that an application registers."""
 
 
 @dataclass(frozen=True, slots=True)
-class MicroAnswer:
+class MicroAnswer(Declared):
     """The report on a model, and the resolver from the application's source, or None without a source."""
+
+    document = "micro"
+    columns = (
+        Column("model", OBJECT, parts=attributes("path", "sha256")),
+        *within("report", MicroReport.columns),
+        Column("registered", OBJECT, source=lambda own: None if own.source is None else own, parts=REGISTERED, is_optional=True),
+    )
 
     model: Model
     report: MicroReport
@@ -108,22 +110,3 @@ class MicroAnswer:
         if self.source is None or self.source.registered is None:
             return ()
         return tuple(sorted({*self.source.registered} - {operator.name for operator in self.report.operators}))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        entry: dict[str, Any] = {
-            "schema": schema_of("micro"),
-            "version": __version__,
-            "model": {"path": self.model.path, "sha256": self.model.sha256},
-            **self.report.to_dict(),
-        }
-        if self.source is not None:
-            registered = self.source.registered
-            entry["registered"] = {
-                "source": self.source_path,
-                "operators": None if registered is None else sorted(registered),
-                "size": self.source.size,
-                "unused": list(self.unused),
-                "unknown_functions": list(self.source.unknown),
-            }
-        return entry

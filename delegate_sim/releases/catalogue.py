@@ -23,6 +23,11 @@ class Release(NamedTuple):
         return f"{self.family}-{'.'.join(map(str, self.version))}"
 
     @property
+    def name(self) -> str:
+        """The release as text, such as ``litert-2.3.0``."""
+        return str(self)
+
+    @property
     def order(self) -> tuple[int, ...]:
         """A sort key that orders releases by the age of their rules.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..foundation.columns import LIST, Column, Declared, attributes, within
+
 
 @dataclass(frozen=True, slots=True)
 class Repository:
@@ -16,8 +18,13 @@ class Repository:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(Declared):
     """A function, method, class or table in an upstream file, or one branch of a long function."""
+
+    columns = (
+        *within("repository", [Column("repository", source="name"), Column("commit")]),
+        *(*attributes("file", "symbol"), Column("lines", LIST)),
+    )
 
     repository: Repository
     file: str
@@ -63,16 +70,6 @@ class Source:
     def url(self) -> str:
         """The link to the lines at the pinned commit."""
         return f"https://github.com/{self.repository.name}/blob/{self.repository.commit}/{self.location}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fields and the repository's fields, for JSON."""
-        return {
-            "repository": self.repository.name,
-            "commit": self.repository.commit,
-            "file": self.file,
-            "symbol": self.symbol,
-            "lines": self.lines,
-        }
 
     def __str__(self) -> str:
         return f"{self.location}: {self.symbol}"

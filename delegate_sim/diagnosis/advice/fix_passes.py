@@ -10,6 +10,7 @@ from ...fixing.applying import apply_pass, start
 from ...fixing.passes.base import Pass
 from ...fixing.passes.catalogue import PASSES
 from ...fixing.score import Standing, is_better, standing, standing_of
+from ...foundation.columns import OBJECT, Column, Declared, within
 from ...graph.effort import Effort, Tries
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -22,8 +23,13 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPass:
+class FoundPass(Declared):
     """A pass of ``fix`` that improves a model. ``cost`` is the simulated result of applying only this pass."""
+
+    columns = (
+        *within("pass_", [Column("pass", source="name"), Column("exactness", source="exactness.key")]),
+        Column("result", OBJECT, source="cost"),
+    )
 
     pass_: Pass
     cost: Cost

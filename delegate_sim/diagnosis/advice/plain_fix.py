@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
+from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...graph.effort import Effort
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
@@ -30,11 +30,18 @@ _MANY = "the search for passes takes many simulations"
 
 
 @dataclass(frozen=True, slots=True)
-class PlainFix:
+class PlainFix(Declared):
     """The result of ``delegate-sim fix`` if the user does not choose passes.
 
     If the result is not known, ``cost`` is None and ``unknown`` is the reason.
     """
+
+    columns = (
+        Column("passes", LIST, source=lambda fix: [step.name for step in fix.plan.steps] if fix.plan else ()),
+        Column("exactness", source="plan.exactness.key"),
+        Column("shapes", LIST, source=lambda fix: fix.plan.shape_entries if fix.plan else ()),
+        *(Column("result", OBJECT, source="cost"), Column("unknown")),
+    )
 
     plan: FixPlan | None
     """The passes, and the fixed sizes of inputs if the file leaves sizes open."""
@@ -49,17 +56,6 @@ class PlainFix:
         if self.plan is None or self.cost is None:
             return f"not simulated: {self.unknown}"
         return f"{self.plan.exactness.words}; {result_words(self.cost)}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the passes and the result as plain data."""
-        plan = self.plan
-        return {
-            "passes": [] if plan is None else [step.name for step in plan.steps],
-            "exactness": None if plan is None else plan.exactness.name.lower(),
-            "shapes": [] if plan is None else plan.shape_entries,
-            "result": None if self.cost is None else self.cost.to_dict(),
-            "unknown": self.unknown,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ...foundation.columns import Column, group
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...rules.kinds import Problem
 from .change import Advice, Change, Remedy
@@ -86,6 +87,10 @@ class Cause:
     def node_versions(self) -> Mapping[NodeKey, int]:
         """The operator versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions
+
+
+SUGGESTION = group("suggestion", Column("code", source="suggestion"), Column("change"))
+"""The column of a cause's change."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...foundation import converter_attributes as attributes
+from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...graph.unassigned_variables import no_weights_text
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
@@ -289,14 +290,9 @@ def _with_result(change: Change) -> str:
     return text if explanation is None else f"{text}: {change_text(explanation)}"
 
 
-def change_entry(change: Change) -> dict[str, Any]:
-    """Return a simulated change as plain data."""
-    simulated = change.simulated
-    with_others = None if simulated is None else simulated.with_others
-    return {
-        "change": change_text(change),
-        "helps": change.helps,
-        "unknown": "" if simulated is None else simulated.unknown,
-        "alone": None if change.cost is None else change.cost.to_dict(),
-        "with_others": None if with_others is None else with_others.to_dict(),
-    }
+CHANGE = (
+    *(Column("change", source=change_text), Column("helps", YES_OR_NO)),
+    Column("unknown", source=lambda change: "" if change.simulated is None else change.simulated.unknown),
+    *(Column("alone", OBJECT, source="cost"), Column("with_others", OBJECT, source="simulated.with_others")),
+)
+"""The columns of a simulated change."""

@@ -21,6 +21,11 @@ class Exactness(IntEnum):
     """The results approximate the original results. Approximate passes are applied only on request."""
 
     @property
+    def key(self) -> str:
+        """The exactness in JSON and on the command line."""
+        return self.name.lower()
+
+    @property
     def words(self) -> str:
         """The exactness as a phrase."""
         return ("exact", "exact up to rounding", "approximate")[self]

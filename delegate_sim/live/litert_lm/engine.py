@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...foundation import packages
+from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
 from ...llm.backends import CPU, GPU, NPU
 from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
@@ -36,8 +37,19 @@ _WRONG_FILE, _WRONG_MAGIC = b"LITERTLX" + bytes(64), "Invalid magic number"
 
 
 @dataclass(frozen=True, slots=True)
-class LiveBundle:
+class LiveBundle(Declared):
     """The result of the real engine for a bundle on one backend, and the differences from the simulation."""
+
+    columns = (
+        *(Column("backend", source=lambda live: live.backend.lower()), Column("software")),
+        *(
+            Column("run", YES_OR_NO, source="is_run"),
+            Column("lacks"),
+            Column("outcome", source=lambda live: live.outcome or None),
+        ),
+        *(*attributes("stage", "error"), Column("replacements", LIST)),
+        *(Column("equal", YES_OR_NO, source=lambda live: live.is_run and not live.differences), Column("differences", LIST)),
+    )
 
     backend: str
     software: str
@@ -54,21 +66,6 @@ class LiveBundle:
     def is_run(self) -> bool:
         """True if the engine ran."""
         return not self.lacks
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data."""
-        return {
-            "backend": self.backend.lower(),
-            "software": self.software,
-            "run": self.is_run,
-            "lacks": self.lacks,
-            "outcome": self.outcome or None,
-            "stage": self.stage,
-            "error": self.error,
-            "replacements": [line.to_dict() for line in self.replacements],
-            "equal": self.is_run and not self.differences,
-            "differences": list(self.differences),
-        }
 
 
 def software() -> str:

@@ -8,21 +8,18 @@ from __future__ import annotations
 import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from ...foundation.columns import INTEGER, Column, attributes, keys, values
-from ...foundation.documents import head
+from ...foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, group, keys, values, within
 from ...model.model import Model
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run, SubgraphRun, option_values
+from ...runtime.interpreter import Run, SubgraphRun
 from ..report.display import Shown, Table, Times, shown_times, times_tables
 from ..report.findings import node_location
-from ..report.measures import Measures, measure
-from ..report.multiply_adds import Compute, compute_of
-from ..report.outcome_words import state_entry
+from ..report.measures import DERIVED, MEASURES, Measures, measure
+from ..report.multiply_adds import COMPUTE, Compute, compute_of
 from ..report.placement import CPU, node_reasons
-from ..report.rule_set import rule_set_version
+from ..report.run_columns import STATE, TIME, run_columns
 from ..report.tables import RUN, model_name, reason_cells, run_words
 from ..report.verdict import verdict
 from .comparison_verdict import better_side, comparison_verdict
@@ -97,9 +94,32 @@ COMPARED = (
 """The columns of a compared node in tables."""
 
 
+SIDE = (
+    Column("model", OBJECT, parts=(*attributes("path", "sha256"), Column("bytes", INTEGER, source="size"))),
+    *within("run", run_columns("delegate", "runtime", "defaults", "options", "rule_set")),
+    *within("run", [Column("refusal", OBJECT), Column("log_lines", LIST), *STATE]),
+    group("measures", *within("measures", (*MEASURES, *DERIVED)), *within("compute", COMPUTE)),
+)
+"""The columns of a side in JSON."""
+_STATE = (Column("node", INTEGER), Column("runs_on", source="place"), Column("reasons", LIST))
+_NODE = (
+    *(Column("subgraph", INTEGER), *attributes("op", "name"), *[Column(side, OBJECT, parts=_STATE) for side in ("a", "b")]),
+    Column("changes", LIST, parts=attributes("what", "old", "new")),
+)
+"""The columns of a compared node in JSON."""
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """The differences between two runs. Nodes are in execution order. ``to_dict`` returns plain data with a stable schema."""
+
+    document = "compare"
+    columns = (
+        *(Column("better", source=lambda own: better_side(own.a, own.b) or None), Column("verdict")),
+        *[Column(side, OBJECT, parts=SIDE) for side in ("a", "b")],
+        *[Column(change, LIST, parts=_NODE) for change in (*_CHANGES, "same_reasons")],
+        *(Column("input_changes", LIST, parts=(Column("subgraph", INTEGER), *attributes("name", "old", "new"))), TIME),
+    )
 
     a: Side
     b: Side
@@ -122,27 +142,6 @@ class Comparison(Shown):
     def verdict(self) -> str:
         """A sentence without a period. It says which side is better, and in which measures."""
         return comparison_verdict(self.a, self.b)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data (schema ``delegate-sim/compare/2``)."""
-        return {
-            **head("compare"),
-            "better": better_side(self.a, self.b) or None,
-            "verdict": self.verdict,
-            "a": _side_entry(self.a),
-            "b": _side_entry(self.b),
-            "to_cpu": list(map(_node_entry, self.to_cpu)),
-            "to_delegate": list(map(_node_entry, self.to_delegate)),
-            "only_in_a": list(map(_node_entry, self.only_in_a)),
-            "only_in_b": list(map(_node_entry, self.only_in_b)),
-            "reasons_changed": list(map(_node_entry, self.reasons_changed)),
-            "same_reasons": list(map(_node_entry, self.same_reasons)),
-            "input_changes": [
-                {"subgraph": change.subgraph, "name": change.name, "old": change.old, "new": change.new}
-                for change in self.input_changes
-            ],
-            **({} if self.times is None else {"time": self.times.to_dict()}),
-        }
 
     def _line(self) -> str:
         moved = f"{len(self.to_cpu):,} nodes to the CPU, {len(self.to_delegate):,} to the delegate"
@@ -234,45 +233,6 @@ def _state(run: Run, subgraph: SubgraphRun, index: int) -> State:
     if index in subgraph.delegated:
         return State(index, DELEGATE)
     return State(index, CPU, node_reasons(subgraph, index, run.refusal))
-
-
-def _side_entry(side: Side) -> dict[str, Any]:
-    model, run, measures, compute = side.model, side.run, side.measures, side.compute
-    return {
-        "model": {"path": model.path, "sha256": model.sha256, "bytes": model.size},
-        "delegate": run.delegate.name,
-        "runtime": str(run.release),
-        "defaults": run.target.defaults,
-        "options": option_values(run.options),
-        "rule_set": rule_set_version(run.delegate),
-        "refusal": run.refusal.to_dict() if run.refusal else None,
-        "log_lines": list(run.log_lines),
-        **state_entry(run.delegate, run.options, run.warnings),
-        "measures": {
-            **asdict(measures),
-            "fallback_nodes": measures.fallback_nodes,
-            "delegated_share": round(measures.delegated_share, 6),
-            "multiply_adds": compute.multiply_adds,
-            "delegated_multiply_adds": compute.delegated_multiply_adds,
-        },
-    }
-
-
-def _node_entry(node: ComparedNode) -> dict[str, Any]:
-    return {
-        "subgraph": node.subgraph,
-        "op": node.op,
-        "name": node.name,
-        "a": _state_entry(node.a),
-        "b": _state_entry(node.b),
-        "changes": [{"what": change.what, "old": change.old, "new": change.new} for change in node.changes],
-    }
-
-
-def _state_entry(state: State | None) -> dict[str, Any] | None:
-    if state is None:
-        return None
-    return {"node": state.node, "runs_on": state.place, "reasons": [reason.to_dict() for reason in state.reasons]}
 
 
 def _reasons(node: ComparedNode) -> tuple[Reason, ...]:

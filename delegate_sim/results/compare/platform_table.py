@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
+from ...foundation.columns import LIST, OBJECT, Column
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...model.model import Model
@@ -15,6 +14,7 @@ from ...runtime.run import Refusal
 from ...runtime.target import Target
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
+from ..report.run_columns import MEASURED
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,14 @@ class PlatformRow:
     compute: ComputeTotals
     refusal: Refusal | None
     notes: tuple[str, ...]
+
+
+PLATFORM = (
+    Column("release"),
+    MEASURED,
+    *(Column("refusal", OBJECT), Column("notes", LIST)),
+)
+"""The columns of a release of the platform."""
 
 
 def platform_rows(
@@ -50,19 +58,3 @@ def platform_rows(
         rows.append(PlatformRow(platform.key, name, measure(run), compute_of(run).totals, run.refusal, notes))
     left_out = platform.releases[len(rows) :]
     return tuple(rows), (f"{platform.key} {', '.join(left_out)}: {effort.reason}",) if left_out else ()
-
-
-def platforms_entry(rows: Sequence[PlatformRow]) -> dict[str, Any]:
-    """Return the results by platform release as plain data under the key ``platform``, or an empty dictionary."""
-    if not rows:
-        return {}
-    releases = [
-        {
-            "release": row.release,
-            "measures": {**asdict(row.measures), **row.compute._asdict()},
-            "refusal": None if row.refusal is None else row.refusal.to_dict(),
-            "notes": list(row.notes),
-        }
-        for row in rows
-    ]
-    return {"platform": {"name": rows[0].platform, "releases": releases}}

@@ -6,28 +6,29 @@ The results are the releases that load the model, and the delegated nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
-from ...foundation.documents import head
+from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, entry, within
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
+from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ...releases.litert_lm import releases_with
 from ...releases.notes import predicted_build
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run, option_values, simulate
+from ...runtime.interpreter import Run, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ...runtime.target import Target
 from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
-from ..report.outcome_words import state_entry
 from ..report.placement import node_reasons
-from .platform_table import PlatformRow, platform_rows, platforms_entry
+from ..report.run_columns import MEASURED, MODEL, NOT_SIMULATED, STATE, run_columns
+from .platform_table import PLATFORM, PlatformRow, platform_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,43 @@ class FirstLoading:
     because_of_types: tuple[str, ...] = ()
 
 
+_RELEASE = Column("release", source="release.name")
+_MOVE = (
+    *(Column("op"), Column("delegated", YES_OR_NO, source="is_delegated")),
+    Column("nodes", LIST, source=lambda move: [NodeKey(*node) for node in move.nodes]),
+    Column("reasons", LIST),
+)
+RELEASE = (
+    *(_RELEASE, Column("litert_lm", LIST, source=lambda row: releases_with(row.release.name))),
+    Column("loads", YES_OR_NO, source=lambda row: None if row.loads is Loads.UNKNOWN else row.is_loaded),
+    *attributes("unloaded_types", "lines", "unloaded", type=LIST),
+    MEASURED,
+    *(Column("moves", LIST, parts=_MOVE), Column("notes", LIST)),
+)
+"""The columns of a release."""
+_PLATFORMS = (
+    Column("name", source=lambda table: table.platforms[0].platform),
+    Column("releases", LIST, source="platforms", parts=PLATFORM),
+)
+_FIRST = (_RELEASE, *attributes("because_of", "because_of_types", type=LIST))
+
+
 @dataclass(frozen=True, slots=True)
-class ReleaseTable:
+class ReleaseTable(Declared):
     """The results for all simulated releases, oldest first."""
+
+    document = "releases"
+    columns = (
+        *(
+            MODEL,
+            *within("newest", (*run_columns("delegate", "options"), *STATE)),
+            Column("releases", LIST, source="rows", parts=RELEASE),
+        ),
+        Column("platform", OBJECT, source=lambda table: table if table.platforms else None, parts=_PLATFORMS, is_optional=True),
+        Column("fully_delegated", OBJECT, source=lambda table: _first_and_last(table.full)),
+        Column("first_loading", OBJECT, source=lambda table: _first_entries(table.first_loading)),
+        NOT_SIMULATED,
+    )
 
     model: Model
     delegate: Delegate
@@ -135,49 +170,13 @@ class ReleaseTable:
                 )
         return releases
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as plain data (schema ``delegate-sim/releases/2``)."""
-        return {
-            **head("releases"),
-            "model": {"path": self.model.path, "sha256": self.model.sha256},
-            "delegate": self.delegate.name,
-            "options": option_values(self.options),
-            **state_entry(self.delegate, self.options, self.newest.warnings),
-            "releases": [
-                {
-                    "release": str(row.release),
-                    "litert_lm": list(releases_with(str(row.release))),
-                    "loads": None if row.loads is Loads.UNKNOWN else row.is_loaded,
-                    "unloaded_types": list(row.unloaded_types),
-                    "lines": list(row.lines),
-                    "unloaded": [asdict(one) for one in row.unloaded],
-                    "measures": {**asdict(row.measures), **row.compute._asdict()},
-                    "moves": [
-                        {
-                            "op": move.op,
-                            "delegated": move.is_delegated,
-                            "nodes": [{"subgraph": subgraph, "node": node} for subgraph, node in move.nodes],
-                            "reasons": [reason.to_dict() for reason in move.reasons],
-                        }
-                        for move in row.moves
-                    ],
-                    "notes": list(row.notes),
-                }
-                for row in self.rows
-            ],
-            **platforms_entry(self.platforms),
-            "fully_delegated": {"first": str(self.full[0]), "last": str(self.full[-1])} if self.full else None,
-            "first_loading": {
-                family: first
-                and {
-                    "release": str(first.release),
-                    "because_of": [asdict(one) for one in first.because_of],
-                    "because_of_types": list(first.because_of_types),
-                }
-                for family, first in self.first_loading.items()
-            },
-            **({"not_simulated": list(self.not_simulated)} if self.not_simulated else {}),
-        }
+
+def _first_entries(first_loading: Mapping[str, FirstLoading | None]) -> dict[str, Any]:
+    return {family: None if first is None else entry(_FIRST, first) for family, first in first_loading.items()}
+
+
+def _first_and_last(releases: Sequence[Release]) -> dict[str, str] | None:
+    return {"first": releases[0].name, "last": releases[-1].name} if releases else None
 
 
 def release_table(model: Model, target: Target, effort: Effort | None = None) -> ReleaseTable:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.npu.soc_names import simulated_socs
 from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
+from ...foundation.columns import LIST, YES_OR_NO, Column, group, within
 from ...foundation.printable import printable
 from ...model.model import Model
 from ...model.precompiled import DISPATCH, precompiled
@@ -25,7 +25,7 @@ from .display import Shown, Table
 from .measures import measure
 from .multiply_adds import compute_of
 from .placement import CPU, placements
-from .report import Report
+from .report import Report, placement_entries
 from .verdict import refusal_text, share_text, subject
 
 _SOC = "soc"
@@ -56,28 +56,25 @@ class StackResult(Shown):
     """The result for a model: the run of each accelerator, whether CompiledModel is created, and notes.
 
     A node is on the NPU if the NPU's plugin selects the node. The vendor's compiler is not simulated, and may reject selected
-    nodes. ``to_dict`` returns plain data with a stable schema.
+    nodes. ``to_dict`` returns plain data with a stable schema. ``placement`` is empty if CompiledModel is not created.
     """
+
+    document = "report"
+    columns = (
+        *within("report", Report.columns[:2]),
+        Column("placement", LIST, source=lambda own: placement_entries(own.report) if own.is_created else ()),
+        *within("report", Report.columns[3:]),
+        group(
+            "compiled_model",
+            *within("stack", [Column("accelerators", LIST), Column("soc")]),
+            *(Column("created", YES_OR_NO, source="is_created"), Column("notes", LIST)),
+        ),
+    )
 
     stack: Stack
     report: Report
     is_created: bool
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data. ``placement`` is empty if CompiledModel is not created."""
-        entry = self.report.to_dict()
-        if not self.is_created:
-            entry["placement"] = []
-        return {
-            **entry,
-            "compiled_model": {
-                "accelerators": list(self.stack.accelerators),
-                "soc": self.stack.soc,
-                "created": self.is_created,
-                "notes": list(self.notes),
-            },
-        }
 
     def places(self) -> dict[str, Counter[str]]:
         """Count the nodes of each operator at each place. If CompiledModel is not created, the result is empty."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...foundation.columns import INTEGER, LIST, Column, attributes
 from ...runtime.run import Run, SubgraphRun
 
 if TYPE_CHECKING:
-    from ...delegates.stage_behind import StageSplit, StageStep
+    from ...delegates.stage_behind import StageSplit
 
 
 def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
@@ -19,22 +20,13 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
     return [(numbers[split.nodes], split) for split in splits if split.nodes in numbers]
 
 
-def splits_entry(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
-    """Return the splits of a subgraph as plain data under the key ``split``. If no split is known, the dictionary is empty."""
-    splits = splits_of(run, subgraph)
-    if not splits:
-        return {}
-    entries = [
-        {"partition": number, "error": split.error, "steps": [_step_entry(step) for step in split.steps]}
-        for number, split in splits
-    ]
-    return {"split": entries}
-
-
-def _step_entry(step: StageStep) -> dict[str, Any]:
-    return {
-        "device": step.device,
-        "operations": [{"node": node, "operation": name} for node, name in step.operations],
-        "bytes_in": step.bytes_in,
-        "bytes_out": step.bytes_out,
-    }
+_STEP = (
+    Column("device"),
+    Column("operations", LIST, source=lambda step: [{"node": node, "operation": name} for node, name in step.operations]),
+    *attributes("bytes_in", "bytes_out", type=INTEGER),
+)
+SPLIT = (
+    Column("partition", INTEGER, source=lambda pair: pair[0]),
+    *(Column("error", source=lambda pair: pair[1].error), Column("steps", LIST, source=lambda pair: pair[1].steps, parts=_STEP)),
+)
+"""The columns of a pair that ``splits_of`` returns."""

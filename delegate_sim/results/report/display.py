@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import MissingPackageError, OptionError
-from ...foundation.columns import Column, keys, values
+from ...foundation.columns import Column, Declared, keys, values
 from ...foundation.printable import printable, shortened
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Table:
         return cls(keys(columns), [values(columns, result) for result in results])
 
 
-class Shown:
+class Shown(Declared):
     """Base class of results that can be displayed as a line of text, or as tables."""
 
     _rows_shown = 60

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...delegates.base import Delegate
-from ...delegates.options import OptionValues
 from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
 
 
@@ -117,17 +116,3 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
     return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
-
-
-def state_entry(delegate: Delegate, options: OptionValues, warnings: Sequence[str]) -> dict[str, Any]:
-    """Return the keys of JSON that qualify an outcome.
-
-    ``warnings`` has the warnings. ``state`` says that nodes are only selected. A further key has the feature level that follows
-    from the options.
-    """
-    level = delegate.behind.level(options)
-    return {
-        **({"state": "selected"} if delegate.is_plugin else {}),
-        **({} if level is None else {"effective_feature_level": level}),
-        "warnings": list(warnings),
-    }

@@ -5,22 +5,22 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import OptionError
-from ...foundation.columns import entry
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, entry, within
 from ...foundation.documents import head
+from ...graph.graph import Graph
 from ...model.model import Model
-from ...runtime.interpreter import Run, SubgraphRun, option_values
-from .device_splits import splits_entry
+from ...runtime.interpreter import Run, SubgraphRun
+from .device_splits import SPLIT, splits_of
 from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
-from .outcome_words import state_entry
 from .placement import dropped_partitions, placements
 from .records import placed_partitions
-from .rule_set import rule_set_version
+from .run_columns import STATE, run_columns
 from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
@@ -37,16 +37,83 @@ class Viewer(Protocol):
         """Show the page."""
 
 
-class HasDict(Protocol):
-    """A result with a JSON form."""
+class _Subgraph(NamedTuple):
+    """A subgraph of a run, with its nodes as plain data."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data."""
+    run: Run
+    own: SubgraphRun
+    graph: Graph
+    compute: Compute
+    nodes: list[dict[str, Any]]
+
+
+def _subgraphs(run: Run) -> list[_Subgraph]:
+    compute = compute_of(run)
+    return [
+        _Subgraph(run, own, own.graph, compute, [entry(NODE_ENTRY, node) for node in placed_nodes(run, own)])
+        for own in run.subgraphs
+    ]
+
+
+def _groups(own: SubgraphRun) -> list[list[list[int]]] | None:
+    groups = None if own.decision is None else own.decision.groups
+    return None if groups is None else [[list(place) for place in group] for group in groups]
+
+
+def placement_entries(report: Report) -> list[dict[str, Any]] | None:
+    """Return the place of each node in a chain, or None for independent runs."""
+    if not report.is_chain:
+        return None
+    return [
+        {"subgraph": subgraph, "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places]}
+        for subgraph, places in enumerate(placements(report.runs))
+    ]
+
+
+SUBGRAPH = (
+    *within("graph", [Column("index", INTEGER), Column("name")]),
+    Column("nodes_total", INTEGER, source=lambda part: len(part.nodes)),
+    Column("nodes_supported", INTEGER, source=lambda part: sum(node["supported"] for node in part.nodes)),
+    Column("nodes_delegated", INTEGER, source=lambda part: len(part.own.delegated)),
+    Column("partitions", INTEGER, source=lambda part: counted_partitions(part.run.delegate, part.own.subsets)),
+    Column("delegate_kernels", INTEGER, source=lambda part: sum(subset.is_delegated for subset in part.own.subsets)),
+    Column("multiply_adds", INTEGER, source=lambda part: sum(part.compute.by_node[part.graph.index].values())),
+    Column("multiply_adds_delegated", INTEGER, source=lambda part: part.compute.of(part.graph.index, part.own.delegated)),
+    Column("partitions_dropped", LIST, source=lambda part: [len(subset.nodes) for subset in dropped_partitions(part.own)]),
+    Column("nodes", LIST),
+    Column("partition_list", LIST, source=lambda part: placed_partitions(part.run, part.own), parts=PARTITION_ENTRY),
+    Column("split", LIST, source=lambda part: splits_of(part.run, part.own) or None, parts=SPLIT, is_optional=True),
+    Column("groups", LIST, source=lambda part: _groups(part.own), is_optional=True),
+)
+"""The columns of a subgraph of a run."""
+RUN_ENTRY = (
+    *(*run_columns("delegate"), Column("kernel_name", source="delegate.kernel_name")),
+    *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO), *STATE),
+    *(Column("outcome"), Column("refusal", OBJECT), Column("log_lines", LIST)),
+    Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),
+)
+"""The columns of a run in JSON."""
+_MODEL = (
+    *(
+        *attributes("path", "sha256"),
+        Column("bytes", INTEGER, source="size"),
+        Column("schema_version", INTEGER, source="version"),
+    ),
+    *(Column("description"), Column("subgraphs", INTEGER, source=lambda model: len(model.subgraphs))),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Shown):
     """Independent runs of one model, or a chain of runs. ``to_dict`` returns plain data with a stable schema."""
+
+    document = "report"
+    columns = (
+        *(Column("model", OBJECT, parts=_MODEL), Column("runs", LIST, parts=RUN_ENTRY)),
+        Column("placement", LIST, source=placement_entries, is_optional=True),
+        Column("live", LIST, source=lambda report: report.live or None, is_optional=True),
+        Column("time", LIST, source=lambda report: report.times or None, is_optional=True),
+    )
 
     model: Model
     runs: tuple[Run, ...]
@@ -56,7 +123,7 @@ class Report(Shown):
     """The viewer that shows the report as a page. Reports from ``analyze`` and ``simulate`` have a viewer."""
     times: tuple[Times, ...] = ()
     """The measured times, if the user gave op profiles."""
-    live: tuple[HasDict, ...] = ()
+    live: tuple[Declared, ...] = ()
     """The decisions of the real delegates, if the user ran them."""
     adviser: Callable[[Model, Run, bool], Run] | None = None
     """A function that returns a run with the advice of a diagnosis.
@@ -106,8 +173,7 @@ class Report(Shown):
         By default, hints come from the rules. If ``advice`` is true, hints come from a diagnosis, as in the output of commands.
         A diagnosis takes several simulations.
         """
-        runs = self.advised_runs if advice else self.runs
-        return {**self._head(), "runs": [_run_entry(run) for run in runs], **self._tail()}
+        return super(Report, replace(self, runs=self.advised_runs) if advice else self).to_dict()
 
     def to_json(self, *, advice: bool = False) -> str:
         """Return the report as JSON text. This method takes far less memory than ``to_dict``."""
@@ -118,8 +184,10 @@ class Report(Shown):
         from .json_parts import json_array, json_object, json_value
 
         runs = self.advised_runs if advice else self.runs
-        head, tail = ({key: json_value(value) for key, value in part.items()} for part in (self._head(), self._tail()))
-        return json_object({**head, "runs": json_array(json_value(_run_entry(run)) for run in runs), **tail})
+        model, _, *others = self.columns
+        first, last = ({**head(self.document), **entry([model], self)}, entry(others, self))
+        head_parts, tail = ({key: json_value(value) for key, value in part.items()} for part in (first, last))
+        return json_object({**head_parts, "runs": json_array(json_value(entry(RUN_ENTRY, run)) for run in runs), **tail})
 
     def to_html(self) -> str:
         """Return the report as one self-contained HTML page."""
@@ -131,24 +199,6 @@ class Report(Shown):
         If ``path`` is given, write the page to this path. Otherwise, the browser opens a temporary file.
         """
         self._viewer().show(self, path)
-
-    def _head(self) -> dict[str, Any]:
-        return {
-            **head("report"),
-            "model": _model_entry(self.model),
-        }
-
-    def _tail(self) -> dict[str, Any]:
-        """Return the entries that exist only in some reports."""
-        live = {"live": [result.to_dict() for result in self.live]} if self.live else {}
-        times = {**live, **({"time": [timing.to_dict() for timing in self.times]} if self.times else {})}
-        if not self.is_chain:
-            return times
-        entries = [
-            {"subgraph": subgraph, "nodes": [{"index": node.index, "op": node.op, "runs_on": place} for node, place in places]}
-            for subgraph, places in enumerate(placements(self.runs))
-        ]
-        return {"placement": entries, **times}
 
     def _viewer(self) -> Viewer:
         if self.viewer is None:
@@ -172,59 +222,3 @@ class Report(Shown):
     def _shown(self) -> Mapping[str, Sequence[str]]:
         delegate = ("delegate",) if len(self.runs) > 1 else ()
         return {"on_cpu": (*delegate, "nodes", "op", "reasons", "hints"), **shown_times(self.times)}
-
-
-def _model_entry(model: Model) -> dict[str, Any]:
-    return {
-        "path": model.path,
-        "sha256": model.sha256,
-        "bytes": model.size,
-        "schema_version": model.version,
-        "description": model.description,
-        "subgraphs": len(model.subgraphs),
-    }
-
-
-def _run_entry(run: Run) -> dict[str, Any]:
-    compute = compute_of(run)
-    return {
-        "delegate": run.delegate.name,
-        "kernel_name": run.delegate.kernel_name,
-        "runtime": str(run.release),
-        "defaults": run.target.defaults,
-        "options": option_values(run.options),
-        "rule_set": rule_set_version(run.delegate),
-        "by_default": run.by_default,
-        **state_entry(run.delegate, run.options, run.warnings),
-        "outcome": run.outcome,
-        "refusal": run.refusal.to_dict() if run.refusal else None,
-        "log_lines": list(run.log_lines),
-        "subgraphs": [_subgraph_entry(subgraph, run, compute) for subgraph in run.subgraphs],
-    }
-
-
-def _subgraph_entry(run: SubgraphRun, whole_run: Run, compute: Compute) -> dict[str, Any]:
-    graph = run.graph
-    counts = compute.by_node[graph.index]
-    nodes = [entry(NODE_ENTRY, node) for node in placed_nodes(whole_run, run)]
-    return {
-        "index": graph.index,
-        "name": graph.name,
-        "nodes_total": len(nodes),
-        "nodes_supported": sum(node["supported"] for node in nodes),
-        "nodes_delegated": len(run.delegated),
-        "partitions": counted_partitions(whole_run.delegate, run.subsets),
-        "delegate_kernels": sum(subset.is_delegated for subset in run.subsets),
-        "multiply_adds": sum(counts.values()),
-        "multiply_adds_delegated": compute.of(graph.index, run.delegated),
-        "partitions_dropped": [len(subset.nodes) for subset in dropped_partitions(run)],
-        "nodes": nodes,
-        "partition_list": [entry(PARTITION_ENTRY, placed) for placed in placed_partitions(whole_run, run)],
-        **splits_entry(whole_run, run),
-        **_groups_entry(run),
-    }
-
-
-def _groups_entry(run: SubgraphRun) -> dict[str, Any]:
-    groups = None if run.decision is None else run.decision.groups
-    return {} if groups is None else {"groups": [[list(place) for place in group] for group in groups]}

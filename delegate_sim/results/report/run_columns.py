@@ -1,0 +1,53 @@
+"""Columns of models, targets and outcomes that several results share."""
+
+from __future__ import annotations
+
+from ...foundation.columns import INTEGER, LIST, OBJECT, TEXT, Column, attributes, by_key, group, within
+from ...runtime.run import option_values
+from .measures import MEASURES
+from .multiply_adds import COMPUTE
+from .rule_set import rule_set_version
+
+MODEL = Column("model", OBJECT, "the model file", parts=attributes("path", "sha256"))
+"""The column of a model, with the path and the digest of the file."""
+NOT_SIMULATED = Column(
+    "not_simulated", LIST, "what a limit left out", source=lambda own: own.not_simulated or None, is_optional=True
+)
+TIME = Column("time", OBJECT, "the measured times", source="times", is_optional=True)
+STATE = (
+    Column("state", source=lambda run: "selected" if run.target.delegate.is_plugin else None, is_optional=True),
+    Column(
+        "effective_feature_level",
+        INTEGER,
+        "the feature level that follows from the options",
+        source=lambda run: run.target.delegate.behind.level(run.target.options),
+        is_optional=True,
+    ),
+    Column("warnings", LIST, "warnings about the run"),
+)
+"""The columns that qualify an outcome, of a result with ``target`` and ``warnings``.
+
+``state`` says that nodes are only selected.
+"""
+_RUN = by_key(
+    (
+        Column("delegate", TEXT, "the name of the delegate", source="target.delegate.name"),
+        Column("runtime", TEXT, "the release of the runtime", source="target.release.name"),
+        Column("defaults", TEXT, "the set of defaults", source="target.defaults"),
+        Column("options", OBJECT, "the values of all options", source=lambda run: option_values(run.target.options)),
+        Column("rule_set", TEXT, "the version of the delegate's rules", source=lambda run: rule_set_version(run.target.delegate)),
+    )
+)
+
+
+COST = (*within("measures", MEASURES), *attributes("multiply_adds", "total_multiply_adds", type=INTEGER))
+"""The columns of a result that has ``measures``, and multiply-adds of delegated nodes and of all nodes."""
+
+
+MEASURED = group("measures", *within("measures", MEASURES), *within("compute", COMPUTE))
+"""The measures and multiply-adds of a result, as one object."""
+
+
+def run_columns(*keys: str) -> tuple[Column, ...]:
+    """Return columns of a result that has a ``target``: ``delegate``, ``runtime``, ``defaults``, ``options`` and ``rule_set``."""
+    return tuple([_RUN[key] for key in keys])
