@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.sweeping.rows import SweepRow
-from delegate_sim.sweeping.sweep_result import Swept, sweep_tables
+from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import message
 from ..text import sweep as words
@@ -25,7 +25,7 @@ def conversions_markdown(sweep: Swept, shown: Sequence[int] = (), with_code: boo
 
 def conversions_sheet(sweep: Swept) -> str:
     """Return CSV with one row per conversion. A row has the numbers of every target."""
-    table = sweep_tables(sweep)["rows"]()
+    table = sweep.table("rows")
     return sheet(
         table.columns, [[str(value).lower() if isinstance(value, bool) else value for value in values] for values in table.rows]
     )

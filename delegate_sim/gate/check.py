@@ -9,6 +9,7 @@ from typing import Any
 
 from ..conversion.convert import Conversion
 from ..errors import fault_text
+from ..foundation.columns import within
 from ..foundation.limits import problem_text
 from ..foundation.outputs import Output, declare_outputs
 from ..graph.effort import Effort
@@ -30,12 +31,9 @@ from .results import (
     FAILED,
     FAILED_CONVERSION,
     INTERNAL_ERROR,
-    SHOWN,
     UNREADABLE_MODEL,
     Case,
     Results,
-    results_line,
-    results_tables,
     unreadable_case,
 )
 from .source_models import ConfiguredSource, converted
@@ -60,18 +58,17 @@ class Checked(Shown):
     live_reports: tuple[Mapping[str, Any], ...] = ()
     """Bug reports about differences between the simulation and real delegates (schema ``delegate-sim/live-difference/1``)."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/check/2``)."""
-        return self.results.to_dict()
+    document = "check"
+    columns = within("results", Results.columns)
 
     def _line(self) -> str:
-        return results_line(self.results)
+        return self.results._line()
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return results_tables(self.results)
+        return self.results._tables()
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
-        return SHOWN
+        return self.results._shown()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
-from ..foundation.columns import INTEGER, NUMBER, Column, attributes, keys, values, within
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, attributes, entry, group, keys, values, within
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
-from ..results.report.measures import TAKEN, Measures
-from ..results.report.multiply_adds import ComputeTotals
+from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures
+from ..results.report.multiply_adds import COMPUTE, ComputeTotals
 from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
@@ -25,12 +25,7 @@ BETTER = "better"
 FAILED = "failed"
 UNREADABLE = "unreadable"
 """Status of a case without a result, because the model cannot be read or the program failed."""
-
-SHOWN = {
-    "cases": ("model", "target", "status", "delegated_share", "multiply_add_share", "partitions"),
-    "findings": ("model", "target", "op", "message", "hint"),
-}
-"""The tables and columns that a notebook shows."""
+STATUSES = (PASSED, BETTER, FAILED, UNREADABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,76 +93,6 @@ def unreadable_case(
     return Case(model, path, target, delegate, runtime, options, UNREADABLE, (Finding(code, ERROR, message),))
 
 
-@dataclass(frozen=True, repr=False)
-class Results(Shown):
-    """All cases of one command: ``analyze`` or ``check``."""
-
-    command: str
-    cases: tuple[Case, ...]
-    verdicts: tuple[str, ...] = ()
-    """Of an analysis: sentences that say how much of the models the targets run."""
-
-    def count(self, status: str) -> int:
-        """Return the number of cases with a status."""
-        return sum(case.status == status for case in self.cases)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the results as plain data (schema ``delegate-sim/check/2``)."""
-        return {
-            **head("check"),
-            "passed": all(case.status in (PASSED, BETTER) for case in self.cases),
-            "counts": {status: self.count(status) for status in (PASSED, BETTER, FAILED, UNREADABLE)},
-            "cases": [_case_entry(case) for case in self.cases],
-        }
-
-    @property
-    def selected_only(self) -> str:
-        """The note that nodes are only selected; empty if no compiler plugin takes nodes.
-
-        It is also empty for ``analyze``, because the cases of an analysis contain this note.
-        """
-        taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
-        return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""
-
-    def _line(self) -> str:
-        return results_line(self)
-
-    def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return results_tables(self)
-
-    def _shown(self) -> Mapping[str, Sequence[str]]:
-        return SHOWN
-
-
-_OUTCOME, _NODES, _DELEGATED, _SHARE, *_COUNTS = within("measures", NUMBERS)
-CASE = (
-    *attributes("model", "target", "delegate", "runtime", "status"),
-    Column("findings", INTEGER, "number of findings", source=lambda case: len(case.findings)),
-    *(_OUTCOME, _NODES, _DELEGATED, _SHARE),
-    Column("multiply_add_share", NUMBER, "the share of multiply-adds that are delegated", source="compute.delegated_share"),
-    *_COUNTS,
-    Column("notes", source=lambda case: "; ".join(case.notes)),
-)
-"""The columns of a case."""
-
-
-def results_line(results: Results) -> str:
-    """Return one line with the number of cases for each status."""
-    counts = {case.status: results.count(case.status) for case in results.cases}
-    return f"{results.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
-
-
-def results_tables(results: Results) -> Mapping[str, Callable[[], Table]]:
-    """Return the tables of the results: a row for each model on each target, and a row for each finding."""
-    return {
-        "cases": lambda: Table.of(CASE, results.cases),
-        "findings": lambda: Table(
-            ("model", "target", *keys(FINDING)),
-            [(case.model, case.target, *values(FINDING, finding)) for case in results.cases for finding in case.findings],
-        ),
-    }
-
-
 def fingerprints(case: Case) -> Sequence[str]:
     """Return a digest for each finding. New node numbers and new wordings of messages do not change the digest.
 
@@ -185,39 +110,100 @@ def fingerprints(case: Case) -> Sequence[str]:
     return digests
 
 
-def _case_entry(case: Case) -> dict[str, Any]:
-    return {
-        "model": case.model,
-        "path": case.path,
-        "sha256": case.sha256,
-        "target": case.target,
-        "delegate": case.delegate,
-        "runtime": case.runtime,
-        "options": dict(case.options),
-        "rule_set": case.rule_set,
-        "status": case.status,
-        "measures": _measures_entry(case.measures, case.compute),
-        "baseline": _measures_entry(case.baseline, case.baseline_compute),
-        "findings": [
-            {
-                "code": finding.code,
-                "level": finding.level,
-                "message": finding.message,
-                "hint": finding.hint,
-                "location": asdict(finding.location),
-                "fingerprint": fingerprint,
-            }
-            for finding, fingerprint in zip(case.findings, fingerprints(case), strict=True)
-        ],
-        "changes": [asdict(change) for change in case.changes],
-        "notes": list(case.notes),
-        "log_lines": list(case.log_lines),
-    }
+def _count(status: str, results: Results) -> int:
+    return results.count(status)
 
 
-def _measures_entry(measures: Measures | None, compute: ComputeTotals | None) -> dict[str, Any] | None:
+class _Finding(NamedTuple):
+    """A finding with its fingerprint."""
+
+    finding: Finding
+    fingerprint: str
+
+
+def _findings(case: Case) -> list[_Finding]:
+    return list(map(_Finding, case.findings, fingerprints(case)))
+
+
+def _measures(measures: Measures | None, compute: ComputeTotals | None) -> dict[str, Any] | None:
     if measures is None:
         return None
-    derived = {"fallback_nodes": measures.fallback_nodes, "delegated_share": round(measures.delegated_share, 6)}
-    counts = {} if compute is None else {**compute._asdict(), "multiply_add_share": round(compute.delegated_share, 6)}
-    return {**asdict(measures), **derived, **counts}
+    return {**entry((*MEASURES, *DERIVED), measures), **({} if compute is None else entry(_COMPUTE, compute))}
+
+
+_COMPUTE = (*COMPUTE, Column("multiply_add_share", NUMBER, source="delegated_share", digits=6))
+_FINDING = (
+    *within("finding", [*attributes("code", "level", "message", "hint"), Column("location", OBJECT)]),
+    Column("fingerprint"),
+)
+CASE_ENTRY = (
+    *attributes("model", "path", "sha256", "target", "delegate", "runtime"),
+    *(Column("options", OBJECT), *attributes("rule_set", "status")),
+    Column("measures", OBJECT, source=lambda case: _measures(case.measures, case.compute)),
+    Column("baseline", OBJECT, source=lambda case: _measures(case.baseline, case.baseline_compute)),
+    Column("findings", LIST, source=_findings, parts=_FINDING),
+    *attributes("changes", "notes", "log_lines", type=LIST),
+)
+"""The columns of a case in JSON."""
+
+
+@dataclass(frozen=True, repr=False)
+class Results(Shown):
+    """All cases of one command: ``analyze`` or ``check``."""
+
+    document = "check"
+    columns = (
+        Column("passed", YES_OR_NO, source=lambda own: all(case.status in (PASSED, BETTER) for case in own.cases)),
+        group("counts", *[Column(status, INTEGER, source=partial(_count, status)) for status in STATUSES]),
+        Column("cases", LIST, parts=CASE_ENTRY),
+    )
+
+    command: str
+    cases: tuple[Case, ...]
+    verdicts: tuple[str, ...] = ()
+    """Of an analysis: sentences that say how much of the models the targets run."""
+
+    def count(self, status: str) -> int:
+        """Return the number of cases with a status."""
+        return sum(case.status == status for case in self.cases)
+
+    @property
+    def selected_only(self) -> str:
+        """The note that nodes are only selected; empty if no compiler plugin takes nodes.
+
+        It is also empty for ``analyze``, because the cases of an analysis contain this note.
+        """
+        taken = [case.delegate for case in self.cases if case.measures is not None and case.measures.outcome == TAKEN]
+        return NOT_COMPILED if self.command == "check" and any(map(is_plugin, taken)) else ""
+
+    def _line(self) -> str:
+        counts = {case.status: self.count(case.status) for case in self.cases}
+        return f"{self.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
+
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        """Return the tables: a row for each model on each target, and a row for each finding."""
+        return {
+            "cases": lambda: Table.of(CASE, self.cases),
+            "findings": lambda: Table(
+                ("model", "target", *keys(FINDING)),
+                [(case.model, case.target, *values(FINDING, finding)) for case in self.cases for finding in case.findings],
+            ),
+        }
+
+    def _shown(self) -> Mapping[str, Sequence[str]]:
+        return {
+            "cases": ("model", "target", "status", "delegated_share", "multiply_add_share", "partitions"),
+            "findings": ("model", "target", "op", "message", "hint"),
+        }
+
+
+_OUTCOME, _NODES, _DELEGATED, _SHARE, *_COUNTS = within("measures", NUMBERS)
+CASE = (
+    *attributes("model", "target", "delegate", "runtime", "status"),
+    Column("findings", INTEGER, "number of findings", source=lambda case: len(case.findings)),
+    *(_OUTCOME, _NODES, _DELEGATED, _SHARE),
+    Column("multiply_add_share", NUMBER, "the share of multiply-adds that are delegated", source="compute.delegated_share"),
+    *_COUNTS,
+    Column("notes", source=lambda case: "; ".join(case.notes)),
+)
+"""The columns of a case."""

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ..conversion.calibration import DRAWN, Calibration
-from ..conversion.convert import Limits
+from ..conversion.convert import Conversion, Limits
 from ..conversion.settings import Settings
 from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
-from ..foundation.columns import INTEGER, NUMBER, Column, keys, renamed, values, within
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, entry, group, keys, renamed, values, within
 from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown, Table
-from ..results.report.measures import measure_columns
-from ..runtime.interpreter import option_values
+from ..results.report.measures import MEASURES, measure_columns
+from ..results.report.run_columns import run_columns
 from ..runtime.target import LabeledTarget
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
 from .shapes import Shapes
@@ -67,12 +66,87 @@ class SweepRequest:
     """The largest difference from the float model that a best conversion may have."""
 
 
+class _Row(NamedTuple):
+    """A row with the results of its sweep."""
+
+    row: SweepRow
+    conversion: Conversion
+    targets: dict[str, Cost]
+    max_difference: float
+
+
+def _entries(sweep: Swept) -> list[_Row]:
+    labels = [target.label for target in sweep.targets]
+    return [
+        _Row(row, row.conversion, dict(zip(labels, row.costs, strict=False)), sweep.asked.max_difference) for row in sweep.rows
+    ]
+
+
+def _failure(row: SweepRow) -> dict[str, str] | None:
+    failure = row.conversion.failure
+    if failure is not None:
+        return {"kind": failure.kind.value, "line": failure.line}
+    return {"kind": "unreadable", "line": row.unreadable} if row.unreadable else None
+
+
+def _why_not_best(own: _Row) -> str:
+    return own.row.why_not_best(own.max_difference) if own.row.is_model else ""
+
+
+def _costs(own: _Row) -> dict[str, Any]:
+    return {label: entry(_COST_ENTRY, cost) for label, cost in own.targets.items()}
+
+
+_COST_ENTRY = (
+    *within("measures", [*MEASURES, Column("delegated_share", NUMBER)]),
+    Column("multiply_adds", INTEGER, source="total_multiply_adds"),
+    Column("delegated_multiply_adds", INTEGER, source="multiply_adds"),
+    Column("multiply_add_share", NUMBER),
+)
+ROW_ENTRY = (
+    Column("number", INTEGER, source="row.number"),
+    *within("conversion", [Column("converter", source="route.name"), Column("version", source="route.version")]),
+    *(Column("settings", source="conversion.settings.name"), Column("origin", OBJECT, source="row.origin")),
+    Column("failure", OBJECT, source=lambda own: _failure(own.row)),
+    *within("row", [Column("is_best", YES_OR_NO), Column("same_as", INTEGER)]),
+    Column("size", INTEGER, unit="bytes", source=lambda own: own.conversion.size if own.row.is_model else None),
+    Column("sha256", source=lambda own: own.conversion.digest if own.row.is_model else None),
+    *within("conversion", [Column("seconds", NUMBER, unit="s", digits=3), Column("is_kept", YES_OR_NO)]),
+    Column("targets", OBJECT, source=_costs),
+    group(
+        "difference",
+        *within("row", [Column("error", NUMBER), Column("why_unknown", source="no_difference")]),
+        Column("samples", INTEGER, source=lambda own: own.row.difference.samples if own.row.difference else 0),
+        Column("why_not_best", source=_why_not_best),
+    ),
+    Column("code", source="conversion.code"),
+)
+"""The columns of a conversion in JSON. ``error`` is a share of an output's largest value; None if it is unknown."""
+TARGET = (Column("name", source="label"), *run_columns("delegate", "options", "runtime", "defaults"))
+_SOURCE = (Column("name", source="text"), Column("kind"), Column("sha256", source="digest"))
+
+
 @dataclass(frozen=True, repr=False)
 class Swept(Shown):
     """The conversions that were tried, in order, with their results on the targets.
 
     ``to_dict`` returns the result as plain data with a stable schema.
     """
+
+    document = "sweep"
+    columns = (
+        Column("source", OBJECT, parts=_SOURCE),
+        group(
+            "calibration",
+            *within("asked.calibration", [Column("is_drawn", YES_OR_NO), Column("words")]),
+            Column("rows", LIST, source=lambda own: [row.number for row in own.models if row.conversion.settings.calibrates]),
+        ),
+        *within("asked", [Column("max_difference", NUMBER), Column("everything", YES_OR_NO)]),
+        Column("interrupted", YES_OR_NO, source="is_interrupted"),
+        Column("targets", LIST, parts=TARGET),
+        Column("rows", LIST, source=_entries, parts=ROW_ENTRY),
+        Column("best_for", OBJECT, source=lambda own: own._best()),
+    )
 
     source: SourceModel
     targets: tuple[LabeledTarget, ...]
@@ -114,131 +188,31 @@ class Swept(Shown):
         """Return the excluded row that would be better for a target than the best row, or None if there is no such row."""
         return excluded_for(self.rows, self._place(target), self.asked.max_difference)
 
+    def _best(self) -> dict[str, int | None]:
+        best = {target.label: self.best_for(target.label) for target in self.targets}
+        return {label: None if row is None else row.number for label, row in best.items()}
+
     def _place(self, target: str) -> int:
         labels = [one.label for one in self.targets]
         if target not in labels:
             raise OptionError(f"there is no target {target!r}; choose from {', '.join(labels)}")
         return labels.index(target)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/sweep/3``)."""
-        return _sweep_entry(self)
-
     def _line(self) -> str:
-        return _sweep_line(self)
+        best = sum([row.is_best for row in self.rows])
+        counts = f"{len(self.rows):,} conversions tried, {len(self.models):,} models, {best:,} best"
+        return f"{self.source.text}: {counts}{', interrupted' if self.is_interrupted else ''}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        return sweep_tables(self)
+        wide = tuple([f"{target.label}_{name}" for target in self.targets for name in _NUMBERS])
+        return {
+            "rows": lambda: Table((*keys(_ROW), *wide), list(_rows(self))),
+            "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(self))),
+        }
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
         shares = [f"{target.label}_multiply_add_share" for target in self.targets]
         return {"rows": ("row", "best", "converter", "settings", "failure", *shares)}
-
-
-def _sweep_entry(result: Swept) -> dict[str, Any]:
-    """Return a sweep's result as plain data (schema ``delegate-sim/sweep/3``)."""
-    source, calibration = result.source, result.asked.calibration
-    best = {target.label: result.best_for(target.label) for target in result.targets}
-    return {
-        **head("sweep"),
-        "source": {"name": source.text, "kind": source.kind.value, "sha256": source.digest},
-        "calibration": {
-            "is_drawn": calibration.is_drawn,
-            "words": calibration.words,
-            "rows": [row.number for row in result.models if row.conversion.settings.calibrates],
-        },
-        "max_difference": result.asked.max_difference,
-        "everything": result.asked.everything,
-        "interrupted": result.is_interrupted,
-        "targets": [_target_entry(target) for target in result.targets],
-        "rows": [_row_entry(row, result) for row in result.rows],
-        "best_for": {label: None if row is None else row.number for label, row in best.items()},
-    }
-
-
-def _target_entry(sweep_target: LabeledTarget) -> dict[str, Any]:
-    label, target = sweep_target
-    return {
-        "name": label,
-        "delegate": target.delegate.name,
-        "options": option_values(target.options),
-        "runtime": str(target.release),
-        "defaults": target.defaults,
-    }
-
-
-def _row_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
-    conversion = row.conversion
-    return {
-        "number": row.number,
-        "converter": conversion.route.name,
-        "version": conversion.route.version,
-        "settings": conversion.settings.name,
-        "origin": {"words": row.origin.words, "row": row.origin.row, "target": row.origin.target, "cause": row.origin.cause},
-        "failure": _failure_entry(row),
-        "is_best": row.is_best,
-        "same_as": row.same_as,
-        "size": conversion.size if row.is_model else None,
-        "sha256": conversion.digest if row.is_model else None,
-        "seconds": round(conversion.seconds, 3),
-        "is_kept": conversion.is_kept,
-        "targets": {target.label: _cost_entry(cost) for target, cost in zip(result.targets, row.costs, strict=False)},
-        "difference": _difference_entry(row, result),
-        "code": conversion.code,
-    }
-
-
-def _failure_entry(row: SweepRow) -> dict[str, str] | None:
-    failure = row.conversion.failure
-    if failure is not None:
-        return {"kind": failure.kind.value, "line": failure.line}
-    return {"kind": "unreadable", "line": row.unreadable} if row.unreadable else None
-
-
-def _cost_entry(cost: Cost) -> dict[str, Any]:
-    return {
-        **asdict(cost.measures),
-        "delegated_share": cost.measures.delegated_share,
-        "multiply_adds": cost.total_multiply_adds,
-        "delegated_multiply_adds": cost.multiply_adds,
-        "multiply_add_share": cost.multiply_add_share,
-    }
-
-
-def _difference_entry(row: SweepRow, result: Swept) -> dict[str, Any]:
-    """Return the difference from the float model as plain data.
-
-    ``error`` is a share of an output's largest value. If the difference is unknown, ``error`` is None and ``why_unknown`` has the
-    reason.
-    """
-    samples = row.difference.samples if row.difference else 0
-    why_not_best = row.why_not_best(result.asked.max_difference) if row.is_model else ""
-    return {"error": row.error, "why_unknown": row.no_difference, "samples": samples, "why_not_best": why_not_best}
-
-
-def _sweep_line(result: Swept) -> str:
-    """Return a one-line summary."""
-    best = sum([row.is_best for row in result.rows])
-    interrupted = ", interrupted" if result.is_interrupted else ""
-    return (
-        f"{result.source.text}: {len(result.rows):,} conversions tried, {len(result.models):,} models, {best:,} best{interrupted}"
-    )
-
-
-def sweep_tables(result: Swept) -> Mapping[str, Callable[[], Table]]:
-    """Return functions that create two tables.
-
-    ``rows`` has a row per conversion, and ``targets`` a row per conversion and target.
-    """
-    return {
-        "rows": lambda: Table((*keys(_ROW), *wide_columns(result)), list(_rows(result))),
-        "targets": lambda: Table(("row", "settings", "target", *_NUMBERS), list(_target_rows(result))),
-    }
-
-
-def wide_columns(result: Swept) -> tuple[str, ...]:
-    """Return the names of the columns that contain the results of the targets."""
-    return tuple([f"{target.label}_{name}" for target in result.targets for name in _NUMBERS])
 
 
 def _rows(result: Swept) -> Iterator[tuple[Any, ...]]:

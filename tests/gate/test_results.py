@@ -14,8 +14,6 @@ from delegate_sim.gate.results import (
     Case,
     Results,
     fingerprints,
-    results_line,
-    results_tables,
     unreadable_case,
 )
 from delegate_sim.results.report.findings import ERROR, WHOLE_MODEL, Finding
@@ -102,7 +100,7 @@ def test_a_model_that_gets_no_answer():
 def test_tables_have_a_row_for_each_case_and_each_finding():
     measures = Measures("delegated", nodes=4, delegated_nodes=3, partitions=2, delegate_kernels=1, border_bytes=64)
     found = Results("check", (with_findings(FINDING, measures=measures, compute=ComputeTotals(8, 4), notes=("one", "two")), CASE))
-    cases, findings = (make() for make in results_tables(found).values())
+    cases, findings = found.table("cases"), found.table("findings")
     place = ("m.tflite", "phone", "nnapi", "litert-2.3", "passed")
     assert list(cases.rows) == [
         (*place, 1, "delegated", 4, 3, 0.75, 0.5, 2, 1, 64, "one; two"),
@@ -117,8 +115,8 @@ def test_tables_have_a_row_for_each_case_and_each_finding():
 
 def test_results_in_one_line():
     failed = replace(CASE, status=FAILED)
-    assert results_line(Results("check", (failed, CASE, failed))) == "check: 2 failed, 1 passed"
-    assert results_line(Results("analyze", ())) == "analyze: no case"
+    assert repr(Results("check", (failed, CASE, failed))) == "<Results check: 2 failed, 1 passed>"
+    assert repr(Results("analyze", ())) == "<Results analyze: no case>"
 
 
 def test_a_finding_in_full():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.report.device_splits import splits_of
+from delegate_sim.results.report.records import splits_of
 from delegate_sim.runtime.run import Run, SubgraphRun
 
 from ...console.layout import counted, item_list, message, name, node_list

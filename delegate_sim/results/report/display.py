@@ -76,18 +76,22 @@ class Shown(Declared):
 
         Raises OptionError if there is no table with this name. Raises MissingPackageError if pandas is not installed.
         """
-        tables = self._tables()
-        name = next(iter(tables)) if table is None else table
-        if not isinstance(name, str) or name not in tables:
-            raise OptionError(f"a {type(self).__name__} has no table {name!r}; its tables are {', '.join(tables)}")
+        chosen = self.table(table)
         try:
             import pandas
         except ImportError as error:
             raise MissingPackageError(
                 "to_pandas() needs the package pandas, which is not installed: pip install pandas"
             ) from error
-        table_ = tables[name]()
-        return pandas.DataFrame(list(table_.rows), columns=list(table_.columns))
+        return pandas.DataFrame(list(chosen.rows), columns=list(chosen.columns))
+
+    def table(self, name: str | None = None) -> Table:
+        """Return one of the result's tables. The default is the first table. Raises OptionError if there is no such table."""
+        tables = self._tables()
+        name = next(iter(tables)) if name is None else name
+        if not isinstance(name, str) or name not in tables:
+            raise OptionError(f"a {type(self).__name__} has no table {name!r}; its tables are {', '.join(tables)}")
+        return tables[name]()
 
 
 class TimeRow(NamedTuple):

@@ -1,15 +1,19 @@
-"""The parts of a report as plain tuples with named fields: refusals, nodes on the CPU, and partitions."""
+"""The parts of a report as plain tuples: refusals, nodes on the CPU, partitions, and their splits across devices."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...foundation.columns import INTEGER, LIST, Column, attributes
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...runtime.interpreter import Run, SubgraphRun
 from .multiply_adds import compute_of
 from .placement import CPU, bytes_across, on_cpu, placements
+
+if TYPE_CHECKING:
+    from ...delegates.stage_behind import StageSplit
 
 
 class NodeRefusal(NamedTuple):
@@ -111,3 +115,24 @@ def placed_partitions(run: Run, subgraph: SubgraphRun) -> Iterator[PlacedPartiti
         sizes = *bytes_across(graph, subset), compute.of(graph.index, subset.nodes)
         partition = RunPartition(run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes), *sizes)
         yield PlacedPartition(partition, graph, subset)
+
+
+def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
+    """Return a pair for each partition of a subgraph: the partition number, and the split. Unknown splits are left out."""
+    if subgraph.decision is None or not subgraph.subsets:
+        return []
+    numbers = {subset.nodes: number for number, subset in enumerate(subgraph.subsets)}
+    splits = run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release)
+    return [(numbers[split.nodes], split) for split in splits if split.nodes in numbers]
+
+
+_STEP = (
+    Column("device"),
+    Column("operations", LIST, source=lambda step: [{"node": node, "operation": name} for node, name in step.operations]),
+    *attributes("bytes_in", "bytes_out", type=INTEGER),
+)
+SPLIT = (
+    Column("partition", INTEGER, source=lambda pair: pair[0]),
+    *(Column("error", source=lambda pair: pair[1].error), Column("steps", LIST, source=lambda pair: pair[1].steps, parts=_STEP)),
+)
+"""The columns of a pair that ``splits_of`` returns."""

@@ -14,14 +14,13 @@ from ...foundation.documents import head
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
-from .device_splits import SPLIT, splits_of
 from .display import Shown, Table, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements
-from .records import placed_partitions
+from .records import SPLIT, placed_partitions, splits_of
 from .run_columns import STATE, run_columns
-from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
+from .tables import NODE_ENTRY, PARTITION_ENTRY, PlacedNode, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
@@ -38,21 +37,16 @@ class Viewer(Protocol):
 
 
 class _Subgraph(NamedTuple):
-    """A subgraph of a run, with its nodes as plain data."""
-
     run: Run
     own: SubgraphRun
     graph: Graph
     compute: Compute
-    nodes: list[dict[str, Any]]
+    nodes: list[PlacedNode]
 
 
-def _subgraphs(run: Run) -> list[_Subgraph]:
-    compute = compute_of(run)
-    return [
-        _Subgraph(run, own, own.graph, compute, [entry(NODE_ENTRY, node) for node in placed_nodes(run, own)])
-        for own in run.subgraphs
-    ]
+def _subgraphs(run: Run) -> Iterator[_Subgraph]:
+    for own in run.subgraphs:
+        yield _Subgraph(run, own, own.graph, compute_of(run), list(placed_nodes(run, own)))
 
 
 def _groups(own: SubgraphRun) -> list[list[list[int]]] | None:
@@ -73,14 +67,14 @@ def placement_entries(report: Report) -> list[dict[str, Any]] | None:
 SUBGRAPH = (
     *within("graph", [Column("index", INTEGER), Column("name")]),
     Column("nodes_total", INTEGER, source=lambda part: len(part.nodes)),
-    Column("nodes_supported", INTEGER, source=lambda part: sum(node["supported"] for node in part.nodes)),
+    Column("nodes_supported", INTEGER, source=lambda part: sum(node.supported for node in part.nodes)),
     Column("nodes_delegated", INTEGER, source=lambda part: len(part.own.delegated)),
     Column("partitions", INTEGER, source=lambda part: counted_partitions(part.run.delegate, part.own.subsets)),
     Column("delegate_kernels", INTEGER, source=lambda part: sum(subset.is_delegated for subset in part.own.subsets)),
     Column("multiply_adds", INTEGER, source=lambda part: sum(part.compute.by_node[part.graph.index].values())),
     Column("multiply_adds_delegated", INTEGER, source=lambda part: part.compute.of(part.graph.index, part.own.delegated)),
     Column("partitions_dropped", LIST, source=lambda part: [len(subset.nodes) for subset in dropped_partitions(part.own)]),
-    Column("nodes", LIST),
+    Column("nodes", LIST, parts=NODE_ENTRY),
     Column("partition_list", LIST, source=lambda part: placed_partitions(part.run, part.own), parts=PARTITION_ENTRY),
     Column("split", LIST, source=lambda part: splits_of(part.run, part.own) or None, parts=SPLIT, is_optional=True),
     Column("groups", LIST, source=lambda part: _groups(part.own), is_optional=True),

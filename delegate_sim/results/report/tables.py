@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...foundation.columns import INTEGER, Column, attributes, keys, renamed, within
+from ...foundation.columns import INTEGER, LIST, Column, attributes, keys, renamed, within
 from ...foundation.printable import counted, shortened
 from ...graph.graph import Graph
 from ...model.model import Model, Node
@@ -114,7 +114,7 @@ _PLACE = (
 NODE_ENTRY = (
     Column("index", INTEGER, source="node.index"),
     *(*_OPERATOR, *_PLACE),
-    Column("reasons", source=lambda placed: [reason.to_dict() for reason in placed.reasons]),
+    Column("reasons", LIST),
 )
 """The columns of a node in JSON."""
 NODE = (
