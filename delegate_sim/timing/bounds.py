@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
+from ..foundation.columns import INTEGER, NUMBER, OBJECT, Column, Declared
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.multiply_adds import multiply_adds
@@ -38,11 +38,22 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeBounds:
+class TimeBounds(Declared):
     """Bounds on the time that one fix can save.
 
     There is no lower bound, because only a measurement can show that the change does not cost time.
     """
+
+    columns = (
+        Column("at_most_ms", NUMBER, source=lambda own: own.at_most_ms if own.is_whole else None, digits=6),
+        Column("moved_nodes", INTEGER, source="nodes"),
+        Column("moved_ms", NUMBER, source="moved.ms", digits=6),
+        Column("moved_nodes_without_time", INTEGER, source="moved.unknown"),
+        *(Column("merged_kernels", INTEGER, source="gone_kernels"), Column("merged_ms", NUMBER, source="gone_ms", digits=6)),
+        *(Column("whole_ms", NUMBER, digits=6), Column("at_least_ms", NUMBER, source=lambda _: None)),
+        Column("remaining_ms", NUMBER, source=lambda own: own.rest_ms if own.is_whole else None, digits=6),
+        *(Column("estimate", OBJECT), Column("no_estimate")),
+    )
 
     moved: CpuTime
     """The CPU time of the nodes that move to the delegate."""
@@ -99,22 +110,6 @@ class TimeBounds:
     def rest_ms(self) -> float:
         """The remaining time of the whole model if the moved nodes took no time on the delegate."""
         return self.whole_ms - self.at_most_ms
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the bounds as plain data."""
-        return {
-            "at_most_ms": round(self.at_most_ms, 6) if self.is_whole else None,
-            "moved_nodes": self.nodes,
-            "moved_ms": round(self.moved.ms, 6),
-            "moved_nodes_without_time": self.moved.unknown,
-            "merged_kernels": self.gone_kernels,
-            "merged_ms": None if self.gone_ms is None else round(self.gone_ms, 6),
-            "whole_ms": round(self.whole_ms, 6),
-            "at_least_ms": None,
-            "remaining_ms": round(self.rest_ms, 6) if self.is_whole else None,
-            "estimate": None if self.estimate is None else asdict(self.estimate),
-            "no_estimate": self.no_estimate,
-        }
 
 
 def bounds(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Examined, Examiner
 from ..fixing.search import FixPlan
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
@@ -28,11 +29,42 @@ _MOST_SIMULATED = 12
 """Number of causes with a simulated fix."""
 
 
-class FixTimes:
+class _Times(Declared):
+    """The times of op profiles, as rows of a table."""
+
+    timings: tuple[Timing, ...]
+
+    def rows(self) -> Iterator[TimeRow]:
+        """Yield the times of each profile, for tables."""
+        for timing in self.timings:
+            yield from timing.rows()
+
+
+class _CauseTime(NamedTuple):
+    """The CPU time of a cause's nodes, and the bounds of fixing the cause."""
+
+    name: str
+    time: CpuTime
+    bounds: TimeBounds | None
+
+
+_CAUSE = (
+    *(Column("name"), Column("cpu_ms", NUMBER, unit="ms", source="time.ms", digits=6)),
+    *(Column("nodes_without_time", INTEGER, source="time.unknown"), Column("bounds", OBJECT)),
+)
+
+
+class FixTimes(_Times):
     """Bounds on the time that fixing the causes of a diagnosis can save.
 
     The bounds of a fix are computed when they are needed.
     """
+
+    columns = (
+        Column("profiles", LIST, source="timings"),
+        Column("causes", LIST, source=lambda own: map(own._cause_time, own.diagnosis.findings), parts=_CAUSE),
+        Column("all_fixed", OBJECT, source=lambda own: own.of_all()),
+    )
 
     def __init__(self, diagnosis: Diagnosis, timings: Sequence[Timing]) -> None:
         self.diagnosis = diagnosis
@@ -54,6 +86,9 @@ class FixTimes:
         needed = [by_identity[identity] for identity in finding.needs if identity in by_identity]
         return self._bounds([finding.cause, *needed])
 
+    def _cause_time(self, finding: RankedCause) -> _CauseTime:
+        return _CauseTime(finding.cause.name, self.of_cause(finding), self.of(finding))
+
     def of_all(self) -> TimeBounds:
         """Return the bounds of fixing all causes."""
         return self._bounds(self.diagnosis.blockers.causes)
@@ -65,24 +100,6 @@ class FixTimes:
         moved = [key for key in _on_cpu(run) if key not in staying]
         graphs = [subgraph.graph for subgraph in run.subgraphs]
         return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), _origin_kernels(after))
-
-    def rows(self) -> Iterator[TimeRow]:
-        """Yield the times of each profile, for tables."""
-        for timing in self.timings:
-            yield from timing.rows()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the timings, and the time and bounds of each cause, as plain data."""
-        causes = []
-        for finding in self.diagnosis.findings:
-            time, own = self.of_cause(finding), self.of(finding)
-            entry = {"name": finding.cause.name, "cpu_ms": round(time.ms, 6), "nodes_without_time": time.unknown}
-            causes.append({**entry, "bounds": None if own is None else own.to_dict()})
-        return {
-            "profiles": [timing.to_dict() for timing in self.timings],
-            "causes": causes,
-            "all_fixed": self.of_all().to_dict(),
-        }
 
 
 def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> TimeBounds:
@@ -104,8 +121,10 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Time
 
 
 @dataclass(frozen=True)
-class ChangeTimes:
+class ChangeTimes(_Times):
     """The timings of side A of a comparison, and bounds on the time that the change to side B can save."""
+
+    columns = (Column("profiles", LIST, source="timings"), Column("bounds", OBJECT))
 
     comparison: Comparison
     timings: tuple[Timing, ...]
@@ -120,23 +139,12 @@ class ChangeTimes:
         """The run of side A."""
         return self.comparison.a.run
 
-    def rows(self) -> Iterator[TimeRow]:
-        """Yield the times of each profile, for tables."""
-        for timing in self.timings:
-            yield from timing.rows()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the timings and the bounds as plain data."""
-        return {"profiles": [timing.to_dict() for timing in self.timings], "bounds": self.bounds.to_dict()}
-
 
 @dataclass(frozen=True)
 class PlanTimes(ChangeTimes):
     """The timings of the unchanged model, and bounds on the time that a fix can save on one target."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the delegate, the timings and the bounds as plain data."""
-        return {"delegate": self.run.delegate.name, **super().to_dict()}
+    columns = (Column("delegate", source="run.delegate.name"), *ChangeTimes.columns)
 
 
 def timed_diagnosis(

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..device.parse.profiles.operator_tables import RowTime
 from ..device.parse.profiles.run_times import RunTimes
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
 
@@ -15,13 +16,22 @@ KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """The kinds of measured parts."""
 
 
+_MS = Column("ms", NUMBER, unit="ms", digits=6)
+_ROW = (
+    *(Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB")),
+    Column("times_called", INTEGER, source="calls"),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class MeasuredPart:
+class MeasuredPart(Declared):
     """The time of one row of a profile in one inference, and the nodes that ran in this time.
 
     If the row is in a summary, the part has all nodes of an operator, or all kernels of a delegate. If the row matches nothing,
     ``nodes`` is empty and ``why`` gives the reason.
     """
+
+    columns = (*attributes("kind", "op", "name"), _MS, Column("count", INTEGER), Column("nodes", LIST))
 
     kind: str
     op: str
@@ -39,18 +49,9 @@ class MeasuredPart:
     why: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as plain data."""
-        entry: dict[str, Any] = {
-            "kind": self.kind,
-            "op": self.op,
-            "name": self.name,
-            "ms": _rounded(self.ms),
-            "count": self.count,
-        }
-        entry["nodes"] = [key._asdict() for key in self.nodes]
-        if self.row is not None:
-            entry |= {"first_ms": self.row.first_ms, "memory_kb": self.row.memory_kb, "times_called": self.row.calls}
-        return entry | ({"why": self.why} if self.why else {})
+        """Return the part as plain data. The numbers of the row are left out if the part has several nodes or kernels."""
+        row = {} if self.row is None else entry(_ROW, self.row)
+        return {**super(MeasuredPart, self).to_dict(), **row, **({"why": self.why} if self.why else {})}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,19 @@ class TimeGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Declared):
     """The parts of the time of one profiled run."""
+
+    columns = (
+        *(Column("profile", source="path"), Column("delegates", LIST)),
+        *[Column(key, NUMBER, unit="ms", digits=6) for key in ("total_ms", "outside_ms")],
+        *within("times", [Column("init_ms", NUMBER), Column("first_inference_ms", NUMBER, source="first_ms")]),
+        *within("times", attributes("warmup_ms", "inference_ms", type=NUMBER)),
+        Column("groups", LIST, parts=(*attributes("kind", "op"), Column("count", INTEGER), _MS)),
+        *attributes("parts", "nested", type=LIST),
+        Column("inside_kernels", LIST, source="inner", parts=(Column("name"), _MS, Column("node", OBJECT))),
+        Column("notes", LIST),
+    )
 
     path: str
     delegates: tuple[str, ...]
@@ -140,29 +152,6 @@ class Timing:
         for group in self.groups:
             share = round(group.ms / self.total_ms, 6) if self.total_ms else None
             yield TimeRow(self.path, group.words, group.count, _rounded(group.ms), share)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the timing as plain data."""
-        return {
-            "profile": self.path,
-            "delegates": list(self.delegates),
-            "total_ms": _rounded(self.total_ms),
-            "outside_ms": None if self.outside_ms is None else _rounded(self.outside_ms),
-            "init_ms": self.times.init_ms,
-            "first_inference_ms": self.times.first_ms,
-            "warmup_ms": self.times.warmup_ms,
-            "inference_ms": self.times.inference_ms,
-            "groups": [
-                {"kind": group.kind, "op": group.op, "count": group.count, "ms": _rounded(group.ms)} for group in self.groups
-            ],
-            "parts": [part.to_dict() for part in self.parts],
-            "nested": [part.to_dict() for part in self.nested],
-            "inside_kernels": [
-                {"name": inner.name, "ms": _rounded(inner.ms), "node": None if inner.node is None else inner.node._asdict()}
-                for inner in self.inner
-            ],
-            "notes": list(self.notes),
-        }
 
 
 @dataclass(frozen=True, slots=True)
