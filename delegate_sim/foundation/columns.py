@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from .documents import head
@@ -96,6 +97,11 @@ def renamed(column: Column, key: str) -> Column:
 def attributes(*keys: str, type: str = TEXT) -> tuple[Column, ...]:
     """Return columns of one type that are attributes of a result."""
     return tuple([Column(key, type) for key in keys])
+
+
+def positions(*keys: str) -> tuple[Column, ...]:
+    """Return the columns of a tuple, in the order of its items."""
+    return tuple([Column(key, source=itemgetter(number)) for number, key in enumerate(keys)])
 
 
 def keys(columns: Iterable[Column]) -> tuple[str, ...]:

@@ -6,15 +6,16 @@ The comparison has one step for each accelerator.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
-from ...foundation.documents import head
+from ...foundation.columns import LIST, Column, Declared, attributes
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
+from ...results.report.run_columns import MODEL
 from ...runtime.interpreter import Run
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
@@ -25,7 +26,7 @@ from ..parse.log_runs import run_note, separate_runs
 from .differences import ListedRefusal, differences, listed_refusals
 from .observed_delegation import Facts, facts_of
 from .outcome_counts import Tally, device_tally, simulated_tally
-from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, listed_entry, tally_entry
+from .reconciliation import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
 from .wrong_model import plugin_notes
 
@@ -51,8 +52,16 @@ class StepReconciliation:
 
 
 @dataclass(frozen=True, slots=True)
-class StackReconciliation:
+class StackReconciliation(Declared):
     """The result of ``reconcile_stack``. ``to_dict`` returns the result as plain data with a stable schema."""
+
+    document = "reconcile-accelerators"
+    columns = (
+        *(MODEL, Column("status"), Column("accelerators", LIST, source=lambda own: [step.accelerator for step in own.steps])),
+        *(Column("soc"), Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases])),
+        Column("explanation", source=lambda own: own.explanation or None),
+        *(*attributes("steps", "errors", type=LIST), LINES, Column("notes", LIST)),
+    )
 
     model: Model
     log: DeviceLog
@@ -66,22 +75,6 @@ class StackReconciliation:
     steps: tuple[StepReconciliation, ...]
     errors: tuple[ExplainedError, ...]
     notes: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/reconcile-accelerators/1``)."""
-        return {
-            **head("reconcile-accelerators"),
-            "model": {"path": self.model.path, "sha256": self.model.sha256},
-            "status": self.status,
-            "accelerators": [step.accelerator for step in self.steps],
-            "soc": self.soc,
-            "runtimes": [str(release) for release in self.releases],
-            "explanation": self.explanation or None,
-            "steps": [_step_entry(step) for step in self.steps],
-            "errors": [asdict(error) for error in self.errors],
-            "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
-            "notes": list(self.notes),
-        }
 
 
 def reconcile_stack(
@@ -254,16 +247,3 @@ def _status(steps: Sequence[StepReconciliation]) -> str:
     if REPRODUCED not in statuses:
         return NOT_COMPARED
     return UNEXPLAINED if NOT_APPLIED in statuses else REPRODUCED
-
-
-def _step_entry(step: StepReconciliation) -> dict[str, Any]:
-    return {
-        "accelerator": step.accelerator,
-        "delegate": step.delegate,
-        "status": step.status,
-        "device": tally_entry(step.device),
-        "simulated": tally_entry(step.simulated),
-        "differences": list(step.differences),
-        "listed_refusals": [listed_entry(refusal) for refusal in step.listed_refusals],
-        "notes": list(step.notes),
-    }

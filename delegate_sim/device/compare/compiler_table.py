@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from ...foundation.documents import head
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, group, within
 from ...graph.graph import Graph, file_graphs
 from ...model.model import Model
 from ...model.precompiled import compiled_elsewhere
 from ...model.schema import CUSTOM
-from ..parse.edge_tpu_compiler import CompilerRow, EdgeTpuCompilation
+from ..parse.edge_tpu_compiler import NOT_COMPILED, CompilerRow, EdgeTpuCompilation
 from ..parse.log_contents import ReconcileError
-from ..parse.log_summary import compilation_entry
 from .row_matching import OTHER_MODEL
 
 _CUSTOM = "CUSTOM"
@@ -34,9 +32,23 @@ class JoinedRow:
     is_certain: bool
 
 
+_ROW = (
+    *within("row", [Column("operator", source="op"), *attributes("status", "meaning"), Column("is_mapped", YES_OR_NO)]),
+    *(Column("nodes", LIST), Column("is_certain", YES_OR_NO)),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class CompilerJoin:
+class CompilerJoin(Declared):
     """The output of the Edge TPU compiler, joined with the nodes of the model."""
+
+    document = "reconcile-compiler"
+    columns = (
+        group("model", *within("model", attributes("path", "sha256")), Column("nodes", INTEGER, source="node_count")),
+        Column("status", source=lambda own: "joined" if own.is_joined else "not-compared"),
+        Column("compiler", OBJECT, source=lambda own: None if own.compilation == NOT_COMPILED else own.compilation),
+        *(Column("rows", LIST, parts=_ROW), Column("notes", LIST)),
+    )
 
     model: Model
     compilation: EdgeTpuCompilation
@@ -48,27 +60,6 @@ class CompilerJoin:
     def is_joined(self) -> bool:
         """True if the compiler printed a table."""
         return bool(self.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/reconcile-compiler/1``)."""
-        return {
-            **head("reconcile-compiler"),
-            "model": {"path": self.model.path, "sha256": self.model.sha256, "nodes": self.node_count},
-            "status": "joined" if self.is_joined else "not-compared",
-            "compiler": compilation_entry(self.compilation),
-            "rows": [
-                {
-                    "operator": joined.row.op,
-                    "status": joined.row.status,
-                    "meaning": joined.row.meaning,
-                    "is_mapped": joined.row.is_mapped,
-                    "nodes": list(joined.nodes),
-                    "is_certain": joined.is_certain,
-                }
-                for joined in self.rows
-            ],
-            "notes": list(self.notes),
-        }
 
 
 def join_compiler_table(model: Model, compilation: EdgeTpuCompilation, notes: tuple[str, ...] = ()) -> CompilerJoin:

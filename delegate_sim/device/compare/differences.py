@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run, SubgraphRun
@@ -26,8 +27,13 @@ class RefusalDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedRefusal:
+class ListedRefusal(Declared):
     """An operator that the delegate on the device lists as refused, or that the simulated delegate refuses."""
+
+    columns = (
+        *(Column("op"), *attributes("on_device", "simulated", type=LIST)),
+        *(Column("nodes", INTEGER), Column("is_same", YES_OR_NO)),
+    )
 
     op: str
     on_device: tuple[str, ...]

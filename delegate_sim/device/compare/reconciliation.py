@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
-from ...foundation.documents import head
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, within
 from ...model.model import Model
 from ...results.report.display import Shown, Table
 from ...results.report.rule_set import rule_set_version
+from ...results.report.run_columns import MODEL
 from ...results.report.tables import model_name
 from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting
@@ -24,9 +25,46 @@ REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "u
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
 
 
+def _by_subgraph(key: str) -> Column:
+    """Return a column with the nodes of each subgraph."""
+
+    def entries(account: Account) -> list[dict[str, Any]]:
+        return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in getattr(account, key).items()]
+
+    return Column(key, LIST, source=entries)
+
+
+LINES = Column(
+    "lines",
+    OBJECT,
+    source="log",
+    parts=(Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count")),
+)
+"""The numbers of lines of a result's log."""
+_ACCOUNT = (
+    *(*attributes("kind", "text"), Column("options", OBJECT, source=lambda own: option_values(own.options))),
+    *(_by_subgraph("rejected"), _by_subgraph("undecided"), Column("is_certain", YES_OR_NO)),
+)
+_SETTING = (
+    *(Column("delegate", source="delegate.name"), Column("rule_set", source=lambda own: rule_set_version(own.delegate))),
+    Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases]),
+    Column("may_be_older", YES_OR_NO),
+    Column("options", OBJECT, source=lambda own: option_values(own.options)),
+    *(Column("options_known", LIST, source=lambda own: sorted(own.known)), Column("defaults")),
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Reconciliation(Shown):
     """The result of ``reconcile``. ``to_dict`` returns the result as plain data with a stable schema."""
+
+    document = "reconcile"
+    columns = (
+        *(MODEL, Column("status"), *within("setting", _SETTING), *attributes("device", "simulated", type=OBJECT)),
+        *(Column("differences", LIST), Column("evidence"), Column("explanation", OBJECT, source="account", parts=_ACCOUNT)),
+        *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
+        *(*attributes("listed_refusals", "errors", type=LIST), LINES, *attributes("feature_levels", "notes", type=LIST)),
+    )
 
     model: Model
     log: DeviceLog
@@ -54,34 +92,6 @@ class Reconciliation(Shown):
     is_foreign: bool = False
     """True if every line about replaced nodes belongs to another delegate."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain data (schema ``delegate-sim/reconcile/1``)."""
-        setting = self.setting
-        return {
-            **head("reconcile"),
-            "model": {"path": self.model.path, "sha256": self.model.sha256},
-            "status": self.status,
-            "delegate": setting.delegate.name,
-            "rule_set": rule_set_version(setting.delegate),
-            "runtimes": [str(release) for release in setting.releases],
-            "may_be_older": setting.may_be_older,
-            "options": option_values(setting.options),
-            "options_known": sorted(setting.known),
-            "defaults": setting.defaults,
-            "device": tally_entry(self.device),
-            "simulated": tally_entry(self.simulated),
-            "differences": list(self.differences),
-            "evidence": self.evidence,
-            "explanation": None if self.account is None else _account_entry(self.account),
-            "nodes": [node._asdict() for node in self.nodes],
-            "operators": [asdict(refusal) for refusal in self.refusals],
-            "listed_refusals": [listed_entry(refusal) for refusal in self.listed_refusals],
-            "errors": [asdict(error) for error in self.errors],
-            "lines": {"count": self.log.line_count, "unused": self.log.unused_count},
-            "feature_levels": list(self.feature_levels),
-            "notes": list(self.notes),
-        }
-
     def _line(self) -> str:
         why = self.account.text if self.account is not None else "; ".join(self.differences)
         target = f"{self.setting.delegate.name} on {self.run.release}"
@@ -101,25 +111,3 @@ def _tally_table(device: Tally, simulated: Tally) -> Table:
     columns = tuple([field.name for field in fields(Tally) if field.name != "lines"])
     sides = (("device", device), ("simulated", simulated))
     return Table(("side", *columns), [(side, *[getattr(tally, name) for name in columns]) for side, tally in sides])
-
-
-def tally_entry(tally: Tally) -> dict[str, Any]:
-    """Return a tally as plain data."""
-    return {**asdict(tally), "lines": list(tally.lines)}
-
-
-def listed_entry(listed: ListedRefusal) -> dict[str, Any]:
-    """Return one entry of ``listed_refusals`` as plain data."""
-    reasons = {"on_device": list(listed.on_device), "simulated": list(listed.simulated)}
-    return {**asdict(listed), **reasons, "is_same": listed.is_same}
-
-
-def _account_entry(account: Account) -> dict[str, Any]:
-    return {
-        "kind": account.kind,
-        "text": account.text,
-        "options": option_values(account.options),
-        "rejected": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.rejected.items()],
-        "undecided": [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in account.undecided.items()],
-        "is_certain": account.is_certain,
-    }

@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+
 MAPPED_STATUS = "Mapped to Edge TPU"
 
 
 @dataclass(frozen=True, slots=True)
-class CompilerRow:
+class CompilerRow(Declared):
     """A row of the compiler's table: an operator, a number of nodes, and the compiler's status for these nodes."""
+
+    columns = (Column("op"), Column("count", INTEGER), *attributes("status", "meaning"))
 
     op: str
     count: int
@@ -32,8 +36,14 @@ class CompilerRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeTpuCompilation:
+class EdgeTpuCompilation(Declared):
     """The compiler's output about one model. Missing counts are None, and missing texts are empty."""
+
+    columns = (
+        *(*attributes("version", "source", "result"), Column("rows", LIST)),
+        *(*attributes("on_tpu", "on_cpu", "kernels", type=INTEGER), Column("failure"), Column("is_done", YES_OR_NO)),
+        Column("failure_meaning"),
+    )
 
     version: str = ""
     source: str = ""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.registry import EDGE_TPU, find_delegate
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
@@ -108,9 +108,27 @@ class LogDelegate:
     """True if the log shows that another delegate was applied first."""
 
 
+def _counts_by_name(key: str) -> Column:
+    return Column(key, OBJECT, source=lambda summary: dict(getattr(summary, key)))
+
+
+COMPILER = Column("edge_tpu", OBJECT, source=lambda own: None if own.edge_tpu == NOT_COMPILED else own.edge_tpu)
+"""The column of the Edge TPU compiler's output. None if there is no output."""
+
+
 @dataclass(frozen=True, slots=True)
-class LogSummary:
+class LogSummary(Declared):
     """A summary of one run's log."""
+
+    columns = (
+        *(Column("delegate", OBJECT), *attributes("others", "counts", type=LIST), _counts_by_name("operators")),
+        *(Column("releases", LIST), *attributes("may_be_older", "is_old", type=YES_OR_NO), Column("version")),
+        Column("refusals", LIST, parts=positions("op", "reason", "times")),
+        *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
+        *(Column("cause"), Column("notes", LIST, parts=positions("line", "meaning"))),
+        *(Column("chips", LIST), COMPILER, _counts_by_name("parts"), Column("line_count", INTEGER), Column("unused", LIST)),
+        *(Column("unused_count", INTEGER), Column("is_cut", YES_OR_NO)),
+    )
 
     delegate: LogDelegate
     others: tuple[LogDelegate, ...]
@@ -150,22 +168,6 @@ class LogSummary:
     unused_count: int
     is_cut: bool
     """True if the log ends before it shows the delegate's outcome."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data."""
-        return {
-            **asdict(self),
-            "delegate": _entry(self.delegate),
-            "others": [_entry(other) for other in self.others],
-            "counts": [asdict(count) for count in self.counts],
-            "errors": [asdict(error) for error in self.errors],
-            "refusals": [{"op": op, "reason": reason, "times": times} for op, reason, times in self.refusals],
-            "notes": [{"line": line, "meaning": meaning} for line, meaning in self.notes],
-            "edge_tpu": compilation_entry(self.edge_tpu),
-            "operators": dict(self.operators),
-            "chosen_devices": dict(self.chosen_devices),
-            "parts": dict(self.parts),
-        }
 
 
 def summary_of(log: DeviceLog) -> LogSummary:
@@ -222,14 +224,6 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
     """Return the plain names of a delegate in a summary."""
     return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
-
-
-def compilation_entry(compilation: EdgeTpuCompilation) -> dict[str, Any] | None:
-    """Return the output of the Edge TPU compiler as plain data, or None if there is no output."""
-    if compilation == NOT_COMPILED:
-        return None
-    rows = [{**asdict(row), "meaning": row.meaning} for row in compilation.rows]
-    return {**asdict(compilation), "rows": rows, "failure_meaning": compilation.failure_meaning}
 
 
 def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
@@ -532,7 +526,3 @@ def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
     for statement in log.statements_of(*_PART_TITLES):
         counts[_PART_TITLES[statement.kind]] += statement.times
     yield from counts.items()
-
-
-def _entry(delegate: LogDelegate) -> dict[str, Any]:
-    return {**asdict(delegate), "counts": [asdict(count) for count in delegate.counts]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...foundation.columns import INTEGER, LIST, Column, attributes
+from ...foundation.columns import INTEGER, LIST, Column, attributes, positions
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...runtime.interpreter import Run, SubgraphRun
@@ -128,7 +128,7 @@ def splits_of(run: Run, subgraph: SubgraphRun) -> list[tuple[int, StageSplit]]:
 
 _STEP = (
     Column("device"),
-    Column("operations", LIST, source=lambda step: [{"node": node, "operation": name} for node, name in step.operations]),
+    Column("operations", LIST, parts=positions("node", "operation")),
     *attributes("bytes_in", "bytes_out", type=INTEGER),
 )
 SPLIT = (
