@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,12 +11,11 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
-from delegate_sim.foundation.documents import schema_of
 from delegate_sim.foundation.printable import printable
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.micro.kinds import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
-from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
+from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
 from delegate_sim.rules.source import Source
 from delegate_sim.versions.features import FEATURES
 
@@ -28,7 +27,7 @@ from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 
 if TYPE_CHECKING:
-    from delegate_sim.device.parse.log_summary import LogSummary
+    from delegate_sim.device.parse.log_summary import ExplainedLog
 
 _EPILOG = """\b
 Examples:
@@ -70,49 +69,35 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
             raise click.UsageError("give a CODE or --log, not both")
         from ..text.device.log import summary_lines
 
-        summaries = _summaries(log, number)
-        write_result(form, output, lambda: _log_entry(log, summaries), lambda: summary_lines(summaries, log, width(), verbose))
+        explained = _explained_log(log, number)
+        write_result(form, output, explained.to_dict, lambda: summary_lines(explained, width(), verbose))
         return
     if number is not None:
         raise click.UsageError("--run needs --log")
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
-        write_result(form, output, lambda: _entry(known), lambda: _list(known))
+        write_result(form, output, Explanations(known).to_dict, lambda: _list(known))
     elif code in known:
-        write_result(
-            form, output, lambda: _entry({code: known[code]}), lambda: _explanation(code, known[code], delegates, width())
-        )
+        found = Explanations({code: known[code]})
+        write_result(form, output, found.to_dict, lambda: _explanation(code, known[code], delegates, width()))
     else:
         raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
 
 
-def _summaries(path: str, number: int | None) -> list[LogSummary]:
+def _explained_log(path: str, number: int | None) -> ExplainedLog:
     from delegate_sim.device.parse.log import read_runs_file
     from delegate_sim.device.parse.log_contents import LogError
     from delegate_sim.device.parse.log_runs import chosen_run, separate_runs
-    from delegate_sim.device.parse.log_summary import summary_of
+    from delegate_sim.device.parse.log_summary import ExplainedLog, summary_of
 
     logs = read_runs_file(path)
     try:
         runs = separate_runs(logs)
         chosen = runs if number is None else (chosen_run(runs, number),)
-        return [summary_of(run) for run in chosen]
+        return ExplainedLog(path, tuple(map(summary_of, chosen)))
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
-
-
-def _log_entry(path: str, summaries: Sequence[LogSummary]) -> dict[str, Any]:
-    return {"schema": schema_of("log"), "log": path, "runs": [summary.to_dict() for summary in summaries]}
-
-
-def _entry(known: Mapping[str, Explanation]) -> dict[str, Any]:
-    """Return explanations as plain data, sorted by code."""
-    codes = [
-        {"code": code, "title": known[code].title, "meaning": known[code].meaning, "advice": known[code].advice}
-        for code in sorted(known)
-    ]
-    return {"schema": schema_of("explanations"), "codes": codes}
 
 
 def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:

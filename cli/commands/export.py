@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.bundles.formats import is_task
+from delegate_sim.export.lowered import lowered
 from delegate_sim.foundation.outputs import Output, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.effort import DRAWING, Effort
@@ -22,8 +23,7 @@ from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
-from ..text.lowered import lowered_entry, lowered_lines
-from .inspect import lowered_models
+from ..text.lowered import lowered_lines
 
 MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
@@ -112,10 +112,10 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
 def _text(form: str, model: Model, target: Target) -> str:
     if form in (_LOWERED, _LOWERED_JSON):
         graphs = prepare(model)
-        built = lowered_models(model, graphs, target)
+        built = lowered(model, graphs, target)
         if form == _LOWERED:
-            return plain(lowered_lines(target, graphs, built, width()))
-        return json.dumps(lowered_entry(target, model, built), indent=2) + "\n"
+            return plain(lowered_lines(built, graphs, width()))
+        return json.dumps(built.to_dict(), indent=2) + "\n"
     run = simulate(model, target)
     if form == MODEL_EXPLORER:
         from delegate_sim.export.model_explorer import node_data

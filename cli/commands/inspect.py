@@ -7,21 +7,20 @@ from collections.abc import Sequence
 import click
 
 from delegate_sim.bundles.formats import is_litertlm
-from delegate_sim.delegates.lowered_model import LoweredModel
+from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, file_graphs
+from delegate_sim.graph.inspected import Inspected
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
-from delegate_sim.runtime.interpreter import simulate
-from delegate_sim.runtime.target import Target
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
-from ..text.graph import model_entry, model_lines
-from ..text.lowered import lowered_entry, lowered_lines
+from ..text.graph import model_lines
+from ..text.lowered import lowered_lines
 from ..text.many import INSPECTED, inspected_row
 
 _EPILOG = """\b
@@ -37,7 +36,7 @@ Examples:
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @click.option("--subgraph", metavar="N", type=int, help="Only this subgraph.")
 @click.option("--file-shapes", is_flag=True, help="Show the shapes, types and allocations in the model file.")
-@click.option("--lowered", is_flag=True, hidden=True)
+@click.option("--lowered", "lowered_models", is_flag=True, hidden=True)
 @target_arguments(ONE_DELEGATE_OPTION)
 @result_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every node. Without this option, several models give a table.")
@@ -45,7 +44,7 @@ def command(
     paths: Sequence[str],
     subgraph: int | None,
     file_shapes: bool,
-    lowered: bool,
+    lowered_models: bool,
     arguments: TargetArguments,
     form: str,
     output: str | None,
@@ -59,22 +58,22 @@ def command(
 
     For a LiteRT-LM bundle, show the sections and their requirements. With --verbose, also show the graphs of the models.
     """
-    if not (lowered or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
+    if not (lowered_models or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
         return _inspect_bundles(paths, form, output)
-    target = arguments.target() if lowered else None
+    target = arguments.target() if lowered_models else None
     shapes = "file" if file_shapes else "prepared"
 
     def answer(path: str) -> Answer:
         model, graphs = _graphs(path, subgraph, file_shapes)
         if target is not None:
-            built = lowered_models(model, graphs, target)
+            built = lowered(model, graphs, target)
             return Answer(
-                lambda: [lowered_entry(target, model, built)],
-                lambda: lowered_lines(target, graphs, built, width()),
+                lambda: [built.to_dict()],
+                lambda: lowered_lines(built, graphs, width()),
                 lambda: [inspected_row(model, graphs)],
             )
         return Answer(
-            lambda: [model_entry(model, graphs, shapes)],
+            lambda: [Inspected(model, graphs, shapes).to_dict()],
             lambda: model_lines(model, graphs, shapes, width()),
             lambda: [inspected_row(model, graphs)],
         )
@@ -108,20 +107,6 @@ def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, 
     if not 0 <= subgraph < len(graphs):
         raise click.ClickException(f"{path}: has no subgraph {subgraph}; the last is {len(graphs) - 1}")
     return model, (graphs[subgraph],)
-
-
-def lowered_models(model: Model, graphs: Sequence[Graph], target: Target) -> tuple[LoweredModel, ...]:
-    """Apply a delegate to a model, and return the models that the delegate builds for its backend."""
-    run = simulate(model, target)
-    decisions = [run.subgraphs[graph.index].decision for graph in graphs]
-    return tuple(
-        [
-            built
-            for decision in decisions
-            if decision is not None and decision.findings is not None
-            for built in target.delegate.behind.lowered(decision, target.options, target.release)
-        ]
-    )
 
 
 def _hide_target_options() -> None:

@@ -22,7 +22,7 @@ from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
-from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.device.parse.log_summary import ExplainedLog, summary_of
 from delegate_sim.foundation.files import alone_with
 from delegate_sim.model.model import Model
 
@@ -193,7 +193,7 @@ def command(
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
-        write_lines(summary_lines([summary_of(log)], ", ".join(logs), width(), outputs.verbose))
+        write_lines(summary_lines(ExplainedLog(", ".join(logs), (summary_of(log),)), width(), outputs.verbose))
         raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
     setting = setting_of(log, delegate, given, release, defaults)

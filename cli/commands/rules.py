@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -13,8 +14,9 @@ from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.results.compare.rule_changes import rule_changes
+from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
 from delegate_sim.rules.book import RuleBook
+from delegate_sim.rules.listing import OTHERS, ListedRules
 from delegate_sim.rules.rule import OpRule
 
 from ..console.output_file import FileCommand, output_option
@@ -22,17 +24,7 @@ from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_r
 from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
 from ..options.targets import ONE_DELEGATE_OPTION
-from ..text.rules import (
-    OTHERS,
-    ShownRules,
-    changes_entry,
-    changes_text,
-    delegate_rules,
-    micro_rules,
-    rules_entry,
-    rules_markdown,
-    rules_text,
-)
+from ..text.rules import changes_text, delegate_rules, micro_rules, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
@@ -93,20 +85,19 @@ def command(
         selected = rule_changes(chosen, None if since is None else parse_release(since))
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
-        text = changes_text(chosen, selected, since, width())
-        write_result(form, output, lambda: changes_entry(chosen, selected), lambda: _lines(text))
+        found = RuleChanges(chosen, selected)
+        write_result(form, output, found.to_dict, lambda: _lines(changes_text(found, since, width())))
         return
     _write(delegate_rules(chosen, options), op, form, output)
 
 
-def _write(shown: ShownRules, op: str | None, form: str, output: str | None) -> None:
+def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:
     """Write all rules of a set, or the rule of one operator."""
-    rules = _all_rules(shown.book) if op is None else _rule_for(shown.book, op)
+    shown = replace(shown, rules=_all_rules(shown.book) if op is None else _rule_for(shown.book, op))
     if form == "markdown":
-        write_to(rules_markdown(shown, rules, is_whole=op is None), form, output)
+        write_to(rules_markdown(shown, is_whole=op is None), form, output)
     else:
-        text = rules_text(shown, rules, width())
-        write_result(form, output, lambda: rules_entry(shown, rules), lambda: _lines(text))
+        write_result(form, output, shown.to_dict, lambda: _lines(rules_text(shown, width())))
 
 
 def _lines(text: str) -> list[Line]:

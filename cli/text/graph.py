@@ -1,17 +1,12 @@
-"""A graph as text and as plain data."""
+"""A graph as text."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
-from delegate_sim.foundation.documents import head
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
-from delegate_sim.results.report.report import Report
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
@@ -60,21 +55,6 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
         yield Line(f"  {node.index} {_operator(node)}", _NODE)
         yield from _operands(graph, "    in    ", node.inputs, width)
         yield from _operands(graph, "    out   ", node.outputs, width)
-
-
-def model_entry(model: Model, graphs: Iterable[Graph], shapes: str) -> dict[str, Any]:
-    """Return a model and some of its graphs as plain data."""
-    report = Report(model, ()).to_dict()
-    return {
-        **head("inspect"),
-        "model": report["model"],
-        "shapes": shapes,
-        "signatures": [
-            {"key": entry.key, "subgraph": entry.subgraph, "inputs": dict(entry.inputs), "outputs": dict(entry.outputs)}
-            for entry in model.signatures
-        ],
-        "subgraphs": [_graph_entry(graph) for graph in graphs],
-    }
 
 
 _SHAPES = {"prepared": "shapes as prepared", "file": "shapes as in the file"}
@@ -135,50 +115,3 @@ def _quantization(quantization: Quantization) -> str:
         return f"{len(quantization.scales)} scales along dimension {quantization.dimension}"
     zero_point = int(quantization.zero_points[0]) if len(quantization.zero_points) else 0
     return f"scale {quantization.scales[0]:g}, zero point {zero_point}"
-
-
-def _graph_entry(graph: Graph) -> dict[str, Any]:
-    return {
-        "index": graph.index,
-        "name": graph.name,
-        "inputs": list(graph.inputs),
-        "outputs": list(graph.outputs),
-        "dynamic": asdict(graph.dynamic) if graph.dynamic else None,
-        "failure": asdict(graph.failure) if graph.failure else None,
-        "nodes": [_node_entry(node) for node in graph.nodes],
-        "tensors": [_tensor_entry(tensor) for tensor in graph.tensors],
-    }
-
-
-def _node_entry(node: Node) -> dict[str, Any]:
-    return {
-        "index": node.index,
-        "op": node.op,
-        "version": node.version,
-        "custom": node.is_custom,
-        "inputs": list(node.inputs),
-        "outputs": list(node.outputs),
-    }
-
-
-def _tensor_entry(tensor: Tensor) -> dict[str, Any]:
-    return {
-        "index": tensor.index,
-        "name": tensor.name,
-        "type": tensor.type,
-        "shape": list(tensor.shape),
-        "shape_signature": None if tensor.shape_signature is None else list(tensor.shape_signature),
-        "allocation": tensor.allocation.value,
-        "quantization": _quantization_entry(tensor.quantization) if tensor.quantization else None,
-        "sparse": tensor.sparsity is not None,
-    }
-
-
-def _quantization_entry(quantization: Quantization) -> dict[str, Any]:
-    """Return quantization as plain data. Infinity and NaN are strings, because JSON has no infinity and no NaN."""
-    return {
-        "kind": quantization.kind,
-        "scales": [scale if math.isfinite(scale) else str(scale) for scale in quantization.scales.tolist()],
-        "zero_points": quantization.zero_points.tolist(),
-        "dimension": quantization.dimension,
-    }

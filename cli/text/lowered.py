@@ -1,17 +1,12 @@
-"""The models that a delegate builds for its backend, as text (one line for each call) and as plain data."""
+"""The models that a delegate builds for its backend as text, one line for each call."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from delegate_sim.delegates.lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
-from delegate_sim.foundation.documents import head
+from delegate_sim.export.lowered import Lowered
 from delegate_sim.graph.graph import Graph
-from delegate_sim.model.model import Model
-from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import option_values
-from delegate_sim.runtime.target import Target
 
 from ..console.layout import counted, message, name, node_list, options_text
 from ..console.terminal import Line
@@ -22,13 +17,14 @@ _OPERATION = "cyan"
 _REFUSED = "bold red"
 
 
-def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[LoweredModel], width: int) -> Iterator[Line]:
+def lowered_lines(result: Lowered, graphs: Sequence[Graph], width: int) -> Iterator[Line]:
     """Yield the text of the models that a delegate builds from its partitions."""
+    target = result.target
     text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
     yield from paragraph(message(text), width, "", "    ", style=_HEADING)
     by_index = {graph.index: graph for graph in graphs}
     number = -1
-    for number, model in enumerate(models):
+    for number, model in enumerate(result.models):
         graph = by_index[model.subgraph]
         yield Line("")
         sizes = f"{counted(len(model.operands), 'operand')}, {counted(len(model.operations), 'operation')}"
@@ -43,19 +39,6 @@ def lowered_lines(target: Target, graphs: Sequence[Graph], models: Iterable[Lowe
     if number < 0:
         yield Line("")
         yield Line("This delegate does not build a model for another program to run.")
-
-
-def lowered_entry(target: Target, model: Model, models: Iterable[LoweredModel]) -> dict[str, Any]:
-    """Return the models that a delegate builds from its partitions as plain data."""
-    report = Report(model, ()).to_dict()
-    return {
-        **head("lowered"),
-        "model": report["model"],
-        "delegate": target.delegate.name,
-        "runtime": str(target.release),
-        "options": option_values(target.options),
-        "models": [built.to_dict() for built in models],
-    }
 
 
 def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> list[Line]:

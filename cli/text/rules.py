@@ -1,27 +1,23 @@
-"""The rules of a delegate or of TensorFlow Lite Micro, and their changes between releases, as text, Markdown and plain data."""
+"""The rules of a delegate or of TensorFlow Lite Micro, and their changes between releases, as text and Markdown."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
-from delegate_sim.foundation.documents import head
 from delegate_sim.micro.kinds import NAME
 from delegate_sim.micro.rules import RULES
-from delegate_sim.results.compare.rule_changes import RuleChange
+from delegate_sim.results.compare.rule_changes import RuleChanges
 from delegate_sim.rules.book import RuleBook
-from delegate_sim.rules.kinds import MALFORMED_OPERANDS, Kind
+from delegate_sim.rules.kinds import MALFORMED_OPERANDS
+from delegate_sim.rules.listing import OTHERS, ListedRules
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.source import Source
 
 from ..console.layout import default_text, wrapped
-
-OTHERS = "any other operator"
-"""The heading for operators without a rule."""
 
 _MALFORMED = (
     f" A node that lacks operands or results of its operator is refused with the code `{MALFORMED_OPERANDS.name}`, even if the "
@@ -46,28 +42,9 @@ def when(check: Check[Any]) -> str:
     return ", ".join(words)
 
 
-@dataclass(frozen=True, slots=True)
-class ShownRules:
-    """A set of rules, and what the output says about it.
-
-    ``title`` is the subject of "accepts", and ``tester`` tests the conditions. ``kinds`` are the kinds of problem, by code.
-    ``selecting`` has the values of the options that selected the rules, and ``note`` names these options in words.
-    """
-
-    name: str
-    title: str
-    summary: str
-    book: RuleBook[Any]
-    kinds: Mapping[str, Kind]
-    options: Sequence[Option] = ()
-    selecting: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
-    tester: str = "delegate"
-
-
-def delegate_rules(delegate: Delegate, options: OptionValues) -> ShownRules:
+def delegate_rules(delegate: Delegate, options: OptionValues) -> ListedRules:
     """Return the rules of a delegate with these options."""
-    return ShownRules(
+    return ListedRules(
         delegate.name,
         f"the delegate {delegate.name}",
         delegate.summary,
@@ -79,19 +56,19 @@ def delegate_rules(delegate: Delegate, options: OptionValues) -> ShownRules:
     )
 
 
-def micro_rules() -> ShownRules:
+def micro_rules() -> ListedRules:
     """Return the rules of TensorFlow Lite Micro."""
-    return ShownRules(NAME, "TensorFlow Lite Micro", _MICRO_SUMMARY, RULES, RULES.explained, tester="runtime")
+    return ListedRules(NAME, "TensorFlow Lite Micro", _MICRO_SUMMARY, RULES, RULES.explained, tester="runtime")
 
 
-def rules_text(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], width: int) -> str:
+def rules_text(shown: ListedRules, width: int) -> str:
     """Return one table for each operator. The tables fit a terminal of this width."""
     from tabulate import tabulate
 
     book = shown.book
     needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
     blocks = [f"What {shown.title} accepts\n"]
-    for op, rule in rules.items():
+    for op, rule in shown.rules.items():
         if rule is None:
             blocks.append(f"{op}\n  {_not_accepted(shown)}\n")
             continue
@@ -105,7 +82,7 @@ def rules_text(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], width
     return "\n".join(blocks)
 
 
-def rules_markdown(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], is_whole: bool) -> str:
+def rules_markdown(shown: ListedRules, is_whole: bool) -> str:
     """Return a Markdown table for each operator. If ``is_whole``, add the options and an explanation of each code."""
     book = shown.book
     lines = [
@@ -117,7 +94,7 @@ def rules_markdown(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], i
         *(("", _escaped(shown.note)) if shown.note else ()),
         *(_options(shown.options) if is_whole else ()),
     ]
-    for op, rule in rules.items():
+    for op, rule in shown.rules.items():
         lines += ["", f"## {op}", ""]
         if rule is None:
             lines.append(_not_accepted(shown))
@@ -134,12 +111,13 @@ def rules_markdown(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None], i
         for code, kind in shown.kinds.items():
             title, meaning, advice = map(_escaped, kind.explanation)
             lines += ["", f"## {code}", "", f"*{title}.* {meaning}", "", advice]
-    lines += ["", *_link_targets(book, rules)]
+    lines += ["", *_link_targets(book, shown.rules)]
     return "\n".join(lines) + "\n"
 
 
-def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str | None, width: int) -> str:
+def changes_text(found: RuleChanges, since: str | None, width: int) -> str:
     """Return the conditions that each release removed and added, operator by operator."""
+    delegate, changes = found.delegate, found.changes
     if not changes:
         return f"{delegate.name}: no change of a rule is known{f' after {since}' if since else ''}.\n"
     lines = [f"Changes of the rules of {delegate.name}", ""]
@@ -153,44 +131,6 @@ def changes_text(delegate: Delegate, changes: Sequence[RuleChange], since: str |
             for check in checks:
                 lines += wrapped(f"{sign} needs {check.demand} ({delegate.rules.code_of(check.kind)})", width, "    ", "      ")
     return "\n".join(lines) + "\n"
-
-
-def changes_entry(delegate: Delegate, changes: Sequence[RuleChange]) -> dict[str, Any]:
-    """Return the rule changes of releases as plain data."""
-    return {
-        **head("rule-changes"),
-        "delegate": delegate.name,
-        "changes": [
-            {
-                "release": str(change.release),
-                "op": change.op,
-                "is_new": change.is_new,
-                "dropped": [_check_entry(delegate.rules, check, change.op) for check in change.dropped],
-                "added": [_check_entry(delegate.rules, check, change.op) for check in change.added],
-            }
-            for change in changes
-        ],
-    }
-
-
-def rules_entry(shown: ShownRules, rules: Mapping[str, OpRule[Any] | None]) -> dict[str, Any]:
-    """Return the rules as plain data, with the options that selected the rules."""
-    book = shown.book
-    return {
-        **head("rules"),
-        "delegate": shown.name,
-        "options": dict(shown.selecting),
-        "operators": [
-            {
-                "op": op,
-                "accepted": rule is not None,
-                "introduced": str(rule.introduced) if rule is not None and rule.introduced is not None else None,
-                "accepted_early": _check_entry(book, rule.accepted_early, op, rule) if rule and rule.accepted_early else None,
-                "checks": [_check_entry(book, check, op, rule) for check in rule.checks] if rule else [],
-            }
-            for op, rule in rules.items()
-        ],
-    }
 
 
 def _options(options: Sequence[Option]) -> Iterator[str]:
@@ -225,7 +165,7 @@ def _others(book: RuleBook[Any]) -> str:
     )
 
 
-def _not_accepted(shown: ShownRules) -> str:
+def _not_accepted(shown: ListedRules) -> str:
     return f"{shown.name} does not support this operator."
 
 
@@ -240,21 +180,6 @@ def _rows(book: RuleBook[Any], rule: OpRule[Any]) -> Iterator[tuple[str, str, st
         if repeated[needs, when(check)] > 1:
             needs = f"{needs} [{book.source_of(check, rule).symbol}]"
         yield str(number), needs, when(check), book.code_of(check.kind)
-
-
-def _check_entry(book: RuleBook[Any], check: Check[Any], op: str, rule: OpRule[Any] | None = None) -> dict[str, Any]:
-    source = check.source if rule is None else book.source_of(check, rule)
-    return {
-        "code": book.code_of(check.kind),
-        "kind": check.native or book.native_of(check.kind),
-        "needed": check.needed,
-        "applies": check.applies,
-        "hint": book.hint_of(check),
-        "when": [condition.words for condition in check.conditions],
-        "introduced": None if check.introduced is None else str(check.introduced),
-        "withdrawn": None if check.withdrawn is None else str(check.withdrawn),
-        "source": None if source is None else source.of_operator(op).to_dict(),
-    }
 
 
 def _link(source: Source) -> str:

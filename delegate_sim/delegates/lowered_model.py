@@ -5,17 +5,28 @@ The next stage, such as Android's NNAPI runtime, receives this model.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from ..foundation.columns import INTEGER, LIST, NUMBER, Column, Declared, number_or_text
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredOperand:
+class LoweredOperand(Declared):
     """One operand: its type, shape and quantization, the source of its value, and its tensor in the graph.
 
     ``value`` is set if the operand is a number that the delegate adds, such as a stride. ``scales`` has one entry for each index
     along ``channel_dimension``.
     """
+
+    columns = (
+        *(Column("index", INTEGER), Column("type"), Column("dimensions", LIST)),
+        *(Column("scale", NUMBER, source=lambda operand: number_or_text(operand.scale)), Column("zero_point", INTEGER)),
+        Column("channel_dimension", INTEGER),
+        Column("scales", LIST, source=lambda operand: map(number_or_text, operand.scales)),
+        Column("lifetime"),
+        Column("value", NUMBER, source=lambda operand: number_or_text(operand.value)),
+        Column("tensor", INTEGER),
+    )
 
     index: int
     type: str
@@ -63,7 +74,7 @@ class LoweredRefusal:
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredModel:
+class LoweredModel(Declared):
     """The model that a delegate builds from one partition."""
 
     subgraph: int
@@ -74,18 +85,3 @@ class LoweredModel:
     outputs: tuple[int, ...]
     calls: tuple[LoweredCall, ...]
     refusals: tuple[LoweredRefusal, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model as plain data."""
-        entry = asdict(self)
-        for key in ("operands", "operations", "calls", "refusals"):
-            entry[key] = [{name: _plain(value) for name, value in one.items()} for one in entry[key]]
-        return {key: _plain(value) for key, value in entry.items()}
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value for JSON. Tuples become lists. Infinity and NaN become strings."""
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    is_number = not isinstance(value, float) or value - value == 0
-    return value if is_number else str(value)

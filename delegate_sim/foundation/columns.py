@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
@@ -140,12 +141,21 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, Enum):
         return value.value
-    names = [field.name for field in fields(value)] if is_dataclass(value) else getattr(value, "_fields", None)
-    return list(map(plain, value)) if names is None else {name: plain(getattr(value, name)) for name in names}
+    return _by_field(value) if is_dataclass(value) or hasattr(value, "_fields") else list(map(plain, value))
+
+
+def _by_field(result: Any) -> dict[str, Any]:
+    names = [field.name for field in fields(result)] if is_dataclass(result) else result._fields
+    return {name: plain(getattr(result, name)) for name in names}
+
+
+def number_or_text(number: float | None) -> float | str | None:
+    """Return a number as JSON has it. Infinity and NaN become text, because JSON has no such numbers."""
+    return number if number is None or math.isfinite(number) else str(number)
 
 
 class Declared:
-    """Base class of results that declare their columns."""
+    """Base class of results that declare their columns. Without a declaration, the fields are the columns."""
 
     __slots__ = ()
     columns: ClassVar[Sequence[Column]] = ()
@@ -154,7 +164,8 @@ class Declared:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data. Keys of the schema are stable."""
-        return {**(head(self.document) if self.document else {}), **entry(self.columns, self)}
+        content = entry(self.columns, self) if self.columns else _by_field(self)
+        return {**head(self.document), **content} if self.document else content
 
 
 def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..delegates.options import parse_options
+from ..foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
 from ..model.reader import load
 from .engine import Engine
 from .engines import engines
+from .litert_lm import engine as litert_lm
 
 _MODEL = (
     "HAAAAFRGTDMUACAAHAAUABAAGAAMAAAABAAIABQAAAAcAAAAHAAAABwAAAAoAAAADAEAACgBAAADAAAAAAAAAAAAAAABAAAACAAAAAQABAAEAAAAAQAAABQA"
@@ -18,15 +22,45 @@ _MODEL = (
 """A base64-encoded model with one node, a TANH of a float input."""
 
 
-def tested_engines() -> list[tuple[Engine, str]]:
-    """Return every engine with the requirements that this host lacks. Engines of the same installation are tested once."""
+class Trial(NamedTuple):
+    """A delegate or engine: its name, version, the requirements that this host does not meet, and whether it can be simulated."""
+
+    target: str
+    software: str
+    lacks: str
+    is_simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Trials(Declared):
+    """The real delegates on this host, each tested with a one-node model, and LiteRT-LM's engine."""
+
+    document = "doctor"
+    columns = (
+        Column(
+            "engines",
+            LIST,
+            parts=(
+                *(Column("target"), Column("ready", YES_OR_NO, source=lambda trial: not trial.lacks)),
+                *(*attributes("software", "lacks"), Column("simulated", YES_OR_NO, source="is_simulated")),
+            ),
+        ),
+    )
+
+    engines: tuple[Trial, ...]
+
+
+def tested_engines() -> Trials:
+    """Test every engine. Engines of the same installation are tested once."""
     lacks: dict[str, str] = {}
-    results = []
+    trials = []
     for engine in engines():
         if engine.installation not in lacks:
             lacks[engine.installation] = lacking(engine)
-        results.append((engine, lacks[engine.installation]))
-    return results
+        found = lacks[engine.installation]
+        trials.append(Trial(engine.delegate.name, engine.software, found, not engine.delegate.is_live_only))
+    trials.append(Trial(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
+    return Trials(tuple(trials))
 
 
 def lacking(engine: Engine) -> str:

@@ -45,7 +45,7 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class BundleReplacement:
+class BundleReplacement(Declared):
     """The nodes that a delegate replaces in one subgraph of a section's model, as one line of the runtime's log reports them."""
 
     section: str

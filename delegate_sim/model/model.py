@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..bundles.address import split_address
 from ..bundles.ranged import Content, pieces
 from ..errors import ModelError
+from ..foundation.columns import INTEGER, Column, Declared, attributes
 from ..foundation.files import open_input
 from ..foundation.limits import element_count
 from ..foundation.printable import printable
@@ -235,8 +236,14 @@ class Signature:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Declared):
     """A model: its subgraphs and tables, and the bytes of its file. A large file is mapped into memory."""
+
+    columns = (
+        *(*attributes("path", "sha256"), Column("bytes", INTEGER, source="size")),
+        *(Column("schema_version", INTEGER, source="version"), Column("description")),
+        Column("subgraphs", INTEGER, source=lambda model: len(model.subgraphs)),
+    )
 
     path: str | None
     """The path of the file, or None for a model given as bytes."""

@@ -5,10 +5,12 @@ A delegate has its own wording for a kind (``Kind.reworded``) only if the genera
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ..foundation.columns import LIST, Column, Declared, positions
 from .hints import by_reshape
 
 
@@ -39,6 +41,23 @@ class Explanation(NamedTuple):
     title: str
     meaning: str
     advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanations(Declared):
+    """Explanations by code."""
+
+    document = "explanations"
+    columns = (
+        Column(
+            "codes",
+            LIST,
+            source=lambda own: [(code, *own.known[code]) for code in sorted(own.known)],
+            parts=positions("code", *Explanation._fields),
+        ),
+    )
+
+    known: Mapping[str, Explanation]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
@@ -124,7 +124,7 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Time
 class ChangeTimes(_Times):
     """The timings of side A of a comparison, and bounds on the time that the change to side B can save."""
 
-    columns = (Column("profiles", LIST, source="timings"), Column("bounds", OBJECT))
+    columns: ClassVar[Sequence[Column]] = (Column("profiles", LIST, source="timings"), Column("bounds", OBJECT))
 
     comparison: Comparison
     timings: tuple[Timing, ...]

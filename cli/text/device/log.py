@@ -22,6 +22,7 @@ from delegate_sim.device.parse.log_summary import (
     REQUESTED,
     UNKNOWN,
     WHOLE,
+    ExplainedLog,
     LogDelegate,
     LogSummary,
 )
@@ -51,8 +52,9 @@ _OUTCOMES = {
 }
 
 
-def summary_lines(summaries: Sequence[LogSummary], title: str, columns: int, verbose: bool) -> Iterator[Line]:
+def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:
     """Return the text of the runs in a log. Unused log lines are shown only if ``verbose``."""
+    title, summaries = explained.path, explained.runs
     for number, summary in enumerate(summaries, start=1):
         if number > 1:
             yield Line("")

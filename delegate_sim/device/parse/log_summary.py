@@ -170,6 +170,17 @@ class LogSummary(Declared):
     """True if the log ends before it shows the delegate's outcome."""
 
 
+@dataclass(frozen=True, slots=True)
+class ExplainedLog(Declared):
+    """The summaries of the runs in a log."""
+
+    document = "log"
+    columns = (Column("log", source="path"), Column("runs", LIST))
+
+    path: str
+    runs: tuple[LogSummary, ...]
+
+
 def summary_of(log: DeviceLog) -> LogSummary:
     """Summarize the log of one run. The model is not needed."""
     delegate = delegate_in(log)

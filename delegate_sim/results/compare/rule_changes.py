@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...delegates.base import Delegate
+from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, within
 from ...releases.catalogue import Release
+from ...rules.listing import CHECK, ListedCheck
 from ...rules.rule import Check, OpRule
 
 
@@ -24,6 +26,38 @@ class RuleChange:
     is_new: bool
     dropped: tuple[Check[Any], ...]
     added: tuple[Check[Any], ...]
+
+
+class _Changed(NamedTuple):
+    delegate: Delegate
+    change: RuleChange
+
+    def checks(self, kind: str) -> list[ListedCheck]:
+        """Return the checks in ``dropped`` or ``added``."""
+        book, op = self.delegate.rules, self.change.op
+        checks: Sequence[Check[Any]] = getattr(self.change, kind)
+        return [ListedCheck(book, check, None if check.source is None else check.source.of_operator(op)) for check in checks]
+
+
+_CHANGE = (
+    *within("change", [Column("release", source="release.name"), Column("op"), Column("is_new", YES_OR_NO)]),
+    Column("dropped", LIST, source=lambda changed: changed.checks("dropped"), parts=CHECK),
+    Column("added", LIST, source=lambda changed: changed.checks("added"), parts=CHECK),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChanges(Declared):
+    """Changes of a delegate's rules, the oldest release first."""
+
+    document = "rule-changes"
+    columns = (
+        Column("delegate", source="delegate.name"),
+        Column("changes", LIST, source=lambda own: [_Changed(own.delegate, change) for change in own.changes], parts=_CHANGE),
+    )
+
+    delegate: Delegate
+    changes: Sequence[RuleChange]
 
 
 def rule_changes(delegate: Delegate, since: Release | None = None) -> list[RuleChange]:

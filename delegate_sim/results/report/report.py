@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import OptionError
-from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, entry, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, entry, within
 from ...foundation.documents import head
 from ...graph.graph import Graph
 from ...model.model import Model
@@ -87,14 +87,6 @@ RUN_ENTRY = (
     Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),
 )
 """The columns of a run in JSON."""
-_MODEL = (
-    *(
-        *attributes("path", "sha256"),
-        Column("bytes", INTEGER, source="size"),
-        Column("schema_version", INTEGER, source="version"),
-    ),
-    *(Column("description"), Column("subgraphs", INTEGER, source=lambda model: len(model.subgraphs))),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +95,7 @@ class Report(Shown):
 
     document = "report"
     columns = (
-        *(Column("model", OBJECT, parts=_MODEL), Column("runs", LIST, parts=RUN_ENTRY)),
+        *(Column("model", OBJECT), Column("runs", LIST, parts=RUN_ENTRY)),
         Column("placement", LIST, source=placement_entries, is_optional=True),
         Column("live", LIST, source=lambda report: report.live or None, is_optional=True),
         Column("time", LIST, source=lambda report: report.times or None, is_optional=True),
