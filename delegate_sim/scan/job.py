@@ -7,14 +7,17 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..foundation.columns import entry
 from ..foundation.limits import problem_text
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 from ..graph.analysis_cache import AnalysisCache
-from .schema import LONGEST_TEXT
+from ..results.report import rule_set
+from ..results.report.measures import TAKEN
+from .schema import CAUSES, LONGEST_TEXT, RUN_COLUMNS, names
 
 ScanRow = dict[str, Any]
 
@@ -64,9 +67,44 @@ class JobAnswer(NamedTuple):
     is_fault: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The result of a model on a target. Without a run, there is an error."""
+
+    model: str
+    spec: TargetSpec
+    sha256: str | None = None
+    size: int | None = None
+    error: str | None = None
+    run: Any = None
+    summary: Any = None
+    delegated_operators: str | None = None
+
+    @property
+    def rule_set(self) -> str:
+        return rule_set.rule_set_version(_target(self.spec).delegate)
+
+    @property
+    def delegated_share(self) -> float | None:
+        return None if self.summary is None else self._if_running(self.summary.measures.delegated_share)
+
+    @property
+    def multiply_add_share(self) -> float | None:
+        if self.summary is None or not self.summary.multiply_adds:
+            return None
+        return self._if_running(self.summary.delegated_multiply_adds / self.summary.multiply_adds)
+
+    def _if_running(self, share: float) -> float:
+        return share if self.summary.measures.outcome == TAKEN else 0.0
+
+    @property
+    def row(self) -> ScanRow:
+        return entry(RUN_COLUMNS, self)
+
+
 def failed(job: Job, message: str, is_fault: bool = False) -> JobAnswer:
     """Return the answer for a model that cannot be simulated."""
-    return JobAnswer([_storable(_failed_row(job.model, spec, message)) for spec in job.targets], (), is_fault)
+    return JobAnswer([_storable(_Result(job.model, spec, error=message).row) for spec in job.targets], (), is_fault)
 
 
 def stored_name(path: str) -> str:
@@ -87,7 +125,6 @@ def answer(job: Job) -> JobAnswer:
 def _answer(job: Job) -> JobAnswer:
     from ..graph.effort import Effort
     from ..model.reader import load
-    from ..results.report.rule_set import rule_set_version
 
     try:
         model = load(job.model)
@@ -101,7 +138,7 @@ def _answer(job: Job) -> JobAnswer:
     effort, advice_effort = Effort(model), Effort(model)
     for spec in job.targets:
         target = _target(spec)
-        if job.known.get(spec.name) == (sha256, rule_set_version(target.delegate)):
+        if job.known.get(spec.name) == (sha256, rule_set.rule_set_version(target.delegate)):
             continue
         try:
             if runs:
@@ -111,7 +148,7 @@ def _answer(job: Job) -> JobAnswer:
         except Exception as error:
             message, is_own_fault = problem_text(error, job.model)
             is_fault |= is_own_fault
-            row, own = _failed_row(job.model, spec, message, sha256, model.size), []
+            row, own = _Result(job.model, spec, sha256, model.size, message).row, []
         runs.append(_storable(row))
         causes += map(_storable, own)
     return JobAnswer(runs, causes, is_fault)
@@ -137,33 +174,9 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
     from ..diagnosis.advice.node_advice import advised
     from ..live.live_runs import run_target
     from ..results.report.blockers import summary_of
-    from ..results.report.measures import TAKEN
-    from ..results.report.rule_set import rule_set_version
 
-    target = _target(spec)
-    run = run_target(model, target, cache)
+    run = run_target(model, _target(spec), cache)
     summary = summary_of(model, run)
-    measures = summary.measures
-    is_running = measures.outcome == TAKEN
-    delegated_multiply_adds = summary.delegated_multiply_adds if is_running else 0
-    row = {
-        "model": path,
-        "target": spec.name,
-        "sha256": model.sha256,
-        "size": model.size,
-        "delegate": spec.delegate,
-        "runtime": spec.release,
-        "rule_set": rule_set_version(target.delegate),
-        "error": None,
-        **asdict(measures),
-        "delegated_share": measures.delegated_share if is_running else 0.0,
-        "multiply_adds": summary.multiply_adds,
-        "delegated_multiply_adds": summary.delegated_multiply_adds,
-        "multiply_add_share": delegated_multiply_adds / summary.multiply_adds if summary.multiply_adds else None,
-        "refusal_code": run.refusal.code if run.refusal else None,
-        "refusal": run.refusal.message if run.refusal else None,
-        "log_line": run.log_lines[0] if run.log_lines else None,
-    }
     operators = Counter(
         [graph.nodes[index].op for graph in [subgraph.graph for subgraph in run.subgraphs] for index in graph.execution_plan]
     )
@@ -171,8 +184,8 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
     counts: Counter[str] = Counter()
     for cause in causes:
         counts[cause["operator"]] += cause["nodes"]
-    row["delegated_operators"] = json.dumps(sorted(operators - counts))
-    return row, causes
+    delegated = json.dumps(sorted(operators - counts))
+    return _Result(path, spec, model.sha256, model.size, run=run, summary=summary, delegated_operators=delegated).row, causes
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
@@ -184,43 +197,14 @@ def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) 
     groups: dict[tuple[str, str], ScanRow] = {}
     for subgraph, index, reasons in on_cpu(run):
         op = subgraph.graph.nodes[index].op
-        first = reasons[0] if reasons else None
-        key = (code_of(reasons), op)
-        row = groups.setdefault(
-            key,
-            {
-                "model": path,
-                "target": spec.name,
-                "code": key[0],
-                "problem": run.delegate.kinds[key[0]].problem.value if key[0] in run.delegate.kinds else None,
-                "operator": op,
-                "nodes": 0,
-                "operator_nodes": operators[op],
-                "multiply_adds": 0,
-                "reason": first.message if first else None,
-                "change": (first.hint or None) if first else None,
-            },
-        )
+        code = code_of(reasons)
+        problem = run.delegate.kinds[code].problem.value if code in run.delegate.kinds else None
+        texts = (reasons[0].message, reasons[0].hint or None) if reasons else (None, None)
+        values = (path, spec.name, code, problem, op, 0, operators[op], 0, *texts)
+        row = groups.setdefault((code, op), dict(zip(names(CAUSES), values, strict=True)))
         row["nodes"] += 1
         row["multiply_adds"] += compute.by_node[subgraph.graph.index].get(index, 0)
     yield from sorted(groups.values(), key=lambda row: (-row["multiply_adds"], -row["nodes"], row["code"], row["operator"]))
-
-
-def _failed_row(path: str, spec: TargetSpec, message: str, sha256: str | None = None, size: int | None = None) -> ScanRow:
-    from ..results.report.rule_set import rule_set_version
-    from .schema import RUNS, names
-
-    known = {
-        "model": path,
-        "target": spec.name,
-        "sha256": sha256,
-        "size": size,
-        "delegate": spec.delegate,
-        "runtime": spec.release,
-        "rule_set": rule_set_version(_target(spec).delegate),
-        "error": message,
-    }
-    return {name: known.get(name) for name in names(RUNS)}
 
 
 @functools.cache

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys
+from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys, within
 from ..results.report.measures import measure_columns
 from ..results.report.multiply_adds import COMPUTE
+from ..runtime.interpreter import Run
 
 LONGEST_TEXT = 1 << 16
 """Largest number of characters in a text. A scan cuts longer texts."""
@@ -19,15 +20,15 @@ CAUSES = "causes"
 
 _KEY = (
     Column("model", TEXT, "the model's path, address in a bundle, or URL"),
-    Column("target", TEXT, "the target, written as on the command line"),
+    Column("target", TEXT, "the target, written as on the command line", source="spec.name"),
 )
-_MEASURED = measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels")
+_MEASURED = within("summary.measures", measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels"))
 RUN_COLUMNS = (
     *_KEY,
     Column("sha256", TEXT, "the digest of the model's content"),
     Column("size", INTEGER, "bytes of the model"),
-    Column("delegate", TEXT, "the delegate's name"),
-    Column("runtime", TEXT, "the release of the runtime"),
+    Column("delegate", TEXT, "the delegate's name", source="spec.delegate"),
+    Column("runtime", TEXT, "the release of the runtime", source="spec.release"),
     Column("rule_set", TEXT, "the version of the delegate's rules"),
     Column("error", TEXT, "the reason why there is no result; if it is present, all later columns are empty"),
     *_MEASURED[:3],
@@ -37,7 +38,7 @@ RUN_COLUMNS = (
         "the share of nodes that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run",
     ),
     *_MEASURED[3:],
-    *COMPUTE,
+    *within("summary", COMPUTE),
     Column(
         "multiply_add_share",
         NUMBER,
@@ -45,9 +46,9 @@ RUN_COLUMNS = (
         "the model has no multiply-adds",
     ),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
-    Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused"),
-    Column("refusal", TEXT, "the message that belongs to refusal_code"),
-    Column("log_line", TEXT, "the first log line that the runtime prints"),
+    Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused", source="run.refusal.code"),
+    Column("refusal", TEXT, "the message that belongs to refusal_code", source="run.refusal.message"),
+    Column("log_line", TEXT, "the first log line that the runtime prints", source=lambda result: _first_line(result.run)),
 )
 CAUSE_COLUMNS = (
     *_KEY,
@@ -60,6 +61,12 @@ CAUSE_COLUMNS = (
     Column("reason", TEXT, "the refusal message of one of the nodes"),
     Column("change", TEXT, "what to change, if a change is known"),
 )
+
+
+def _first_line(run: Run | None) -> str | None:
+    return None if run is None or not run.log_lines else run.log_lines[0]
+
+
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 
 
