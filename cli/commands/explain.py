@@ -79,8 +79,8 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
     if code is None:
         write_result(form, output, Explanations(known).to_dict, lambda: _list(known))
     elif code in known:
-        found = Explanations({code: known[code]})
-        write_result(form, output, found.to_dict, lambda: _explanation(code, known[code], delegates, width()))
+        single = Explanations({code: known[code]})
+        write_result(form, output, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
     else:
         raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
 

@@ -85,8 +85,8 @@ def command(
         selected = rule_changes(chosen, None if since is None else parse_release(since))
         if op is not None:
             selected = [change for change in selected if change.op in _rule_for(book, op)]
-        found = RuleChanges(chosen, selected)
-        write_result(form, output, found.to_dict, lambda: _lines(changes_text(found, since, width())))
+        result = RuleChanges(chosen, selected)
+        write_result(form, output, result.to_dict, lambda: _lines(changes_text(result, since, width())))
         return
     _write(delegate_rules(chosen, options), op, form, output)
 

@@ -115,9 +115,9 @@ def rules_markdown(shown: ListedRules, is_whole: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def changes_text(found: RuleChanges, since: str | None, width: int) -> str:
+def changes_text(result: RuleChanges, since: str | None, width: int) -> str:
     """Return the conditions that each release removed and added, operator by operator."""
-    delegate, changes = found.delegate, found.changes
+    delegate, changes = result.delegate, result.changes
     if not changes:
         return f"{delegate.name}: no change of a rule is known{f' after {since}' if since else ''}.\n"
     lines = [f"Changes of the rules of {delegate.name}", ""]

@@ -66,7 +66,7 @@ class MicroDiagnosis(Declared):
     columns = (
         Column("model", source="model.path"),
         *within("report", [*attributes("outcome", "problem"), Column("runs", YES_OR_NO), Column("multiply_adds", INTEGER)]),
-        Column("causes", LIST),
+        Column("causes", LIST, parts=MicroCause.columns),
     )
 
     model: Model

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, entry, plain, within
 from ..foundation.documents import head
+from ..inference.difference import Difference
 from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
 from .score import Standing
 from .search import FixPlan
@@ -62,7 +63,7 @@ FIX = (
     *within("plan", [Column("simulations", INTEGER), NOT_SIMULATED]),
     Column("unread_bytes", INTEGER, source=lambda own: own.fixed.unread_bytes if own.fixed and own.fixed.path else None),
     Column("split", OBJECT, source=lambda own: own if own.plan.split else None, parts=_SPLIT),
-    Column("difference", OBJECT, source="fixed.difference"),
+    Column("difference", OBJECT, source="fixed.difference", parts=Difference.columns),
 )
 """The columns of a fix."""
 _SECTION = (

@@ -11,6 +11,7 @@ from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry
 from ..foundation.documents import head
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
+from ..inference.difference import Difference
 from ..micro.analysis import analyze
 from ..micro.report import MicroReport, Outcome
 from ..micro.target import MicroTarget
@@ -79,7 +80,7 @@ MICRO_FIX = (
     *within("result", [Column(side, OBJECT, parts=_REPORT) for side in ("before", "after")]),
     Column("passes", LIST, source=lambda own: map(_MicroStep, own.plan.steps, own.result.applied), parts=_STEP),
     *within("plan", [Column("simulations", INTEGER), Column("not_simulated", LIST)]),
-    Column("difference", OBJECT, source="fixed.difference"),
+    Column("difference", OBJECT, source="fixed.difference", parts=Difference.columns),
 )
 """The columns of a fix for TensorFlow Lite Micro."""
 

@@ -117,8 +117,8 @@ def values(columns: Iterable[Column], result: Any) -> tuple[Any, ...]:
 
 def entry(columns: Iterable[Column], result: Any) -> dict[str, Any]:
     """Return the values of a result by key, as plain data."""
-    found = [(column, column.rounded(result)) for column in columns]
-    return {column.key: _part(column, value) for column, value in found if value is not None or not column.is_optional}
+    pairs = [(column, column.rounded(result)) for column in columns]
+    return {column.key: _part(column, value) for column, value in pairs if value is not None or not column.is_optional}
 
 
 def _part(column: Column, value: Any) -> Any:

@@ -151,10 +151,10 @@ class Difference(Declared):
     """The differences between the results of two models."""
 
     columns = (
-        *(Column("is_same", YES_OR_NO), Column("samples", INTEGER), *attributes("latency", type=OBJECT)),
+        *(Column("is_same", YES_OR_NO), Column("samples", INTEGER), Column("latency", OBJECT, parts=Latency.columns)),
         *(Column("outputs", LIST), Column("tensors_compared", INTEGER, source=lambda difference: len(difference.tensors))),
         Column("tensors_that_differ", LIST, source=lambda own: [tensor for tensor in own.tensors if not tensor.is_same]),
-        Column("edges", OBJECT),
+        Column("edges", OBJECT, parts=EdgeDifference.columns),
     )
 
     outputs: tuple[TensorDifference, ...]

@@ -57,8 +57,8 @@ def tested_engines() -> Trials:
     for engine in engines():
         if engine.installation not in lacks:
             lacks[engine.installation] = lacking(engine)
-        found = lacks[engine.installation]
-        trials.append(Trial(engine.delegate.name, engine.software, found, not engine.delegate.is_live_only))
+        lack = lacks[engine.installation]
+        trials.append(Trial(engine.delegate.name, engine.software, lack, not engine.delegate.is_live_only))
     trials.append(Trial(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
     return Trials(tuple(trials))
 

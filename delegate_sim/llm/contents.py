@@ -72,7 +72,7 @@ class BundleContents(Declared):
     document = "bundle"
     columns = (
         *(Column("path"), Column("size", INTEGER), Column("version", source=lambda own: ".".join(map(str, own.version)))),
-        *(Column("metadata", OBJECT), Column("tokenizer"), Column("sections", LIST)),
+        *(Column("metadata", OBJECT), Column("tokenizer"), Column("sections", LIST, parts=SectionContents.columns)),
         *attributes("weights", "caches", type=INTEGER),
     )
 

@@ -40,7 +40,7 @@ class MicroReport(Declared):
         *(Column("kernels", source="target.kernels"), *attributes("missing_operators", "failing_node", type=LIST)),
         Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
         Column("resolver", LIST, source=lambda report: tuple(resolver_lines(report.operators))),
-        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT), Column("external_tensors", INTEGER)),
+        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns), Column("external_tensors", INTEGER)),
     )
 
     target: MicroTarget

@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import Enum
 from types import SimpleNamespace
+from typing import NamedTuple
 
-from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, entry, keys, renamed, values, within
+import pytest
+
+from delegate_sim.foundation.columns import (
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    Column,
+    Declared,
+    attributes,
+    entry,
+    group,
+    keys,
+    number_or_text,
+    plain,
+    positions,
+    renamed,
+    values,
+    within,
+)
+from delegate_sim.foundation.documents import head
 
 COLUMNS = (
     Column("nodes", INTEGER, "number of nodes", "node"),
@@ -45,3 +68,67 @@ def test_the_title_is_the_plural_of_the_noun():
 def test_the_json_schema_has_the_meaning():
     assert COLUMNS[0].json_schema() == {"description": "Number of nodes.", "type": "integer", "minimum": 0}
     assert COLUMNS[2].json_schema() == {"type": "string"}
+
+
+class Level(Enum):
+    HIGH = "high"
+
+
+class Key(NamedTuple):
+    subgraph: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fields(Declared):
+    key: Key
+    level: Level
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Declared):
+    document = "search"
+    columns = (Column("part", OBJECT), Column("note", is_optional=True), Column("pairs", LIST, parts=positions("op", "times")))
+
+    part: Fields | None
+    note: str | None
+    pairs: tuple[tuple[str, int], ...]
+
+
+def test_a_result_is_plain_data_with_its_columns_or_its_fields():
+    part = Fields(Key(0, 3), Level.HIGH)
+    assert part.to_dict() == {"key": {"subgraph": 0, "node": 3}, "level": "high"}
+    found = Whole(part, None, (("ADD", 2),)).to_dict()
+    assert found == {**head("search"), "part": part.to_dict(), "pairs": [{"op": "ADD", "times": 2}]}
+    assert list(Whole(None, "n", ()).to_dict().items())[2:] == [("part", None), ("note", "n"), ("pairs", [])]
+
+
+def test_a_group_has_columns_of_the_same_result():
+    assert entry([group("both", *attributes("nodes", type=INTEGER), COLUMNS[2])], RESULT) == {"both": {"nodes": 4, "name": "a"}}
+
+
+def test_columns_of_parts_are_used_for_each_item():
+    result = SimpleNamespace(items=(Key(0, 1), Key(0, 2)), one=None)
+    columns = [Column("items", LIST, parts=[Column("node")]), Column("one", OBJECT, parts=[Column("node")])]
+    assert entry(columns, result) == {"items": [{"node": 1}, {"node": 2}], "one": None}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(None, None), (True, True), ("a", "a"), ({"a": (1, 2)}, {"a": [1, 2]}), (iter([Level.HIGH]), ["high"])],
+)
+def test_plain_data(value, expected):
+    assert plain(value) == expected
+
+
+@pytest.mark.parametrize(("number", "expected"), [(1.5, 1.5), (None, None), (float("inf"), "inf"), (float("nan"), "nan")])
+def test_numbers_that_json_lacks_are_text(number, expected):
+    assert number_or_text(number) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "keys"),
+    [("report", ["schema", "tool"]), ("micro", ["schema", "version"]), ("fix", ["schema", "delegate_sim"]), ("log", ["schema"])],
+)
+def test_documents_begin_with_their_schema(document, keys):
+    assert list(head(document)) == keys

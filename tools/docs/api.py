@@ -1,6 +1,6 @@
 """Print docs/api.md: the Python interface, from the docstrings (``make docs``).
 
-The sources are read, not imported: a page is the same on every Python.
+The sources of the results are read, not imported: a page is the same on every Python.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ import ast
 import inspect
 from collections.abc import Iterator
 from pathlib import Path
+
+from delegate_sim.foundation.documents import schema_of
 
 ROOT = Path(__file__).resolve().parents[2] / "delegate_sim"
 
@@ -129,6 +131,12 @@ def _class(node: ast.ClassDef) -> str:
 
 def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
     """Return fields, properties and methods that are public: name, type and docstring."""
+    own = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
+    declared = {ast.unparse(member.targets[0]): member.value for member in node.body if isinstance(member, ast.Assign)}
+    if "columns" in declared and "to_dict" not in own:
+        document = declared.get("document")
+        schema = f" (schema `{schema_of(document.value)}`)" if isinstance(document, ast.Constant) else ""
+        yield "to_dict()", "dict[str, Any]", f"Return the result as plain data{schema}."
     for number, member in enumerate(node.body):
         if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
             after = node.body[number + 1] if number + 1 < len(node.body) else None

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from delegate_sim.foundation.columns import Column, keys
-from delegate_sim.foundation.documents import SCHEMAS
-from delegate_sim.gate.results import CASE
+from delegate_sim.device.compare.accelerator_chain import StackReconciliation
+from delegate_sim.device.compare.compiler_table import CompilerJoin
+from delegate_sim.device.compare.reconciliation import Reconciliation
+from delegate_sim.device.parse.log_summary import ExplainedLog
+from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.goal_search import Search
+from delegate_sim.diagnosis.micro import MicroDiagnosis
+from delegate_sim.fixing.fix_document import FIX
+from delegate_sim.fixing.micro_search import MICRO_FIX
+from delegate_sim.foundation.columns import LIST, OBJECT, Column, Declared, attributes, keys
+from delegate_sim.foundation.documents import SCHEMAS, schema_of
+from delegate_sim.gate.results import CASE, Results
+from delegate_sim.graph.inspected import Inspected
+from delegate_sim.inference.difference import Difference
+from delegate_sim.live.comparison import LiveResult
+from delegate_sim.live.litert_lm.engine import LiveBundle
+from delegate_sim.llm.contents import BundleContents
+from delegate_sim.llm.report import BackendReport
+from delegate_sim.micro.report import MicroAnswer
+from delegate_sim.results.compare.comparison import Comparison
+from delegate_sim.results.compare.release_table import ReleaseTable
+from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.findings import FINDING
 from delegate_sim.results.report.measures import DERIVED, MEASURES
+from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.tables import NODE, ON_CPU, PARTITION, RUN
 from delegate_sim.scan.schema import CAUSE_COLUMNS, RUN_COLUMNS
+from delegate_sim.sweeping.sweep_result import Swept
 from delegate_sim_cli.formats import comma_separated, sheets
 from tools.docs.sections import with_section
 
@@ -30,6 +52,24 @@ _TABLES: Mapping[str, Iterable[Column]] = {
     '`to_pandas("cases")` of a check': CASE,
     '`to_pandas("findings")` of a check, after `model` and `target`': FINDING,
 }
+_RESULTS: tuple[type[Declared], ...] = (
+    *(BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected, MicroAnswer, MicroDiagnosis),
+    *(Reconciliation, ReleaseTable, Report, Results, Search, StackReconciliation, Swept),
+)
+_LIVE = Column("live", LIST, parts=LiveResult.columns, is_optional=True)
+_LIVE_BUNDLES = Column("live", LIST, parts=LiveBundle.columns, is_optional=True)
+_FURTHER = {
+    "diff": attributes("a", "b") + tuple(Difference.columns),
+    "engine": (Column("bundle"), Column("backends", LIST, parts=BackendReport.columns), _LIVE_BUNDLES),
+    "fix": FIX,
+    "micro-fix": MICRO_FIX,
+    "reconcile": (*Reconciliation.columns, Column("learnt", OBJECT), Column("time", LIST, is_optional=True)),
+    "report": (*Report.columns[:3], _LIVE, *Report.columns[4:], replace(StackResult.columns[-1], is_optional=True)),
+}
+"""The columns of documents that no result has, and of documents to which a command adds keys."""
+_DOCUMENTS: Mapping[str, Sequence[Column]] = {**{result.document: result.columns for result in _RESULTS}, **_FURTHER}
+"""The columns of each document with a published schema."""
+_HEAD = ("schema", "tool", "version", "delegate_sim")
 _BETTER = {1: "more", -1: "fewer", 0: ""}
 
 
@@ -47,8 +87,16 @@ def scan_page(text: str) -> str:
 
 
 def schema_text(text: str) -> str:
-    """Return a JSON schema with the measures as the code declares them."""
-    return json.dumps(_with_measures(json.loads(text)), indent=2, ensure_ascii=False) + "\n"
+    """Return a JSON schema with the measures and the keys as the code declares them.
+
+    Descriptions and limits of declared keys are kept.
+    """
+    schema = _with_measures(json.loads(text))
+    for document, columns in _DOCUMENTS.items():
+        for part in [schema, *schema.get("$defs", {}).values()]:
+            if part.get("properties", {}).get("schema", {}).get("const") == schema_of(document):
+                _declare(part, columns, schema)
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def pages() -> Iterator[tuple[Path, str]]:
@@ -109,6 +157,30 @@ def _with_measures(schema: Any) -> Any:
         rest = [key for key in schema["required"] if key not in declared]
         schema["required"] = [*rest[:place], *required, *rest[place:]]
     return schema
+
+
+def _declare(part: dict[str, Any], columns: Iterable[Column], schema: dict[str, Any]) -> None:
+    """Give an object in a schema the declared keys, and also the objects inside it."""
+    old = part["properties"]
+    head = [key for key in old if key in _HEAD and key not in keys(columns)]
+    required = [column.key for column in columns if not column.is_optional]
+    part["properties"] = {key: old[key] for key in head}
+    part["properties"].update({column.key: old.get(column.key, column.json_schema()) for column in columns})
+    part["required"] = [*head, *required]
+    for column in columns:
+        inner = _object(part["properties"][column.key], schema)
+        if column.parts and inner is not None:
+            _declare(inner, column.parts, schema)
+
+
+def _object(part: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the object that a part of a schema allows, alone, in a list or besides null. None if there is no such object."""
+    if "$ref" in part:
+        return _object(schema["$defs"][part["$ref"].rpartition("/")[2]], schema) if part["$ref"].startswith("#") else None
+    if "items" in part:
+        return _object(part["items"], schema)
+    choices = [_object(choice, schema) for choice in part.get("anyOf", ())]
+    return part if "properties" in part else next((choice for choice in choices if choice is not None), None)
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DISPATCH_KERNEL
-from ...foundation.columns import LIST, Column, Declared, attributes
+from ...foundation.columns import LIST, OBJECT, Column, Declared, attributes
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...results.report.accelerator_stack import Stack, StackResult, delegates_of, simulate_stack
@@ -37,8 +37,13 @@ _NOTHING = Tally((), None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
-class StepReconciliation:
+class StepReconciliation(Declared):
     """Comparison of an accelerator's log lines with the simulation of this accelerator."""
+
+    columns = (
+        *(*attributes("accelerator", "delegate", "status"), *attributes("device", "simulated", type=OBJECT)),
+        *(Column("differences", LIST), Column("listed_refusals", LIST, parts=ListedRefusal.columns), Column("notes", LIST)),
+    )
 
     accelerator: str
     delegate: str
@@ -60,7 +65,7 @@ class StackReconciliation(Declared):
         *(MODEL, Column("status"), Column("accelerators", LIST, source=lambda own: [step.accelerator for step in own.steps])),
         *(Column("soc"), Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases])),
         Column("explanation", source=lambda own: own.explanation or None),
-        *(*attributes("steps", "errors", type=LIST), LINES, Column("notes", LIST)),
+        *(Column("steps", LIST, parts=StepReconciliation.columns), Column("errors", LIST), LINES, Column("notes", LIST)),
     )
 
     model: Model

@@ -46,7 +46,12 @@ class CompilerJoin(Declared):
     columns = (
         group("model", *within("model", attributes("path", "sha256")), Column("nodes", INTEGER, source="node_count")),
         Column("status", source=lambda own: "joined" if own.is_joined else "not-compared"),
-        Column("compiler", OBJECT, source=lambda own: None if own.compilation == NOT_COMPILED else own.compilation),
+        Column(
+            "compiler",
+            OBJECT,
+            source=lambda own: None if own.compilation == NOT_COMPILED else own.compilation,
+            parts=EdgeTpuCompilation.columns,
+        ),
         *(Column("rows", LIST, parts=_ROW), Column("notes", LIST)),
     )
 

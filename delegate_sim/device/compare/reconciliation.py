@@ -63,7 +63,12 @@ class Reconciliation(Shown):
         *(MODEL, Column("status"), *within("setting", _SETTING), *attributes("device", "simulated", type=OBJECT)),
         *(Column("differences", LIST), Column("evidence"), Column("explanation", OBJECT, source="account", parts=_ACCOUNT)),
         *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
-        *(*attributes("listed_refusals", "errors", type=LIST), LINES, *attributes("feature_levels", "notes", type=LIST)),
+        *(
+            Column("listed_refusals", LIST, parts=ListedRefusal.columns),
+            Column("errors", LIST),
+            LINES,
+            *attributes("feature_levels", "notes", type=LIST),
+        ),
     )
 
     model: Model
