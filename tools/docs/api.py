@@ -135,7 +135,7 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
     declared = {ast.unparse(member.targets[0]): member.value for member in node.body if isinstance(member, ast.Assign)}
     if "columns" in declared and "to_dict" not in own:
         document = declared.get("document")
-        schema = f" (schema `{schema_of(document.value)}`)" if isinstance(document, ast.Constant) else ""
+        schema = f" (schema `{schema_of(ast.literal_eval(document))}`)" if document is not None else ""
         yield "to_dict()", "dict[str, Any]", f"Return the result as plain data{schema}."
     for number, member in enumerate(node.body):
         if isinstance(member, ast.AnnAssign) and isinstance(member.target, ast.Name):
