@@ -16,12 +16,10 @@ from ..console.terminal import Line
 from .elements import changes as changes_text
 from .elements import findings as findings_text
 from .elements.measures import measures_text
-from .elements.paragraphs import indented, paragraph
+from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph
 
-_HEADING = "bold"
 _STYLES = {"error": "red", "warning": "yellow", "note": ""}
 _STATUS_STYLES = {FAILED: "bold red", UNREADABLE: "bold red", BETTER: "bold green"}
-_HINT = "cyan"
 _FINDINGS_SHOWN = 20
 _CHANGES_SHOWN = 10
 
@@ -33,13 +31,13 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     models = len({case.model for case in results.cases})
     targets = len({case.target for case in results.cases})
     what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
-    yield Line(f"{what}: {', '.join(counts) or 'nothing to check'}", _HEADING)
+    yield Line(f"{what}: {', '.join(counts) or 'nothing to check'}", HEADING)
     yield from paragraph(results.selected_only, width, "", "") if results.selected_only else ()
     for case in results.cases:
         if verbose or case.status != PASSED or case.findings or case.notes:
             yield from _case_lines(case, width, verbose)
     if checked.update is not None:
-        yield Line(_update_text(checked.update), _HEADING)
+        yield Line(_update_text(checked.update), HEADING)
 
 
 def _update_text(update: Update) -> str:
@@ -49,7 +47,7 @@ def _update_text(update: Update) -> str:
 
 
 def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
-    yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, _HEADING))
+    yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))
     if case.measures is not None:
         yield from indented(_measures_text(case, case.measures), width, "  ")
     if case.findings or verbose:
@@ -84,10 +82,8 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
         yield from indented(message(text), width, "  ", _STYLES[first.level])
         hint = findings_text.finding_hint(members)
         if hint:
-            yield from indented(message(f"hint: {hint}"), width, "    ", _HINT)
-    if len(shown) < len(groups):
-        hidden = sum([len(members) for members in groups[len(shown) :]])
-        yield Line(f"  ... and {counted(hidden, 'more finding')} (--verbose lists all)")
+            yield from indented(message(f"hint: {hint}"), width, "    ", HINT)
+    yield from more_lines(sum(map(len, groups[len(shown) :])), "finding")
 
 
 def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
@@ -99,6 +95,4 @@ def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> I
     shown = groups if verbose else groups[:_CHANGES_SHOWN]
     for members in shown:
         yield from indented(message(changes_text.change_text(members)), width, "    ")
-    if len(shown) < len(groups):
-        hidden = sum([len(members) for members in groups[len(shown) :]])
-        yield Line(f"    ... and {counted(hidden, 'more change')} (--verbose lists all)")
+    yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")

@@ -20,15 +20,10 @@ from delegate_sim.runtime.interpreter import Run
 from ..console.layout import counted, item_list, message, name, node_list, option_value, share
 from ..console.terminal import Line
 from .elements import changes as changes_text
-from .elements.measures import growth_lines, loop_lines
-from .elements.paragraphs import indented, paragraph
+from .elements.measures import growth_lines, loop_lines, work_cell
+from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
-
-_HEADING = "bold"
-_CODE = "yellow"
-_HINT = "cyan"
-_BAD = "bold red"
 
 _GROUPS_SHOWN = 20
 _VARIANTS_SHOWN = 8
@@ -74,9 +69,9 @@ class _Text:
 
     def lines(self) -> Iterator[Line]:
         comparison = self.comparison
-        yield from paragraph(comparison.verdict, self.width, "", "  ", style=_HEADING)
+        yield from paragraph(comparison.verdict, self.width, "", "  ", style=HEADING)
         for side, run in (("A", comparison.a.run), ("B", comparison.b.run)):
-            yield from paragraph(f"{side}: {verdict(run)}", self.width, "", "   ", style=_HEADING)
+            yield from paragraph(f"{side}: {verdict(run)}", self.width, "", "   ", style=HEADING)
         yield Line("")
         yield from self._side("A", comparison.a, comparison.b)
         yield from self._side("B", comparison.b, comparison.a)
@@ -102,7 +97,7 @@ class _Text:
         run = side.run
         if title != "A":
             yield Line("")
-        yield Line(f"{title}: {message(side.model.path or '-')}", _HEADING)
+        yield Line(f"{title}: {message(side.model.path or '-')}", HEADING)
         defaults = f" with defaults {side.run.target.defaults}" if side.run.target.defaults != other.run.target.defaults else ""
         options = _differing_options(side, other)
         yield from self._paragraph(message(f"{run.delegate.name} on {run.release}{defaults}{options}"), "  ")
@@ -113,7 +108,7 @@ class _Text:
             return
         if run.refusal is not None:
             refusal = run.refusal
-            yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", _BAD)
+            yield from self._paragraph(message(f"{refusal.code}: {refusal.text}"), "  ", BAD)
             yield from self._hint(refusal.hint, "    ")
         for warning in () if run.delegate.is_plugin else run.warnings:
             if warning not in other.run.warnings:
@@ -124,8 +119,7 @@ class _Text:
 
     def _numbers(self) -> Iterator[Line]:
         rows = [("", "A", "B", "B - A"), *_rows(self.comparison.a, self.comparison.b)]
-        yield Line("")
-        yield Line("Side by side", _HEADING)
+        yield from heading_lines("Side by side")
         yield from table(rows, range(1, 4), self.width)
         a, b = self.comparison.a, self.comparison.b
         yield from loop_lines([a.run, b.run], self.width)
@@ -135,13 +129,12 @@ class _Text:
         changes = self.comparison.input_changes
         if not changes:
             return
-        yield Line("")
-        yield Line("Inputs of the model", _HEADING)
+        yield from heading_lines("Inputs of the model")
         shown = changes if self.verbose else changes[:_INPUTS_SHOWN]
         for change in shown:
             where = f"subgraph {change.subgraph}, " if self.has_several_subgraphs else ""
             yield from self._paragraph(message(f"{where}{name(change.name)}: {_step(change)}"), "  ")
-        yield from self._more(len(changes) - len(shown), "input", "  ")
+        yield from more_lines(len(changes) - len(shown), "input", "  ")
 
     def _section(
         self, title: str, nodes: Sequence[ComparedNode], statements: Callable[[ComparedNode], tuple[_Statement, ...]]
@@ -153,13 +146,12 @@ class _Text:
             stated = statements(node)
             group = groups.setdefault(stated, _ComparisonGroup(stated, {}))
             group.variants.setdefault((node.subgraph, node.op, self._found(node)), []).append(node)
-        yield Line("")
-        yield Line(f"{title}: {counted(len(nodes), 'node')}", _HEADING)
+        yield from heading_lines(f"{title}: {counted(len(nodes), 'node')}")
         ordered = sorted(groups.values(), key=lambda group: -group.size)
         shown = ordered if self.verbose else ordered[:_GROUPS_SHOWN]
         for group in shown:
             yield from self._group(group)
-        yield from self._more(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
+        yield from more_lines(sum([group.size for group in ordered[len(shown) :]]), "node", "  ")
 
     def _same_reasons(self, title: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
         """Yield the operators that stay on the CPU whatever the side, or all nodes with reasons if ``verbose``.
@@ -171,20 +163,19 @@ class _Text:
         elif nodes and (self.comparison.a.measures.is_delegated or self.comparison.b.measures.is_delegated):
             counts = Counter([node.op for node in nodes]).most_common()
             operators = item_list([f"{name(op)} {count:,}" for op, count in counts], self.width)
-            yield Line("")
-            yield Line(f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)", _HEADING)
+            yield from heading_lines(f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)")
             yield from self._paragraph(operators, "  ")
 
     def _group(self, group: _ComparisonGroup) -> Iterator[Line]:
         for statement in group.statements:
-            yield from self._paragraph(message(statement.text), "  ", _CODE)
+            yield from self._paragraph(message(statement.text), "  ", CODE)
         for hint in dict.fromkeys([statement.hint for statement in group.statements]):
             yield from self._hint(hint, "    ")
         variants = sorted(group.variants.items(), key=lambda variant: -len(variant[1]))
         shown = variants if self.verbose else variants[:_VARIANTS_SHOWN]
         for (subgraph, op, detail), nodes in shown:
             yield from self._variant(subgraph, op, detail, nodes)
-        yield from self._more(sum([len(nodes) for _, nodes in variants[len(shown) :]]), "node", "    ")
+        yield from more_lines(sum([len(nodes) for _, nodes in variants[len(shown) :]]), "node", "    ")
 
     def _variant(self, subgraph: int, op: str, detail: str, nodes: Sequence[ComparedNode]) -> Iterator[Line]:
         where = f"subgraph {subgraph}, " if self.has_several_subgraphs else ""
@@ -196,7 +187,7 @@ class _Text:
         for members in shown:
             number = "" if len(members) == len(nodes) else f" ({counted(len(members), 'node')})"
             yield from self._paragraph(message(f"{members[0].what} {_step(members[0])}{number}"), "      ")
-        yield from self._more(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
+        yield from more_lines(sum([len(members) for members in changes[len(shown) :]]), "change", "      ")
 
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
         """Return the indices of nodes in B, and the indices in A if these differ from the indices in B.
@@ -225,11 +216,7 @@ class _Text:
         """Yield a hint, unless the text already has the same hint."""
         if hint and hint not in self.told_hints:
             self.told_hints.add(hint)
-            yield from self._paragraph(message(f"hint: {hint}"), indent, _HINT)
-
-    def _more(self, number: int, noun: str, indent: str) -> Iterator[Line]:
-        if number:
-            yield Line(f"{indent}... and {counted(number, f'more {noun}')} (--verbose lists all)")
+            yield from self._paragraph(message(f"hint: {hint}"), indent, HINT)
 
     def _paragraph(self, text: str, indent: str, style: str = "") -> list[Line]:
         return indented(text, self.width, indent, style)
@@ -263,22 +250,18 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     """Yield rows with a title, the numbers of both sides, and the difference."""
     old, new = a.measures, b.measures
     first, second = words_of(a.run.delegate.name), words_of(b.run.delegate.name)
+    work = [work_cell(side.compute.delegated_multiply_adds, side.compute.multiply_adds) for side in (a, b)]
     yield "outcome", outcome_text(old.outcome), outcome_text(new.outcome), ""
     yield _row("nodes", old.nodes, new.nodes)
     yield _row("delegated", old.delegated_nodes, new.delegated_nodes)
     yield "share delegated", share(old.delegated_nodes, old.nodes), share(new.delegated_nodes, new.nodes), ""
-    yield "share of multiply-adds", _work_share(a), _work_share(b), ""
+    yield "share of multiply-adds", work[0], work[1], ""
     yield _row(_either(first.left, second.left), old.fallback_nodes, new.fallback_nodes)
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield from [_row(column.title, column.of(old), column.of(new)) for column in FURTHER]
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
     yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
-
-
-def _work_share(side: Side) -> str:
-    compute = side.compute
-    return share(compute.delegated_multiply_adds, compute.multiply_adds) if compute.multiply_adds else "-"
 
 
 def _either(first: str, second: str) -> str:

@@ -19,7 +19,7 @@ from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
-from .elements.paragraphs import indented, paragraph
+from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
 from .elements.plugins import plugin_lines
 from .elements.target import target_lines
 from .elements.verdict import verdict_lines
@@ -27,9 +27,6 @@ from .elements.verdict import verdict_lines
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes
 
-_HEADING = "bold"
-_CODE = "yellow"
-_HINT = "cyan"
 _CAUSES_SHOWN = 10
 _NODES_WIDTH = 60
 
@@ -43,7 +40,7 @@ def diagnosis_lines(
     times, which are shown with each cause.
     """
     if label:
-        yield Line(f"{model_name(diagnosis)} on {label}", _HEADING)
+        yield Line(f"{model_name(diagnosis)} on {label}", HEADING)
     yield from verdict_lines(diagnosis.run, width)
     yield from _other_results(diagnosis, width)
     yield Line("")
@@ -51,7 +48,7 @@ def diagnosis_lines(
         yield Line(printable(log_line))
     if diagnosis.run.log_lines:
         yield Line("")
-    yield Line("Now", _HEADING)
+    yield Line("Now", HEADING)
     target = diagnosis.target
     words = words_of(target.delegate.name)
     yield from indented(_cost_text(diagnosis.now, words), width, "  ")
@@ -70,7 +67,7 @@ def diagnosis_lines(
         yield from _time_lines(finding, times, width)
     if len(shown) < len(diagnosis.findings):
         yield Line("")
-        yield Line(f"... and {counted(len(diagnosis.findings) - len(shown), 'more cause')} (--verbose lists all)")
+        yield from more_lines(len(diagnosis.findings) - len(shown), "cause", "")
     yield from _without_all_lines(diagnosis, words, width, times)
     yield from _plain_fix_lines(diagnosis, words, width)
     yield from plugin_lines([diagnosis.run], width)
@@ -95,12 +92,10 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
     """Yield the result of fixing all causes that can be simulated, and the time that this can save."""
     simulated = [finding for finding in diagnosis.findings if finding.cause.is_simulated]
     if not diagnosis.findings:
-        yield Line("")
-        yield Line(f"Nothing in the model keeps nodes {words.left}.", _HEADING)
+        yield from heading_lines(f"Nothing in the model keeps nodes {words.left}.")
     elif simulated:
         rest = "" if len(simulated) == len(diagnosis.findings) else " whose result can be simulated"
-        yield Line("")
-        yield Line(f"With all causes fixed{rest}", _HEADING)
+        yield from heading_lines(f"With all causes fixed{rest}")
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
         if times is not None:
             from .timing.bounds import bounds_lines
@@ -121,8 +116,7 @@ def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> I
     plain = diagnosis.plain_fix
     if plain is None:
         return
-    yield Line("")
-    yield Line("With fix, which rewrites the file without a new conversion", _HEADING)
+    yield from heading_lines("With fix, which rewrites the file without a new conversion")
     if plain.plan is None or plain.cost is None:
         yield from indented(plain.result, width, "  ")
     else:
@@ -130,7 +124,7 @@ def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> I
         names = ", ".join([step.name for step in plain.plan.steps])
         yield from indented(f"{plain.plan.exactness.words}{names and f'; passes: {names}'}", width, "  ")
     # The command is not wrapped, so that it can be copied.
-    yield Line(f"  {printable(fix_command(diagnosis.model, diagnosis.target, *plain.arguments))}", _HINT)
+    yield Line(f"  {printable(fix_command(diagnosis.model, diagnosis.target, *plain.arguments))}", HINT)
     if plain.cost is None or plain.cost.measures.fallback_nodes:
         yield from indented("--allow approximate also tries passes that change outputs, and may bring more", width, "  ")
 
@@ -141,8 +135,8 @@ def _finding_lines(
     cause = finding.cause
     words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
-    yield from indented(f"{number}. {message(cause.title)}", width, "", _HEADING)
-    yield from indented(message(f"{cause.label} ({', '.join(cause.codes)})"), width, "   ", _CODE)
+    yield from indented(f"{number}. {message(cause.title)}", width, "", HEADING)
+    yield from indented(message(f"{cause.label} ({', '.join(cause.codes)})"), width, "   ", CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
     # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
     keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"

@@ -24,20 +24,18 @@ from delegate_sim.results.report.verdict import best_verdict
 from delegate_sim.runtime.target import Target, target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
-from ..console.layout import counted, message, name, share
+from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.measures import further_cells, loop_lines
-from .elements.paragraphs import indented, paragraph
+from .elements.measures import further_cells, loop_lines, work_cell
+from .elements.paragraphs import HEADING, HINT, indented, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .many import model_names
 
-_HEADING = "bold"
 _LATER = ("if fixed", "first cause")
 _BYTES = tuple([column.unit or column.title for column in FURTHER])
 _NARROWEST_MODEL = 24
 _BEST = 3
-_HINT = "cyan"
 _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
@@ -52,9 +50,10 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), *_BYTES, *_LATER)
     rows += [(path, "", ("unreadable", *[""] * (len(titles) - 1))) for path in unreadable]
     is_of_one_model = len({path for path, _, _ in rows}) == 1
-    verdicts = [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(_totals(diagnoses))
-    for verdict in verdicts:
-        yield from paragraph(verdict, width, "", "  ", style=_HEADING)
+    costs = [(label, own.now) for label, own in zip(labels, diagnoses, strict=True)]
+    totals = TargetTotals.by_target([(label, now.measures, now.total_multiply_adds, now.multiply_adds) for label, now in costs])
+    for verdict in [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(totals):
+        yield from paragraph(verdict, width, "", "  ", style=HEADING)
     has_targets = len(set(labels)) > 1  # otherwise the verdict names the target
     columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_targets else []))
     names = model_names([path for path, _, _ in rows], max(_NARROWEST_MODEL, width // (len(columns) + 1)))
@@ -67,17 +66,6 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     yield from table(cells, numbers_at, width, keys=len(columns))
     yield from loop_lines([own.run for own in diagnoses], width)
     yield from plugin_lines([own.run for own in diagnoses], width)
-
-
-def _totals(diagnoses: Sequence[Diagnosis]) -> dict[str, TargetTotals]:
-    """Return the totals of all models by target."""
-    totals: dict[str, TargetTotals] = {}
-    for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True):
-        now, measures = diagnosis.now, diagnosis.now.measures
-        totals.setdefault(label, TargetTotals()).add(
-            measures.outcome, measures.nodes, measures.delegated_nodes, now.total_multiply_adds, now.multiply_adds
-        )
-    return totals
 
 
 def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
@@ -155,7 +143,7 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
         has_causes = any(diagnosis.findings for diagnosis in diagnoses)
         yield from paragraph("No single change helps." if has_causes else _NOTHING_LEFT, width)
     if best:
-        yield Line("The best changes" if len(best) > 1 else "The best change", _HEADING)
+        yield Line("The best changes" if len(best) > 1 else "The best change", HEADING)
     several = list(dict.fromkeys([id(change.diagnosis) for change in best]))
     best.sort(key=lambda change: several.index(id(change.diagnosis)))  # changes for one target stay together
     for number, change in enumerate(best, 1):
@@ -186,23 +174,23 @@ def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
 def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
     """Yield the result of ``fix`` for several targets, and the targets for which a separate file has a better result."""
     plan = fix.plan
-    yield Line("With fix, which rewrites the file for all targets without a new conversion", _HEADING)
+    yield Line("With fix, which rewrites the file for all targets without a new conversion", HEADING)
     if plan is None:
         yield from indented(f"not simulated: {fix.unknown}", width, "  ")
-        yield Line(f"  {printable(fix.command)}", _HINT)
+        yield Line(f"  {printable(fix.command)}", HINT)
         return
     if plan.is_changed:
         for target_name, after in zip(target_names(plan.targets), plan.after, strict=True):
             yield from indented(f"{target_name}: {result_words(cost_of(after))}", width, "  ")
         passes = f"; passes: {', '.join([step.name for step in plan.steps])}" if plan.steps else ""
         yield from indented(f"{plan.exactness.words}{passes}", width, "  ")
-        yield Line(f"  {printable(fix.command)}", _HINT)
+        yield Line(f"  {printable(fix.command)}", HINT)
     if plan.conflicts:
         from .fix import conflict_text
 
         for conflict in plan.conflicts:
             yield from indented(conflict_text(plan, conflict), width, "  ")
-        yield Line(f"  {printable(fix.per_target_command)}", _HINT)
+        yield Line(f"  {printable(fix.per_target_command)}", HINT)
 
 
 def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, shaped: PlainFix | None = None) -> Iterator[Line]:
@@ -224,9 +212,9 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     if shaped is not None:
         changes.append((f"fix with fixed sizes rewrites the file ({shaped.result}):", command(*shaped.arguments)))
     for number, (text, line) in enumerate(changes):
-        yield from indented(message(f"or {text}" if number else text), width, "   ", _HINT)
+        yield from indented(message(f"or {text}" if number else text), width, "   ", HINT)
         if line:
-            yield Line(f"     {printable(line)}", _HINT)
+            yield Line(f"     {printable(line)}", HINT)
 
 
 def model_name(diagnosis: Diagnosis) -> str:
@@ -254,4 +242,4 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
 
 def multiply_adds_share(cost: Cost) -> str:
     """Return the delegated share of multiply-adds, or ``-`` if there are no multiply-adds."""
-    return share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-"
+    return work_cell(cost.multiply_adds, cost.total_multiply_adds)

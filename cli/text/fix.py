@@ -25,7 +25,7 @@ from delegate_sim.runtime.target import target_names
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import further_text, growth_lines, measures_text
-from .elements.paragraphs import indented, paragraph
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, indented, paragraph
 from .elements.plugins import plugin_lines
 from .inference import difference_lines
 
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 TargetTimings: TypeAlias = "Mapping[str, Sequence[Timing]]"
 """The measured times of the unchanged model, by delegate."""
 NO_TIMINGS: TargetTimings = MappingProxyType({})
-_HEADING = "bold"
-_BAD = "bold red"
-_HINT = "cyan"
 _OPS = 8
 
 
@@ -77,17 +74,17 @@ def times_of(plan: FixPlan, timings: TargetTimings) -> Sequence[PlanTimes]:
 def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, splits: bool = False) -> Iterator[Line]:
     """Yield the text of a fix: the result, the passes, and the differences between the outputs of both models."""
     for before, after in zip(plan.before, plan.after, strict=True):
-        yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=_HEADING)
+        yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=HEADING)
     is_first = not plan.is_changed  # the shapes are then the best answer
     for text in _shape_lines(plan) if is_first else ():
-        yield from paragraph(text, width, style=_HEADING)
-    yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=_HEADING)
+        yield from paragraph(text, width, style=HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=HEADING)
     yield from _approximate_lines(plan, width)
     yield from _diagnosis_lines(plan, fixed, width)
     yield Line("")
     names = _names(plan)
     for target_name, before, after in zip(names, plan.before, plan.after, strict=True):
-        yield from indented(f"{target_name} on {before.target.release}", width, "  ", _HEADING)
+        yield from indented(f"{target_name} on {before.target.release}", width, "  ", HEADING)
         yield from indented(f"before: {_numbers(before)}", width, "    ")
         if plan.is_changed:
             what = "after:  " if plan.split is None else "first model, after: "
@@ -99,8 +96,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("")
         yield from paragraph(text, width)
     if plan.steps or plan.shapes:
-        yield Line("")
-        yield Line("Passes", _HEADING)
+        yield from heading_lines("Passes")
         graph = plan.model.subgraphs[0]
         for index, shape in plan.shapes.items():
             yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as requested)", width, "  ")
@@ -110,8 +106,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
         yield Line("")
         yield from _split_lines(plan, fixed, width)
     if verbose and plan.rejected:
-        yield Line("")
-        yield Line("Tried and not kept", _HEADING)
+        yield from heading_lines("Tried and not kept")
         for trial in plan.rejected:
             verdict = "makes a target worse" if trial.is_worse else "improves no target"
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
@@ -123,7 +118,7 @@ def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
     """If approximate passes give a better result, yield a sentence about this result."""
     if plan.approximate is not None:
         better = _better_results(plan, plan.approximate)
-        yield from paragraph(f"With --allow approximate: {better}", width, style=_HEADING)
+        yield from paragraph(f"With --allow approximate: {better}", width, style=HEADING)
 
 
 def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
@@ -136,7 +131,7 @@ def _diagnosis_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator
             yield from paragraph(f"What keeps nodes of the written file {left}:", width)
             # The command is not wrapped, so that it can be copied.
             command = diagnose_command(replace(plan.rewritten.model, path=fixed.path), after.target)
-            yield Line(f"  {printable(command)}", _HINT)
+            yield Line(f"  {printable(command)}", HINT)
 
 
 def _better_results(plan: FixPlan, other: FixPlan) -> str:
@@ -163,7 +158,7 @@ def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -
     if fixed is not None:
         yield Line("")
         if fixed.difference is None:
-            yield Line("Not proven, because the models were not run (--no-proof)", _BAD)
+            yield Line("Not proven, because the models were not run (--no-proof)", BAD)
         else:
             yield from difference_lines(fixed.difference, width, verbose)
 
@@ -171,12 +166,12 @@ def proof_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool) -
 def _split_lines(plan: FixPlan, fixed: Fixed | None, width: int) -> Iterator[Line]:
     split = plan.split
     if split is None:
-        yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=_HEADING)
+        yield from paragraph("Not split: the model does not end with nodes that stay on the CPU", width, style=HEADING)
         return
     ops = ", ".join([f"{message(op)} ({count:,})" for op, count in Counter(_op(node) for node in split.nodes).most_common(_OPS)])
     where = "a second model" if fixed is None or fixed.second_path is None else message(fixed.second_path)
     size = "" if fixed is None or fixed.second_path is None else f" ({fixed.second_size:,} bytes)"
-    yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=_HEADING)
+    yield from paragraph(f"{counted(len(split.nodes), 'trailing node')} in {where}{size}: {ops}", width, style=HEADING)
     yield from indented(
         "the second model may read inputs of the original model, and these outputs of the first model:", width, "  "
     )

@@ -10,17 +10,13 @@ from delegate_sim.model.model import Model, Node, Quantization, Signature, Tenso
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
-
-_HEADING = "bold"
-_NODE = "cyan"
-_NOTE = "yellow"
+from .elements.paragraphs import CODE, HEADING, HINT, paragraph
 
 
 def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
     """Return the text of a model and some of its graphs."""
     graphs = tuple(graphs)
-    yield from paragraph(_verdict(graphs, shapes), width, "", "  ", style=_HEADING)
+    yield from paragraph(_verdict(graphs, shapes), width, "", "  ", style=HEADING)
     yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}")
     if model.description:
         yield Line(f"  description: {name(model.description)}")
@@ -46,13 +42,13 @@ def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:
     """Return the text of one graph, node by node."""
     title = f"Subgraph {graph.index} ({name(graph.name)})"
     sizes = f"{counted(len(graph.nodes), 'node')}, {counted(len(graph.tensors), 'tensor')}, {_SHAPES[shapes]}"
-    yield Line(f"{title}: {sizes}", _HEADING)
+    yield Line(f"{title}: {sizes}", HEADING)
     for note in _notes(graph):
-        yield from paragraph(message(note), width, "  ", "    ", style=_NOTE)
+        yield from paragraph(message(note), width, "  ", "    ", style=CODE)
     yield from _operands(graph, "  inputs  ", graph.inputs, width)
     yield from _operands(graph, "  outputs ", graph.outputs, width)
     for node in graph.nodes:
-        yield Line(f"  {node.index} {_operator(node)}", _NODE)
+        yield Line(f"  {node.index} {_operator(node)}", HINT)
         yield from _operands(graph, "    in    ", node.inputs, width)
         yield from _operands(graph, "    out   ", node.outputs, width)
 

@@ -9,11 +9,9 @@ from delegate_sim.inference.difference import Difference, EdgeDifference, Latenc
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
+from .elements.paragraphs import BAD, HEADING, more_lines, paragraph
 from .elements.tables import table
 
-_HEADING = "bold"
-_BAD = "bold red"
 _SHOWN = 8
 
 
@@ -21,16 +19,15 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     """Yield the text of a comparison: a verdict, the error of each output, and the latency of both models."""
     inputs = f"{counted(difference.samples, 'set')} of input values"
     if difference.is_same:
-        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, for {inputs}", _HEADING)
+        yield Line(f"Outputs are the same, bit for bit: {counted(len(difference.outputs), 'output')}, for {inputs}", HEADING)
     elif difference.problem:
-        yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=_BAD)
+        yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=BAD)
     else:
-        yield Line(f"{_difference_text(difference)}, for {inputs}", _HEADING)
+        yield Line(f"{_difference_text(difference)}, for {inputs}", HEADING)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)
-    if len(shown) < len(difference.outputs):
-        yield Line(f"  ... and {counted(len(difference.outputs) - len(shown), 'more output')} (--verbose lists all)")
+    yield from more_lines(len(difference.outputs) - len(shown), "output")
     if difference.tensors:
         yield from _between(difference.tensors, width, verbose)
     if difference.edges is not None:

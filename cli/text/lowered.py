@@ -10,32 +10,28 @@ from delegate_sim.graph.graph import Graph
 
 from ..console.layout import counted, message, name, node_list, options_text
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
-
-_HEADING = "bold"
-_OPERATION = "cyan"
-_REFUSED = "bold red"
+from .elements.paragraphs import BAD, HEADING, HINT, paragraph
 
 
 def lowered_lines(result: Lowered, graphs: Sequence[Graph], width: int) -> Iterator[Line]:
     """Yield the text of the models that a delegate builds from its partitions."""
     target = result.target
     text = f"{target.delegate.name} on {target.release}: {options_text(target.delegate.options, target.options)}"
-    yield from paragraph(message(text), width, "", "    ", style=_HEADING)
+    yield from paragraph(message(text), width, "", "    ", style=HEADING)
     by_index = {graph.index: graph for graph in graphs}
     number = -1
     for number, model in enumerate(result.models):
         graph = by_index[model.subgraph]
         yield Line("")
         sizes = f"{counted(len(model.operands), 'operand')}, {counted(len(model.operations), 'operation')}"
-        yield Line(f"Model {number}, subgraph {graph.index} ({name(graph.name)}): {sizes}", _HEADING)
+        yield Line(f"Model {number}, subgraph {graph.index} ({name(graph.name)}): {sizes}", HEADING)
         yield from paragraph(f"nodes {node_list(list(model.nodes))}", width, "  ", "    ")
         for call in model.calls:
             yield from _call(call, model, graph, width)
         for refusal in model.refusals:
             place = "" if refusal.node is None else f", node {refusal.node} ({name(graph.nodes[refusal.node].op)})"
             text = f"rejected: {refusal.call or 'mapping'}{place}: {message(refusal.text)}"
-            yield from paragraph(text, width, "  ", "    ", style=_REFUSED)
+            yield from paragraph(text, width, "  ", "    ", style=BAD)
     if number < 0:
         yield Line("")
         yield Line("This delegate does not build a model for another program to run.")
@@ -48,7 +44,7 @@ def _call(call: LoweredCall, model: LoweredModel, graph: Graph, width: int) -> l
         value = "" if call.value is None else f" {str(call.value).lower()}"
         return paragraph(f"{function}{lists.get(function, value)}", width, "  ", "      ")
     if function == "addOperation":
-        text, style = _operation(model.operations[call.subject], graph), _OPERATION
+        text, style = _operation(model.operations[call.subject], graph), HINT
     else:
         text, style = _operand(function, model.operands[call.subject] if call.subject < len(model.operands) else None, graph), ""
     return paragraph(f"{function} {call.subject} {text}".rstrip(), width, "  ", "      ", style=style)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
+from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
 from delegate_sim.results.report.verdict import best_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
-from .elements.measures import FURTHER_TITLES, further_cells
-from .elements.paragraphs import paragraph
+from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from delegate_sim.results.compare.release_table import ReleaseTable
     from delegate_sim.runtime.interpreter import Run
 
-_HEADING = "bold"
-_HINT = "cyan"
-_BAD = "bold red"
 _NARROWEST = 24
 
 
@@ -65,14 +62,14 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
     paths = [path for path, _ in rows]
     names = model_names(paths, max(_NARROWEST, width // 3))
     cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]
-    yield Line(counted(len(set(paths)), "model"), _HEADING)
+    yield Line(counted(len(set(paths)), "model"), HEADING)
     numbers = [number + 1 for number in columns.numbers]
     yield from table(cells, numbers, width)
 
 
 def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequence[Run], width: int) -> Iterator[Line]:
     """Yield the verdict on the best of several targets, and a table with a row for each target."""
-    yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
+    yield from paragraph(best_verdict(runs), width, "", "  ", style=HEADING)
     yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
     yield from plugin_lines(runs, width)
 
@@ -81,21 +78,19 @@ def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = Fa
     """Return the error messages of unreadable models."""
     if messages:
         yield from [] if is_first else [Line("")]
-        yield Line(f"Not answered: {counted(len(messages), 'model')}", _BAD)
+        yield Line(f"Not answered: {counted(len(messages), 'model')}", BAD)
         for said in messages:
             yield from paragraph(message(said), width, "  ", "    ")
 
 
 def many_hint() -> Iterator[Line]:
     """Yield a hint about details that the table omits."""
-    yield Line("")
-    yield Line("For details: --verbose, or one model at a time", _HINT)
+    yield from heading_lines("For details: --verbose, or one model at a time", HINT)
 
 
 def details_hint() -> Iterator[Line]:
     """Yield a hint about the details of each target, for the end of a table of targets."""
-    yield Line("")
-    yield Line("For details: --verbose, or one target at a time", _HINT)
+    yield from heading_lines("For details: --verbose, or one target at a time", HINT)
 
 
 def compared_row(comparison: Comparison) -> Sequence[str]:
@@ -116,7 +111,7 @@ def searched_row(search: Search) -> Sequence[str]:
     return [
         number,
         delegated,
-        _work(cost.multiply_adds, cost.total_multiply_adds),
+        work_cell(cost.multiply_adds, cost.total_multiply_adds),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
         removed,
@@ -131,9 +126,8 @@ def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
     newest = releases.rows[-1].measures
-    delegated = share(newest.delegated_nodes, newest.nodes) if newest.outcome == TAKEN else outcome_text(newest.outcome)
-    work = _work(releases.rows[-1].compute.delegated_multiply_adds, releases.rows[-1].compute.multiply_adds)
-    return [label, loading, full, delegated, work if newest.outcome == TAKEN else "-"]
+    work = work_cell(releases.rows[-1].compute.delegated_multiply_adds, releases.rows[-1].compute.multiply_adds)
+    return [label, loading, full, nodes_cell(newest), work if newest.outcome == TAKEN else "-"]
 
 
 def inspected_row(model: Model, graphs: Sequence[Graph]) -> Sequence[str]:
@@ -176,11 +170,6 @@ def shortened(path: str, room: int) -> str:
 
 def _side(side: Side) -> Sequence[str]:
     measures, compute = side.measures, side.compute
-    delegated = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
     fails = measures.outcome in NOT_RUNNING
-    work = "-" if fails else _work(compute.delegated_multiply_adds, compute.multiply_adds)
-    return [delegated, work, f"{measures.delegate_kernels:,}", *further_cells(measures)]
-
-
-def _work(delegated: int, total: int) -> str:
-    return share(delegated, total) if total else "-"
+    work = "-" if fails else work_cell(compute.delegated_multiply_adds, compute.multiply_adds)
+    return [nodes_cell(measures), work, f"{measures.delegate_kernels:,}", *further_cells(measures)]

@@ -11,11 +11,7 @@ from delegate_sim.results.report.outcome_words import DELEGATED
 from ..console.layout import message, share
 from ..console.terminal import Line
 from .elements.measures import measures_text
-from .elements.paragraphs import paragraph
-
-_HEADING = "bold"
-_CODE = "yellow"
-_HINT = "cyan"
+from .elements.paragraphs import CODE, HEADING, HINT, paragraph
 
 
 def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
@@ -26,7 +22,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.behind is not None) for row in rows):
         yield Line(f"Releases of {rows[0].platform} make no difference: nothing is delegated.")
         return
-    yield Line(f"By release of {rows[0].platform}", _HEADING)
+    yield Line(f"By release of {rows[0].platform}", HEADING)
     told: list[str] = []
     for row in rows:
         measures = row.measures
@@ -39,7 +35,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
         if row.refusal is not None and row.refusal.behind is not None and row.refusal.hint not in told:
             told.append(row.refusal.hint)
             place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
-            yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=_CODE)
-            yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=_HINT)
+            yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=CODE)
+            yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=HINT)
     for note in dict.fromkeys(note for row in rows for note in row.notes):
         yield from paragraph(note, width, "  - ", "    ")

@@ -13,7 +13,7 @@ from delegate_sim.runtime.resolver import Loads
 
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
+from .elements.paragraphs import HEADING, heading_lines, more_lines, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .elements.verdict import verdict_lines
@@ -22,7 +22,6 @@ from .platforms import platform_lines
 FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
 
-_HEADING = "bold"
 _LITERT_LM = "LiteRT-LM"
 _COLUMNS = ("loads", "delegated", "multiply-adds", "partitions", "moved")
 _MOVES_SHOWN = 8
@@ -40,7 +39,7 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     yield from verdict_lines(releases.newest, width)
     yield Line("")
     nodes = counted(releases.rows[0].measures.nodes, "node")
-    yield Line(f"{label}: {nodes} by release of the runtime", _HEADING)
+    yield Line(f"{label}: {nodes} by release of the runtime", HEADING)
     is_in_engine = releases.delegate.name in DELEGATES
     heads = ("releases", *([_LITERT_LM] if is_in_engine else []))
     rows = [(*heads, *_COLUMNS)]
@@ -58,8 +57,7 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     yield from plugin_lines([releases.newest], width)
     said = _notes(releases.rows)
     if said:
-        yield Line("")
-        yield Line("Uncertain", _HEADING)
+        yield from heading_lines("Uncertain")
         for note in said:
             yield from paragraph(message(note), width, "  - ", "    ")
 
@@ -154,15 +152,12 @@ def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> It
     """Yield the nodes that a release moves."""
     if not row.moves:
         return
-    yield Line("")
-    yield Line(f"From {row.release} on", _HEADING)
+    yield from heading_lines(f"From {row.release} on")
     moves = sorted(row.moves, key=lambda move: -len(move.nodes))
     shown = moves if verbose else moves[:_MOVES_SHOWN]
     for move in shown:
         yield from paragraph(move_text(move, words, verbose), width, "  ", "    ")
-    if len(shown) < len(moves):
-        hidden = sum([len(move.nodes) for move in moves[len(shown) :]])
-        yield Line(f"  ... and {counted(hidden, 'more node')} (--verbose lists all)")
+    yield from more_lines(sum([len(move.nodes) for move in moves[len(shown) :]]), "node")
 
 
 def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Line]:
@@ -173,8 +168,7 @@ def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Lin
             if row.loads is Loads.NO:
                 said.setdefault(row.lines[0], []).append(row)
     if said:
-        yield Line("")
-        yield Line("Not loaded", _HEADING)
+        yield from heading_lines("Not loaded")
     for line, rows in said.items():
         yield from (Line(part) for part in wrapped(f"{item_list(_family_spans(rows))}: {message(line)}", width, "  ", "    "))
 

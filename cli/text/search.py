@@ -14,11 +14,9 @@ from ..console.layout import counted, message
 from ..console.terminal import Line
 from .diagnoses import multiply_adds_share
 from .elements.measures import kernels_text, measures_text, nodes_text
-from .elements.paragraphs import paragraph
+from .elements.paragraphs import HEADING, HINT, more_lines, paragraph
 from .elements.verdict import verdict_lines
 
-_HEADING = "bold"
-_HINT = "cyan"
 _WAYS_SHOWN = 5
 
 
@@ -26,14 +24,14 @@ def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterato
     """Yield the text of a search: the verdict, and each set of causes with the result."""
     words = words_of(run.delegate.name)
     yield from verdict_lines(run, width)
-    yield from paragraph(_heading(search, words), width, style=_HEADING)
+    yield from paragraph(_heading(search, words), width, style=HEADING)
     shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
     for way in shown:
         yield Line("")
         yield from _way_lines(way, words, width)
     if len(shown) < len(search.ways):
         yield Line("")
-        yield Line(f"... and {counted(len(search.ways) - len(shown), 'more set')} of the same size (--verbose lists all)")
+        yield from more_lines(len(search.ways) - len(shown), "set", "", after=" of the same size")
     for reason in search.not_simulated:
         yield Line("")
         yield from paragraph(message(f"Not simulated: {reason}"), width)
@@ -75,4 +73,4 @@ def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
     for cause in way.causes:
         yield from paragraph(f"- {message(cause.title)} ({message(cause.label)})", width, "  ", "    ")
         text = f"{cause.suggestion}: {message(cause.change)}"
-        yield from paragraph(text, width, "    ", "      ", style=_HINT)
+        yield from paragraph(text, width, "    ", "      ", style=HINT)

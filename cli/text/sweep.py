@@ -10,7 +10,6 @@ from operator import and_
 from delegate_sim.conversion.convert import FailureKind
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.runtime.target import LabeledTarget
 from delegate_sim.sweeping.differences import SAMPLES
@@ -19,14 +18,11 @@ from delegate_sim.sweeping.sweep_result import Swept
 
 from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
-from .elements.measures import FURTHER_TITLES, further_cells
-from .elements.paragraphs import paragraph
+from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
 from .elements.tables import table
 from .elements.target import shown_options
 
-_HEADING = "bold"
-_BAD = "bold red"
-_HINT = "cyan"
 _MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
 _RIGHT = (0, 3, 4, 5)
@@ -40,10 +36,10 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     ``written`` is a sentence about the file that the sweep wrote, without the full stop. Empty if it wrote no file.
     """
     for text in (*answers(sweep), verdict(sweep)):
-        yield from paragraph(text, width, style=_HEADING)
+        yield from paragraph(text, width, style=HEADING)
     if best_rows(sweep):
         told = f"{message(written) or WRITING}{CODE_BELOW if with_code else ''}."
-        yield from paragraph(told, width, style=_HINT)
+        yield from paragraph(told, width, style=HINT)
     for text in (converters_text(sweep), calibration_text(sweep), difference_data_text(sweep)):
         yield from paragraph(text, width)
     models = sweep.models
@@ -52,10 +48,10 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
         rows = [CONVERSION_TITLES, *[conversion_cells(sweep, row) for row in models]]
         yield from table(rows, _RIGHT, width)
         yield Line("")
-        yield from paragraph(LEGEND, width, style=_HINT)
+        yield from paragraph(LEGEND, width, style=HINT)
         for target in sweep.targets:
             yield Line("")
-            yield from paragraph(target_title(sweep, target), width, style=_HEADING)
+            yield from paragraph(target_title(sweep, target), width, style=HEADING)
             yield from table([target_titles(target), *target_rows(sweep, target)], _RIGHT_OF_TARGET, width)
     yield from _failed_lines(sweep, width)
     yield from _unknown_lines(sweep, width)
@@ -63,7 +59,7 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     coded = [*(best_rows(sweep) if with_code else ()), *[numbers[number] for number in shown]]
     for row in dict.fromkeys(coded):
         yield Line("")
-        yield from paragraph(code_title(sweep, row), width, style=_HEADING)
+        yield from paragraph(code_title(sweep, row), width, style=HEADING)
         # The code is not indented, so that it can be pasted.
         yield from (Line(printable(line)) for line in row.conversion.code.splitlines())
 
@@ -274,8 +270,8 @@ def target_cells(row: SweepRow, cost: Cost) -> tuple[str, ...]:
     return (
         _number(row),
         message(row.conversion.settings.name),
-        share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome),
-        share(cost.multiply_adds, cost.total_multiply_adds) if cost.total_multiply_adds else "-",
+        nodes_cell(measures),
+        work_cell(cost.multiply_adds, cost.total_multiply_adds),
         f"{measures.delegate_kernels:,}",
         *further_cells(measures),
     )
@@ -319,8 +315,7 @@ def unknown_differences(sweep: Swept) -> Iterator[str]:
 def _failed_lines(sweep: Swept, width: int) -> Iterator[Line]:
     failed = list(failed_rows(sweep))
     if failed:
-        yield Line("")
-        yield Line(f"Without a model: {counted(len(failed), 'conversion')}", _BAD)
+        yield from heading_lines(f"Without a model: {counted(len(failed), 'conversion')}", BAD)
         for text in failed:
             yield from paragraph(text, width, "  ", "    ")
 
@@ -328,8 +323,7 @@ def _failed_lines(sweep: Swept, width: int) -> Iterator[Line]:
 def _unknown_lines(sweep: Swept, width: int) -> Iterator[Line]:
     unknown = list(unknown_differences(sweep))
     if unknown:
-        yield Line("")
-        yield Line("Difference not known", _HEADING)
+        yield from heading_lines("Difference not known")
         for text in unknown:
             yield from paragraph(text, width, "  ", "    ")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..delegates.registry import PLUGIN_NAMES
 from ..foundation.printable import counted
-from ..results.report.measures import TAKEN
+from ..results.report.measures import TAKEN, Measures
 from ..results.report.verdict import best_of_text, share_text, unranked_text
 
 _MOST_IN_WORDS = 3
@@ -32,6 +32,14 @@ class TargetTotals:
     def in_part(self) -> int:
         """Number of partly delegated models."""
         return self.models - self.without_answer - self.whole - self.untouched - self.failing
+
+    @classmethod
+    def by_target(cls, results: Iterable[tuple[str, Measures, int, int]]) -> dict[str, TargetTotals]:
+        """Return the totals of results: target, measures, multiply-adds, and multiply-adds of delegated nodes."""
+        totals: dict[str, TargetTotals] = {}
+        for target, measures, *work in results:
+            totals.setdefault(target, cls()).add(measures.outcome, measures.nodes, measures.delegated_nodes, *work)
+        return totals
 
     def add_unanswered(self) -> None:
         """Add a model that cannot be simulated."""

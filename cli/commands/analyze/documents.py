@@ -19,7 +19,8 @@ from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable
 from ...options.op_profile import NO_PROFILES, OpProfileArguments
 from ...outputs import GITHUB, MARKDOWN, summarize, write_files
 from ...text.analysis.advised import with_advice, with_adviser
-from ...text.analysis.view import HEADING, MANY, View
+from ...text.analysis.view import MANY, View
+from ...text.elements.paragraphs import HEADING
 from .analysis import AnalysisJob
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list
 from ...console.terminal import Line
+from ..elements.paragraphs import HEADING, more_lines
 from ..elements.tables import table
 
-_HEADING = "bold"
 _OPERATORS_SHOWN = 30
 _GROUPS_SHOWN = 20
 _WIDEST_OPERATOR = 32
@@ -24,7 +24,7 @@ _OPERATORS_WIDTH = 40
 
 def comparison_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Return the table of operators and the nodes that only some delegates take."""
-    yield Line("Side by side: nodes delegated", _HEADING)
+    yield Line("Side by side: nodes delegated", HEADING)
     yield from _table(runs, width, verbose)
     yield Line("")
     yield from _disagreements(runs, width, verbose)
@@ -40,8 +40,7 @@ def _table(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     ]
     cells.append(("all", *(f"{count:,}" for count in totals)))
     yield from table(cells, range(1, len(runs) + 2), width)
-    if len(rows) > len(shown):
-        yield Line(f"  ... and {len(rows) - len(shown):,} more operators (--verbose lists all)")
+    yield from more_lines(len(rows) - len(shown), "operator")
 
 
 def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
@@ -49,7 +48,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
     if not results:
         yield Line("The delegates agree on every node.")
         return
-    yield Line(f"The delegates disagree on {counted(len(results), 'node')}", _HEADING)
+    yield Line(f"The delegates disagree on {counted(len(results), 'node')}", HEADING)
     groups: dict[tuple[int, tuple[str, ...]], list[Disagreement]] = {}
     for result in results:
         words = tuple(_state(reasons, run) for reasons, run in zip(result.reasons, runs, strict=True))
@@ -63,8 +62,7 @@ def _disagreements(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[L
         yield Line(f"  {where}{_operators(members, verbose)}: {counted(len(members), 'node')} [{nodes}]")
         states = [(label, message(state)) for label, state in zip(labels, words, strict=True)]
         yield from table(states, (), width, indent=4)
-    if len(groups) > len(shown):
-        yield Line(f"  ... and {len(groups) - len(shown):,} more groups of nodes (--verbose lists all)")
+    yield from more_lines(len(groups) - len(shown), "group", after=" of nodes")
 
 
 def _operators(members: Sequence[Disagreement], verbose: bool) -> str:

@@ -13,8 +13,8 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
 
 from ...console.terminal import Line
+from ..elements.paragraphs import HINT
 
-_HINT = "cyan"
 _DIAGNOSE = "What each cause costs, and what to change:"
 _FIX = "Whether fix, which rewrites the file, helps:"
 
@@ -27,8 +27,8 @@ def command_lines(report: Report, run: Run) -> Iterator[Line]:
     """
     yield Line("")
     for title, command in ((_DIAGNOSE, diagnose_command), (_FIX, fix_plan_command)):
-        yield Line(title, _HINT)
-        yield Line(f"  {printable(command(report.model, run.target))}", _HINT)
+        yield Line(title, HINT)
+        yield Line(f"  {printable(command(report.model, run.target))}", HINT)
 
 
 def further_notes(report: Report, run: Run, cache: AnalysisCache) -> Iterator[str]:

@@ -12,10 +12,9 @@ from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
-from .view import HEADING, View
+from ..elements.paragraphs import BAD, HEADING, paragraph
+from .view import View
 
-_BAD = "bold red"
 REPORT_HINT = "please report this: --live-report FILE writes a report without weights or names"
 
 
@@ -37,10 +36,10 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             yield Line("")
         if not result.is_run:
             text = f"{result.name}, live: cannot run here; it needs {result.decision.lacks}"
-            yield from paragraph(message(text), view.width, "", "  ", style=_BAD)
+            yield from paragraph(message(text), view.width, "", "  ", style=BAD)
             continue
         yield Line(
-            f"{result.name}, live ({message(result.software)}): {_headline(result)}", _BAD if result.differences else HEADING
+            f"{result.name}, live ({message(result.software)}): {_headline(result)}", BAD if result.differences else HEADING
         )
         yield from [Line(f"  {message(line)}") for line in result.decision.lines]
         notes = [*result.differences, *([REPORT_HINT] if result.differences else [])]

@@ -10,7 +10,7 @@ from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, p
 from delegate_sim.graph.effort import Effort
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
-from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
+from delegate_sim.results.report.measures import NOT_RUNNING, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import best_verdict
@@ -19,8 +19,8 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
-from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines
-from ..elements.paragraphs import paragraph
+from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell
+from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph
 from ..elements.plugins import plugin_lines
 from ..elements.tables import table
 from ..elements.target import DEFAULTS_TEXT
@@ -28,8 +28,6 @@ from ..many import many_hint, model_names, unanswered_lines
 from .api_defaults import api_lines
 from .view import View
 
-_HEADING = "bold"
-_HINT = "cyan"
 _NARROWEST_MODEL = 24
 
 
@@ -38,8 +36,7 @@ def overview_lines(report: Report, view: View) -> Iterator[Line]:
     yield from runs_table(report, view)
     yield Line("")
     yield from paragraph(_devices_text(), view.width)
-    yield Line("")
-    yield Line("For details: --delegate NAME, or --delegate all", _HINT)
+    yield from heading_lines("For details: --delegate NAME, or --delegate all", HINT)
 
 
 def _devices_text() -> str:
@@ -60,7 +57,7 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
     defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
-    yield from paragraph(best_verdict(runs), width, "", "  ", style=_HEADING)
+    yield from paragraph(best_verdict(runs), width, "", "  ", style=HEADING)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])
@@ -110,8 +107,10 @@ def model_rows(report: Report) -> list[ModelRow]:
 def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator[Line]:
     """Return a table with a row for each model and target, and the errors of models that cannot be read."""
     models = len({row.path for row in rows})
-    for verdict in TargetTotals.verdicts(_totals(rows)):
-        yield from paragraph(verdict, width, "", "  ", style=_HEADING)
+    answered = [(row.target, row.summary) for row in rows if row.summary is not None]
+    results = [(target, own.measures, own.multiply_adds, own.delegated_multiply_adds) for target, own in answered]
+    for verdict in TargetTotals.verdicts(TargetTotals.by_target(results)):
+        yield from paragraph(verdict, width, "", "  ", style=HEADING)
     yield Line(f"{counted(models, 'model')}, on {release}")
     yield from _release_lines(parse_release(release), width)
     targets = {row.target for row in rows if row.summary is not None}
@@ -128,22 +127,6 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     yield from many_hint()
 
 
-def _totals(rows: Sequence[ModelRow]) -> dict[str, TargetTotals]:
-    """Return the totals of all models by target, without models that cannot be read."""
-    totals: dict[str, TargetTotals] = {}
-    for row in rows:
-        if row.summary is not None:
-            measures, summary = row.summary.measures, row.summary
-            totals.setdefault(row.target, TargetTotals()).add(
-                measures.outcome,
-                measures.nodes,
-                measures.delegated_nodes,
-                summary.multiply_adds,
-                summary.delegated_multiply_adds,
-            )
-    return totals
-
-
 def blocker_text(blocker: Blocker | None) -> str:
     """Return the code of the main blocker, followed by the operator and the number of nodes, or by "input of unknown size"."""
     if blocker is None:
@@ -153,11 +136,6 @@ def blocker_text(blocker: Blocker | None) -> str:
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
 
 
-def multiply_adds_share(summary: BlockerSummary) -> str:
-    """Return the delegated share of multiply-adds, or ``-`` for a model without multiply-adds."""
-    return share(summary.delegated_multiply_adds, summary.multiply_adds) if summary.multiply_adds else "-"
-
-
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
     fails = measures.outcome in NOT_RUNNING
@@ -165,7 +143,7 @@ def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
         delegate,
         outcome_text(measures.outcome),
         "-" if fails else f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
-        "-" if fails else multiply_adds_share(summary),
+        "-" if fails else work_cell(summary.delegated_multiply_adds, summary.multiply_adds),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
         *further_cells(measures),
@@ -178,6 +156,5 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     if summary is None:
         return "unreadable", *[""] * (3 + len(FURTHER_TITLES))
     measures = summary.measures
-    nodes = share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
     _, _, _, multiply_adds, _, *kernels = _cells("", summary)
-    return nodes, multiply_adds, *kernels
+    return nodes_cell(measures), multiply_adds, *kernels

@@ -11,14 +11,12 @@ from delegate_sim.runtime.interpreter import Run
 
 from ...console.layout import counted, item_list, name, node_list
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
-
-_HEADING = "bold"
+from ..elements.paragraphs import HEADING, paragraph
 
 
 def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Yield a paragraph for each place in each subgraph: the number, operators and indices of the nodes."""
-    yield Line("Where nodes run", _HEADING)
+    yield Line("Where nodes run", HEADING)
     places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
     labels = max(map(len, [*places[:-2], CPU]))
     several = len(runs[0].subgraphs) > 1

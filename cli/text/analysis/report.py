@@ -24,18 +24,14 @@ from ...console.layout import counted, cut, item_list, message, name, node_list,
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
 from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import paragraph
+from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, more_lines, paragraph
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
 from .api_defaults import api_lines
 from .placement import placement_lines
 from .splits import split_lines
-from .view import HEADING, View
-
-_CODE = "yellow"
-_HINT = "cyan"
-_BAD = "bold red"
+from .view import View
 
 _PARTITIONS_SHOWN = 10
 _NARROWEST_STRIP = 24
@@ -76,8 +72,7 @@ def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iter
     labels = target_names([run.target for run in report.runs])
     for label, run, advised in zip(labels, report.runs, report.advised_runs, strict=True):
         if not is_single:
-            yield Line("")
-            yield Line(f"--- {label} ---", HEADING)
+            yield from heading_lines(f"--- {label} ---")
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
@@ -144,8 +139,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
         yield from _subgraph(run, subgraph, compute, ranks, view, counts_own)
         yield from split_lines(run, subgraph, view.width, view.verbose)
     if run.warnings:
-        yield Line("")
-        yield Line("Warnings", HEADING)
+        yield from heading_lines("Warnings")
         for warning in run.warnings:
             yield from _paragraph(message(warning), view, "  - ", "    ")
 
@@ -176,14 +170,14 @@ def _selected(run: Run, view: View) -> Iterator[Line]:
 
 def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
     yield Line("Why", HEADING)
-    yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", _CODE)
+    yield from _paragraph(message(f"{refusal.code}: {refusal.text}"), view, "  ", "    ", CODE)
     yield from _hint(refusal.hint, view, "    ")
     yield Line("")
 
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
     if hint:
-        yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", _HINT)
+        yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", HINT)
 
 
 def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
@@ -314,17 +308,16 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         demands = list(dict.fromkeys([demands for variant in variants for demands in variant.demands]))
         joined = [_joined([alternative[position] for alternative in demands]) for position in range(len(demands[0]))]
         for demand in joined:
-            yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", _CODE)
+            yield from _paragraph(message(f"{demand.code}: needs {demand.needed}"), view, "  ", "    ", CODE)
         hints = _hints(run, variants, joined)
-        for hint in hints if view.verbose else hints[:_HINTS_SHOWN]:
+        told = hints if view.verbose else hints[:_HINTS_SHOWN]
+        for hint in told:
             yield from _hint(hint, view, "    ")
-        if len(hints) > _HINTS_SHOWN and not view.verbose:
-            yield Line(f"    ... and {counted(len(hints) - _HINTS_SHOWN, 'more hint')} (--verbose lists all)", _HINT)
+        yield from more_lines(len(hints) - len(told), "hint", "    ", style=HINT)
         shown = variants if view.verbose else variants[:_VARIANTS_SHOWN]
         for variant in shown:
             yield from _variant(variant, len(demands) > 1, view)
-        if len(shown) < len(variants):
-            yield Line(f"    ... and {counted(_size(variants[len(shown) :]), 'more node')} (--verbose lists all)")
+        yield from more_lines(_size(variants[len(shown) :]), "node", "    ")
 
 
 def _hints(run: SubgraphRun, variants: Sequence[_Group], demands: Sequence[_Demand]) -> list[str]:
@@ -408,8 +401,7 @@ def _partitions(run: SubgraphRun, view: View, place: str) -> Iterator[Line]:
     shown = numbered
     if not view.verbose and len(numbered) > _PARTITIONS_SHOWN:
         shown = sorted(sorted(numbered, key=lambda entry: -len(entry[1].nodes))[:_PARTITIONS_SHOWN])
-    yield Line("")
-    yield Line("Partitions", HEADING)
+    yield from heading_lines("Partitions")
     rows = [_PARTITION_COLUMNS, *[_partition_row(run, number, subset, place) for number, subset in shown]]
     operators = [["operators"], *[_operators(run, subset) for _, subset in shown]]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

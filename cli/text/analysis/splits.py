@@ -11,13 +11,11 @@ from delegate_sim.runtime.run import Run, SubgraphRun
 
 from ...console.layout import counted, item_list, message, name, node_list
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
+from ..elements.paragraphs import CODE, heading_lines, more_lines, paragraph
 
 if TYPE_CHECKING:
     from delegate_sim.delegates.stage_behind import StageSplit
 
-_HEADING = "bold"
-_NOTE = "yellow"
 _STEPS_SHOWN = 10
 
 
@@ -26,8 +24,7 @@ def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> I
     splits = splits_of(run, subgraph)
     if not splits:
         return
-    yield Line("")
-    yield Line("Devices behind the delegate", _HEADING)
+    yield from heading_lines("Devices behind the delegate")
     for number, split in splits:
         yield from _split(number, split, width, verbose)
 
@@ -40,7 +37,7 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
     yield from paragraph(f"partition {number}: {counted(len(split.steps), 'step')}; {listed}", width, "  ", "    ")
     if split.error:
         text = f"the runtime falls back: {message(split.error)}"
-        yield from paragraph(text, width, "    ", "      ", style=_NOTE)
+        yield from paragraph(text, width, "    ", "      ", style=CODE)
     if len(split.steps) == 1:
         return
     shown = split.steps if verbose else split.steps[:_STEPS_SHOWN]
@@ -50,5 +47,4 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
         nodes = node_list(list(step.nodes), None if verbose else width // 3)
         text = f"step {place} on {name(step.device)}: {ops} [{nodes}]; {step.bytes_in:,} bytes in, {step.bytes_out:,} out"
         yield from paragraph(text, width, "    ", "      ")
-    if len(shown) < len(split.steps):
-        yield Line(f"    ... and {counted(len(split.steps) - len(shown), 'more step')} (--verbose lists all)")
+    yield from more_lines(len(split.steps) - len(shown), "step", "    ")

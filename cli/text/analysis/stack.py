@@ -14,14 +14,12 @@ from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
+from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
 from ..elements.tables import table
 from ..many import details_hint
 from .report import report_lines
-from .view import HEADING, View
+from .view import View
 
-_BAD = "bold red"
-_HINT = "cyan"
 _NOT_SIMULATED = "not simulated"
 _SAME_RESULT = "All SoCs of a vendor have the same result: the plugin's rules do not depend on the SoC"
 
@@ -37,16 +35,15 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     is_single = len(results) == 1 and not left_out
     if not is_single:
         for result in results:
-            yield from paragraph(stack_verdict(result), view.width, "", "  ", style=HEADING if result.is_created else _BAD)
+            yield from paragraph(stack_verdict(result), view.width, "", "  ", style=HEADING if result.is_created else BAD)
         for soc in left_out:
-            yield from paragraph(f"{message(soc)}: {_NOT_SIMULATED}", view.width, "", "  ", style=_BAD)
+            yield from paragraph(f"{message(soc)}: {_NOT_SIMULATED}", view.width, "", "  ", style=BAD)
         yield Line("")
         yield from _side_by_side(results, left_out, view)
         yield from _notes(results, view.width)
     for result in results if is_single or view.verbose else ():
         if not is_single:
-            yield Line("")
-            yield Line(f"--- {message(_target(result))} ---", HEADING)
+            yield from heading_lines(f"--- {message(_target(result))} ---")
         yield from report_lines(result.report, view, is_running=result.is_created)
         yield Line("")
         yield from _outcome(result, view)
@@ -85,8 +82,7 @@ def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:
         for note in dict.fromkeys([*result.notes, *warnings]):
             stacks.setdefault(note, []).append(_target(result))
     if stacks:
-        yield Line("")
-        yield Line("Notes", HEADING)
+        yield from heading_lines("Notes")
     for note, targets in stacks.items():
         about = "" if len(targets) == len(results) else f"{', '.join(targets)}: "
         yield from paragraph(message(f"{about}{note}"), width, "  - ", "    ")
@@ -97,7 +93,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
     if result.is_created:
         yield Line(f"CompiledModel ({names}) is created", HEADING)
     else:
-        yield Line(f"CompiledModel ({names}) is not created", _BAD)
+        yield Line(f"CompiledModel ({names}) is not created", BAD)
     for note in result.notes:
         yield from paragraph(message(note), view.width, "  - ", "    ")
 
@@ -106,14 +102,13 @@ def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:
     """Yield the ``diagnose`` commands for the causes that keep nodes off the NPU."""
     leaving = {result.report.runs[0].delegate.name: result for result in results if _leaves_nodes(result)}
     if leaving:
-        yield Line("")
-        yield Line("What keeps nodes off the NPU, and what to change:", _HINT)
+        yield from heading_lines("What keeps nodes off the NPU, and what to change:", HINT)
     for delegate, result in leaving.items():
         run = result.report.runs[0]
         release = [] if str(run.release) == DEFAULT_RELEASE else ["--runtime", str(run.release)]
         command = command_line(["diagnose", typed_path(result.report.model.path), "--delegate", delegate, *release])
         # The command is not wrapped, so that it can be copied.
-        yield Line(f"  {printable(command)}", _HINT)
+        yield Line(f"  {printable(command)}", HINT)
 
 
 def _leaves_nodes(result: StackResult) -> bool:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from delegate_sim.graph.analysis_cache import AnalysisCache
 
-HEADING = "bold"
-
 MANY = 4
 """From this number of models on, the text is a table, unless the view is verbose."""
 

@@ -13,11 +13,10 @@ from delegate_sim.llm.report import STARTS, BackendReport
 
 from ...console.layout import item_list, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import indented, paragraph
+from ..elements.paragraphs import HEADING, HINT, heading_lines, indented, paragraph
 from ..elements.tables import table
 from ..many import Columns
 
-_HEADING, _HINT = "bold", "cyan"
 _UNKNOWN = "-"
 _REASONS_SHOWN = 5
 _STAGES = {
@@ -58,8 +57,7 @@ def engine_lines(reports: Sequence[BackendReport], width: int, verbose: bool) ->
         verdict += f", not on {', '.join(others)}"
     yield from paragraph(verdict, width, style="green" if starting else "red")
     for report in reports:
-        yield Line("")
-        yield Line(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}", _HEADING)
+        yield from heading_lines(f"{report.backend.lower()}: {OUTCOMES[report.outcome]}")
         yield from _stop_lines(report, width, verbose)
         yield from _delegated_lines(report, width, verbose)
         for note in report.notes:
@@ -80,10 +78,10 @@ def answer_lines(path: str, reports: Sequence[BackendReport], width: int) -> Ite
     """Yield the outcome on each backend, and the command that shows the engine's checks."""
     for report in reports:
         text = f"LiteRT-LM on {report.backend.lower()}: {outcome_text(report)}"
-        yield from paragraph(text, width, "", "  ", style=_HEADING)
+        yield from paragraph(text, width, "", "  ", style=HEADING)
     options = [word for report in reports for word in ("--option", f"backend={report.backend.lower()}")]
-    yield Line("What LiteRT-LM's engine does with the bundle:", _HINT)
-    yield Line(f"  {printable(command_line(['analyze', typed_path(path), *options]))}", _HINT)
+    yield Line("What LiteRT-LM's engine does with the bundle:", HINT)
+    yield Line(f"  {printable(command_line(['analyze', typed_path(path), *options]))}", HINT)
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -143,7 +141,7 @@ def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Lin
             continue
         verdict = "differs from the simulation" if result.differences else "as simulated"
         text = f"{title} ({message(result.software)}): {OUTCOMES[result.outcome]}, {verdict}"
-        yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else _HEADING)
+        yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else HEADING)
         for difference in result.differences:
             yield from paragraph(message(difference), width, "  - ", "    ")
 

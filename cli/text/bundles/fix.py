@@ -8,21 +8,19 @@ from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import indented, paragraph
+from ..elements.paragraphs import HEADING, indented, paragraph
 from ..fix import fix_lines
 from .engine import outcome_text
-
-_HEADING = "bold"
 
 
 def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the changes of the bundle, the engine's result before and after the changes, and the fix of each section."""
     changed = [section for section in plan.sections if section.is_changed]
-    yield from paragraph(_answer(plan, fixed, len(changed)), width, style=_HEADING)
+    yield from paragraph(_answer(plan, fixed, len(changed)), width, style=HEADING)
     if fixed is not None:
         for change in fixed.engine:
             text = f"LiteRT-LM on {change.backend}: {outcome_text(change.before)}; rewritten: {outcome_text(change.after)}"
-            yield from paragraph(text, width, "", "  ", style=_HEADING)
+            yield from paragraph(text, width, "", "  ", style=HEADING)
     for section in plan.sections:
         yield Line("")
         yield from _section_lines(section, fixed, width, verbose)
@@ -38,7 +36,7 @@ def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
 
 
 def _section_lines(section: SectionPlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
-    yield Line(name(section.name), _HEADING)
+    yield Line(name(section.name), HEADING)
     if section.plan is None:
         yield from indented(f"stays as it is: {message(section.problem)}", width, "  ", "red")
         return

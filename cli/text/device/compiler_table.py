@@ -8,11 +8,10 @@ from delegate_sim.device.compare.compiler_table import CompilerJoin, JoinedRow
 
 from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line
-from ..elements.paragraphs import fact, paragraph
+from ..elements.paragraphs import BAD, HEADING, fact, paragraph
 
 _ROOM = 60
 """The number of characters for the nodes of a row."""
-_HEADING, _BAD = "bold", "bold red"
 
 
 def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
@@ -22,7 +21,7 @@ def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterat
         rows = [joined for joined in join.rows if joined.row.status == status]
         yield Line("")
         count = sum([len(joined.nodes) for joined in rows])
-        yield from paragraph(f"{message(status)}: {counted(count, 'node')}", width, "", "  ", style=_HEADING)
+        yield from paragraph(f"{message(status)}: {counted(count, 'node')}", width, "", "  ", style=HEADING)
         if rows[0].row.meaning and not rows[0].row.is_mapped:
             yield from paragraph(rows[0].row.meaning, width, "  ", "  ")
         for joined in rows:
@@ -42,14 +41,14 @@ def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterat
 
 def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
     if not join.is_joined:
-        yield from paragraph("Not compiled: the Edge TPU compiler did not compile the model", width, "", "  ", style=_BAD)
+        yield from paragraph("Not compiled: the Edge TPU compiler did not compile the model", width, "", "  ", style=BAD)
         if join.compilation.failure:
             yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
             yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
         return
     mapped = sum([len(joined.nodes) for joined in join.rows if joined.row.is_mapped])
     text = f"The Edge TPU runs {mapped:,} of {counted(join.node_count, 'node')} ({share(mapped, join.node_count)})"
-    yield from paragraph(text, width, "", "  ", style=_HEADING)
+    yield from paragraph(text, width, "", "  ", style=HEADING)
 
 
 def _row(joined: JoinedRow, verbose: bool) -> str:

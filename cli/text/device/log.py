@@ -29,10 +29,8 @@ from delegate_sim.device.parse.log_summary import (
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import fact, paragraph
+from ..elements.paragraphs import BAD, HEADING, fact, paragraph
 from ..elements.spans import spans
-
-_HEADING, _BAD = "bold", "bold red"
 
 _OUTCOMES = {
     COMPILED_FOR: "the model was compiled for this chip; the log shows no run",
@@ -58,7 +56,7 @@ def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Itera
     for number, summary in enumerate(summaries, start=1):
         if number > 1:
             yield Line("")
-        yield Line(message(title) if len(summaries) == 1 else f"{message(title)}, run {number} of {len(summaries)}", _HEADING)
+        yield Line(message(title) if len(summaries) == 1 else f"{message(title)}, run {number} of {len(summaries)}", HEADING)
         yield from _summary(summary, columns, verbose)
 
 
@@ -114,7 +112,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
             often = f" ({times:,} times)" if times > 1 else ""
             yield from paragraph(message(f"{op}: {reason}{often}" if reason else f"{op}{often}"), columns, "    ", "      ")
     if summary.errors:
-        yield Line("  errors", _BAD)
+        yield Line("  errors", BAD)
         for error in summary.errors:
             often = f" ({error.times:,} times)" if error.times > 1 else ""
             yield from paragraph(message(f"{error.line}{often}"), columns, "    ", "      ")
@@ -139,7 +137,7 @@ def _outcome(delegate: LogDelegate) -> str:
 
 def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
     if summary.notes:
-        yield Line("  also in the log", _HEADING)
+        yield Line("  also in the log", HEADING)
     for line, meaning in summary.notes:
         yield from paragraph(message(line), columns, "    ", "      ")
         if meaning:
@@ -150,12 +148,12 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
     """Yield the output of the Edge TPU compiler with explanations. Yield nothing for other logs."""
     if compilation == NOT_COMPILED:
         return
-    yield Line("  Edge TPU compiler", _HEADING)
+    yield Line("  Edge TPU compiler", HEADING)
     for title, text in (("version", compilation.version), ("model", compilation.source), ("compiled", compilation.result)):
         if text:
             yield from paragraph(f"{title}: {message(text)}", columns, "    ", "      ")
     if compilation.failure:
-        yield from paragraph(message(compilation.failure), columns, "    ", "      ", style=_BAD)
+        yield from paragraph(message(compilation.failure), columns, "    ", "      ", style=BAD)
         if compilation.failure_meaning:
             yield from paragraph(compilation.failure_meaning, columns, "      ", "      ")
     for status in dict.fromkeys(row.status for row in compilation.rows):

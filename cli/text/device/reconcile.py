@@ -18,12 +18,10 @@ from delegate_sim.releases.catalogue import RELEASES
 
 from ...console.layout import counted, message, name, node_list, options_text
 from ...console.terminal import Line
-from ..elements.paragraphs import fact, paragraph
+from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, more_lines, paragraph
 from ..elements.spans import spans
 from .log import unused_lines
 
-_HEADING = "bold"
-_GOOD, _BAD = "bold green", "bold red"
 _OPERATORS_SHOWN = 12
 _UNKNOWN = "not in the log"
 
@@ -45,7 +43,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     """Return the text of a reconciliation. Without ``verbose``, long lists of nodes are shortened."""
     other = [note for note in reconciliation.notes if OTHER_MODEL in note]
     for note in other:
-        yield from paragraph(message(note), width, "", "  ", style=_BAD)
+        yield from paragraph(message(note), width, "", "  ", style=BAD)
     if other:
         yield Line("")
     yield from _result(reconciliation, width)
@@ -57,8 +55,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _setting(reconciliation, width)
     notes = [note for note in reconciliation.notes if note not in other]
     if notes:
-        yield Line("")
-        yield Line("Notes", _HEADING)
+        yield from heading_lines("Notes")
         for note in notes:
             yield from paragraph(message(note), width, "  - ", "    ")
     log = reconciliation.log
@@ -69,8 +66,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     """Yield the text of a driver profile that was learned from a log."""
-    yield Line("")
-    yield Line(f"Driver profile: {message(path)}", _HEADING)
+    yield from heading_lines(f"Driver profile: {message(path)}")
     rejections = learning.profile.rejections
     logs = counted(len(learning.profile.sources), "log")
     yield from paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
@@ -83,15 +79,13 @@ def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
 
 def nothing_learned_lines(path: str) -> Iterator[Line]:
     """Yield the message that no profile is written."""
-    yield Line("")
-    yield Line(f"Driver profile: {message(path)}", _HEADING)
+    yield from heading_lines(f"Driver profile: {message(path)}")
     yield Line("  not written, because the log has unexplained differences")
 
 
 def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[Line]:
     """Return the text about the learned properties of the devices behind the delegate."""
-    yield Line("")
-    yield Line(f"Device profile: {message(path)} (for --devices)", _HEADING)
+    yield from heading_lines(f"Device profile: {message(path)} (for --devices)")
     for device in learning.devices:
         rejected = ", ".join(dict.fromkeys([rejection.operation for rejection in device.rejects]))
         parts = [f"does not take {rejected}" if rejected else "supported every operation that the log shows"]
@@ -108,7 +102,7 @@ def devices_lines(learning: DevicesLearning, path: str, width: int) -> Iterator[
 def _setting(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     setting = reconciliation.setting
     known = {key: value for key, value in setting.options.items() if key in setting.known}
-    yield Line("Target", _HEADING)
+    yield Line("Target", HEADING)
     yield from fact("delegate", setting.delegate.name, width)
     older = f", or older than {RELEASES[0]} (not simulated)" if setting.may_be_older else ""
     yield from fact("releases", f"{', '.join(spans([str(release) for release in setting.releases]))}{older}", width)
@@ -128,7 +122,7 @@ def _tallies(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 def tally_lines(device: Tally, simulated: Tally, width: int, *, is_plugin: bool) -> Iterator[Line]:
     """Yield the log lines and the numbers of the device and of the simulation."""
     for title, tally in (("Device", device), ("Simulated", simulated)):
-        yield Line(title, _HEADING)
+        yield Line(title, HEADING)
         for line in tally.lines:
             yield Line(f"  {message(line)}")
         yield from fact("nodes", _numbers(tally, is_plugin), width)
@@ -148,17 +142,17 @@ def _numbers(tally: Tally, is_plugin: bool) -> str:
 
 def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if reconciliation.status == REPRODUCED:
-        yield Line("Reproduced: the simulation agrees with the device", _GOOD)
+        yield Line("Reproduced: the simulation agrees with the device", GOOD)
         return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
-        yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", _BAD)
+        yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
-        yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", _BAD)
+        yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", BAD)
     else:
         certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
-        yield Line(f"Explained{certain}", _GOOD)
+        yield Line(f"Explained{certain}", GOOD)
         yield from paragraph(message(reconciliation.account.text), width, "  ", "  ")
     for difference in reconciliation.differences:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
@@ -173,8 +167,7 @@ def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line
         chosen = [node for node in nodes if node.cause == cause]
         if not chosen:
             continue
-        yield Line("")
-        yield Line(f"{_CAUSES[cause]}: {counted(len(chosen), 'node')}", _HEADING)
+        yield from heading_lines(f"{_CAUSES[cause]}: {counted(len(chosen), 'node')}")
         groups: dict[tuple[int, str], list[int]] = {}
         for node in chosen:
             groups.setdefault((node.subgraph, node.op), []).append(node.node)
@@ -186,8 +179,7 @@ def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line
             start = f"  {name(op)}{place}: {counted(len(indices), 'node')} ["
             room = None if verbose else max(width - len(start) - 1, 20)
             yield Line(f"{start}{node_list(indices, room)}]")
-        if len(shown) < len(entries):
-            yield Line(f"  ... and {counted(len(entries) - len(shown), 'more operator')} (--verbose lists all)")
+        yield from more_lines(len(entries) - len(shown), "operator")
     if nodes:
         return
     yield Line("")
@@ -196,15 +188,13 @@ def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line
 
 def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if reconciliation.refusals:
-        yield Line("")
-        yield Line("Refusals that differ", _HEADING)
+        yield from heading_lines("Refusals that differ")
     for refusal in reconciliation.refusals:
         counts = f"{refusal.on_device:,} on the device, {refusal.simulated:,} simulated"
         text = f"{name(refusal.op)} version {refusal.version}: {counts}"
         yield from paragraph(text, width, "  ", "    ")
     if reconciliation.listed_refusals:
-        yield Line("")
-        yield Line("Operators that the delegate reports as refused", _HEADING)
+        yield from heading_lines("Operators that the delegate reports as refused")
     for listed in reconciliation.listed_refusals:
         yield from listed_lines(listed, width)
     devices = ", ".join(
@@ -223,8 +213,7 @@ def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
 def error_lines(errors: Sequence[ExplainedError], width: int) -> Iterator[Line]:
     """Yield the errors in a log, with explanations."""
     if errors:
-        yield Line("")
-        yield Line("Errors in the log", _HEADING)
+        yield from heading_lines("Errors in the log")
     for error in errors:
         yield from paragraph(message(error.line), width, "  ", "    ")
         if error.meaning:

@@ -11,17 +11,15 @@ from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
 from ...console.layout import message
 from ...console.terminal import Line
-from ..elements.paragraphs import paragraph
+from ..elements.paragraphs import BAD, GOOD, HEADING, heading_lines, paragraph
 from .log import unused_lines
 from .reconcile import error_lines, listed_lines, tally_lines
 
-_HEADING, _GOOD, _BAD = "bold", "bold green", "bold red"
-
 _RESULTS = {
-    REPRODUCED: ("Reproduced: each accelerator agrees with the simulation", _GOOD),
-    EXPLAINED: ("Explained", _GOOD),
-    NOT_COMPARED: ("Not compared: the log does not show what any accelerator did", _BAD),
-    UNEXPLAINED: ("Unexplained: the device differs from the simulation", _BAD),
+    REPRODUCED: ("Reproduced: each accelerator agrees with the simulation", GOOD),
+    EXPLAINED: ("Explained", GOOD),
+    NOT_COMPARED: ("Not compared: the log does not show what any accelerator did", BAD),
+    UNEXPLAINED: ("Unexplained: the device differs from the simulation", BAD),
 }
 _STEPS = {
     REPRODUCED: "as simulated",
@@ -35,7 +33,7 @@ def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, 
     """Return the text of a reconciliation of several accelerators."""
     other = [note for step in reconciliation.steps for note in step.notes if OTHER_MODEL in note]
     for note in other:
-        yield from paragraph(message(note), width, "", "  ", style=_BAD)
+        yield from paragraph(message(note), width, "", "  ", style=BAD)
     if other:
         yield Line("")
     text, style = _RESULTS[reconciliation.status]
@@ -47,8 +45,7 @@ def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, 
         yield from _step(step, width)
     yield from error_lines(reconciliation.errors, width)
     if reconciliation.notes:
-        yield Line("")
-        yield Line("Notes", _HEADING)
+        yield from heading_lines("Notes")
     for note in reconciliation.notes:
         yield from paragraph(message(note), width, "  - ", "    ")
     log = reconciliation.log
@@ -58,7 +55,7 @@ def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, 
 
 
 def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
-    style = _BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else _HEADING
+    style = BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else HEADING
     yield Line(f"--- {step.accelerator} ({step.delegate}): {_STEPS[step.status]} ---", style)
     if step.device == step.simulated:
         yield Line("  the simulation leaves no node for this accelerator, and the log does not mention it")

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from delegate_sim.results.report.measures import FAILS_LATER, FURTHER, NONE_FAILS, NOT_LOADED, NOT_PREPARED, PREDICTED
+from delegate_sim.results.report.measures import (
+    FAILS_LATER,
+    FURTHER,
+    NONE_FAILS,
+    NOT_LOADED,
+    NOT_PREPARED,
+    PREDICTED,
+    TAKEN,
+    outcome_text,
+)
 from delegate_sim.results.report.multiply_adds import counts_loops_once
 from delegate_sim.runtime.interpreter import REFUSED
 
@@ -70,6 +79,16 @@ def further_cells(measures: Measures) -> tuple[str, ...]:
 def further_text(measures: Measures) -> str:
     """Return the further measures of delegate kernels with their nouns."""
     return ", ".join([counted(column.of(measures) or 0, column.noun) for column in FURTHER])
+
+
+def nodes_cell(measures: Measures) -> str:
+    """Return the delegated share of nodes, or the outcome if no node runs on the delegate."""
+    return share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
+
+
+def work_cell(delegated: int, total: int) -> str:
+    """Return the delegated share of multiply-adds, or ``-`` for a model without multiply-adds."""
+    return share(delegated, total) if total else "-"
 
 
 def number_text(number: int | None) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from ...console.layout import wrapped
+from ...console.layout import counted, wrapped
 from ...console.terminal import Line
+
+HEADING, CODE, HINT, BAD, GOOD = "bold", "yellow", "cyan", "bold red", "bold green"
+"""The styles of headings, codes, hints, and bad and good results."""
 
 
 def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None, *, style: str = "") -> list[Line]:
@@ -19,3 +22,14 @@ def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:
 def fact(title: str, text: str, width: int) -> list[Line]:
     """Return a title with a paragraph to its right."""
     return paragraph(text, width, f"  {title:14} ", " " * 17)
+
+
+def heading_lines(title: str, style: str = HEADING) -> list[Line]:
+    """Return an empty line and the heading of a section."""
+    return [Line(""), Line(title, style)]
+
+
+def more_lines(number: int, noun: str, indent: str = "  ", *, after: str = "", style: str = "") -> list[Line]:
+    """Return a line with the number of items that only ``--verbose`` shows, or nothing if there are none."""
+    text = f"{indent}... and {counted(number, f'more {noun}')}{after} (--verbose lists all)"
+    return [Line(text, style)] if number else []

@@ -12,16 +12,13 @@ from delegate_sim.runtime.interpreter import Run
 
 from ...console.layout import counted
 from ...console.terminal import Line
-from .paragraphs import paragraph
-
-_STYLE = "bold"
-_BAD = "bold red"
+from .paragraphs import BAD, HEADING, paragraph
 
 
 def verdict_lines(run: Run, width: int) -> list[Line]:
     """Return the verdict as wrapped lines."""
     measures = measure(run)
-    style = _STYLE if measures.outcome == TAKEN else _BAD
+    style = HEADING if measures.outcome == TAKEN else BAD
     return paragraph(verdict(run, measures), width, "", "  ", style=style)
 
 
@@ -40,6 +37,6 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
         if left:
             number = f"{taken:,}" if taken else "none"
             text = f"Then {subject(run.target)} runs {number} of the remaining {counted(left, 'node')}"
-            lines += paragraph(text, width, "", "  ", style=_STYLE)
+            lines += paragraph(text, width, "", "  ", style=HEADING)
         left -= taken
     return lines

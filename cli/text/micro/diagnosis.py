@@ -8,10 +8,9 @@ from delegate_sim.diagnosis.micro import MicroCause, MicroDiagnosis
 
 from ...console.layout import counted, item_list, message, name, node_list, share
 from ...console.terminal import Line
-from ..elements.paragraphs import indented, paragraph
+from ..elements.paragraphs import HEADING, indented, paragraph
 from .report import micro_verdict
 
-_HEADING = "bold"
 _NODES_WIDTH = 60
 
 
@@ -21,15 +20,15 @@ def micro_diagnosis_lines(diagnoses: Sequence[MicroDiagnosis], width: int, verbo
         if number:
             yield Line("")
         if len(diagnoses) > 1:
-            yield Line(message(diagnosis.model.path or "-"), _HEADING)
-        yield from paragraph(micro_verdict(diagnosis.report), width, "", "  ", style=_HEADING)
+            yield Line(message(diagnosis.model.path or "-"), HEADING)
+        yield from paragraph(micro_verdict(diagnosis.report), width, "", "  ", style=HEADING)
         for position, cause in enumerate(diagnosis.causes, 1):
             yield Line("")
             yield from _cause_lines(position, cause, diagnosis, width, verbose)
 
 
 def _cause_lines(number: int, cause: MicroCause, diagnosis: MicroDiagnosis, width: int, verbose: bool) -> Iterator[Line]:
-    yield from paragraph(f"{number}. {cause.title} ({cause.code})", width, "", "   ", style=_HEADING)
+    yield from paragraph(f"{number}. {cause.title} ({cause.code})", width, "", "   ", style=HEADING)
     operators = item_list([f"{name(op.removeprefix('CUSTOM:'))} {count:,}" for op, count in cause.operators], _NODES_WIDTH)
     total = diagnosis.report.multiply_adds
     work = f"; {share(cause.multiply_adds, total)} of multiply-adds" if total else ""

@@ -10,23 +10,20 @@ from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.report import MicroReport
 
 from ...console.terminal import Line
-from ..elements.paragraphs import indented, paragraph
+from ..elements.paragraphs import HEADING, heading_lines, indented, paragraph
 from ..fix import answer_text, proof_lines, step_lines
 from .report import micro_verdict
-
-_HEADING = "bold"
 
 
 def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the text of a fix: the verdicts on both models, the passes, and the differences between the outputs."""
     plan = result.plan
-    yield from paragraph(micro_verdict(result.before), width, "", "  ", style=_HEADING)
-    yield from paragraph(answer_text(plan, fixed, _hint(result)), width, style=_HEADING)
+    yield from paragraph(micro_verdict(result.before), width, "", "  ", style=HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(result)), width, style=HEADING)
     if plan.is_changed:
         yield Line("")
         yield from paragraph(f"Rewritten: {micro_verdict(result.after)}", width, "", "  ")
-        yield Line("")
-        yield Line("Passes", _HEADING)
+        yield from heading_lines("Passes")
         for number, (step, report) in enumerate(zip(plan.steps, result.applied, strict=True), 1):
             yield from step_lines(number, step, width)
             yield from indented(_numbers(report), width, "     ")

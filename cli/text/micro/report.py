@@ -13,11 +13,10 @@ from delegate_sim.model.model import IDENTIFIER
 from ...console.layout import counted, item_list, message, name, node_list, share
 from ...console.terminal import Line
 from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import paragraph
+from ..elements.paragraphs import HEADING, heading_lines, paragraph
 from ..elements.tables import table
 from ..many import Columns
 
-_HEADING = "bold"
 _NODES_WIDTH = 40
 _BUFFERS_SHOWN = 5
 _STAGES = {
@@ -95,16 +94,14 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
     for status, title in _STAGES.items():
         groups = _groups([node for node in report.nodes if node.status is status])
         if groups:
-            yield Line("")
-            yield Line(title, _HEADING)
+            yield from heading_lines(title)
             for nodes in groups:
                 yield from _group_lines(nodes, width)
     if report.arena is not None:
         yield Line("")
         yield from _arena_lines(report.arena, width, verbose)
     if report.operators:
-        yield Line("")
-        yield Line("Resolver to paste", _HEADING)
+        yield from heading_lines("Resolver to paste")
         for line in resolver_lines(report.operators):
             yield Line(f"  {line}")
 
@@ -161,7 +158,7 @@ def _group_lines(nodes: Sequence[MicroNode], width: int) -> Iterator[Line]:
 
 
 def _arena_lines(arena: Arena, width: int, verbose: bool) -> Iterator[Line]:
-    yield Line("Arena", _HEADING)
+    yield Line("Arena", HEADING)
     rows = [
         ("about", f"{arena.total:,}", "bytes for a 32-bit build, before a margin"),
         ("head", f"{arena.head:,}", "activations and scratch buffers, as the greedy planner places them"),

@@ -9,6 +9,7 @@ from delegate_sim.results.compare.comparison import Comparison
 
 from ...console.terminal import Line, width
 from ..compare import compare_lines
+from ..elements.paragraphs import heading_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import ChangeTimes
@@ -39,6 +40,5 @@ def change_lines(times: ChangeTimes, verbose: bool) -> Iterator[Line]:
     from .times import timing_lines
 
     yield from timing_lines(times.timings, [times.run], width(), verbose)
-    yield Line("")
-    yield Line("What the change from A to B can save", "bold")
+    yield from heading_lines("What the change from A to B can save")
     yield from bounds_lines(times.bounds, times.run.delegate.name, width(), "  ")

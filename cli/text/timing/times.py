@@ -11,10 +11,9 @@ from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import indented, paragraph
+from ..elements.paragraphs import heading_lines, indented, more_lines, paragraph
 from ..elements.tables import table
 
-_HEADING = "bold"
 _GROUPS_SHOWN = 12
 _ROWS_SHOWN = 8
 
@@ -22,8 +21,7 @@ _ROWS_SHOWN = 8
 def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
     """Yield the table "where the time goes" of each profile, and the costs of the kernels of the runs."""
     for timing in timings:
-        yield Line("")
-        yield Line(f"Where the time goes ({name(timing.path)})", _HEADING)
+        yield from heading_lines(f"Where the time goes ({name(timing.path)})")
         if timing.parts:
             yield from _group_lines(timing, width, verbose)
             yield from _rest_lines(timing, width)
@@ -78,8 +76,7 @@ def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line
     for part in shown:
         text = f"not matched: {name(part.op)} {name(part.name) if part.name != part.op else ''}".rstrip()
         yield from indented(f"{text}, {milliseconds(part.ms)}: {message(part.why)}", width, "  ")
-    if len(shown) < len(parts):
-        yield Line(f"  ... and {counted(len(parts) - len(shown), 'more row')} (--verbose lists all)")
+    yield from more_lines(len(parts) - len(shown), "row")
 
 
 def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
@@ -116,5 +113,4 @@ def _kernel_lines(run: Run, timing: Timing, width: int, verbose: bool) -> Iterat
         rows.append((str(cost.partition), nodes, ms, compute, bytes_in, bytes_out))
     yield Line(f"  Kernels of {run.delegate.name}, slowest first")
     yield from table(rows, range(6), width, indent=4)
-    if len(shown) < len(costs):
-        yield Line(f"    ... and {counted(len(costs) - len(shown), 'more kernel')} (--verbose lists all)")
+    yield from more_lines(len(costs) - len(shown), "kernel", "    ")
