@@ -34,8 +34,6 @@ _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs. Large models get fewer cached runs, because a run holds all nodes."""
 _CHANGES_KEPT = 8
 """Number of changed models in the cache. Models of cached runs are not counted."""
-_EFFORT_OF_A_CHANGE = 2
-"""Changing a model takes about as long as this number of simulations."""
 
 
 @dataclass(frozen=True, slots=True)

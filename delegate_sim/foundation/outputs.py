@@ -147,11 +147,6 @@ def keep_written(file: str) -> None:
     _keep(file, "written")
 
 
-def keep_inputs(paths: Iterable[str]) -> None:
-    """Record files that are read later, or by other processes, as inputs. Missing files are skipped."""
-    declare_outputs((), paths)
-
-
 def is_input(file: int) -> bool:
     """Return whether an open file, given by its descriptor, is an input of the command."""
     files = _files.get()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from ...foundation.columns import INTEGER, LIST, Column, attributes, keys, renamed, within
+from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, attributes, keys, renamed, within
 from ...foundation.printable import counted, shortened
 from ...graph.graph import Graph
 from ...model.model import Model, Node
@@ -91,6 +92,17 @@ RUN = (
 """The columns of a run. They also apply to the side of a comparison."""
 
 
+def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
+    """Return the codes, messages and hints of a node's reasons."""
+    codes = tuple([reason.code for reason in reasons])
+    hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
+    return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
+
+
+def _reason_cell(number: int, result: Any) -> Any:
+    return reason_cells(result.reasons)[number]
+
+
 class PlacedNode(NamedTuple):
     """A node of a run. The lists have the names of the tensors; the name of an omitted operand is None."""
 
@@ -106,41 +118,34 @@ class PlacedNode(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-_OPERATOR = within("node", [Column("op"), Column("version", INTEGER)])
-_PLACE = (
-    *attributes("inputs", "outputs", "supported", "delegated"),
-    *(Column("partition", INTEGER), Column("multiply_adds", INTEGER)),
-)
 NODE_ENTRY = (
-    Column("index", INTEGER, source="node.index"),
-    *(*_OPERATOR, *_PLACE),
+    *within("node", [Column("index", INTEGER), Column("op"), Column("version", INTEGER)]),
+    *attributes("inputs", "outputs", type=LIST),
+    *(*attributes("supported", "delegated", type=YES_OR_NO), *attributes("partition", "multiply_adds", type=INTEGER)),
     Column("reasons", LIST),
 )
 """The columns of a node in JSON."""
+_INDEX, _OP, _VERSION, *_PLACE, _ = NODE_ENTRY
+_CELLS = [Column(key, source=partial(_reason_cell, number)) for number, key in enumerate(("codes", "reasons", "hints"))]
 NODE = (
     *(Column("delegate", source="run.delegate.name"), Column("subgraph", INTEGER, source="graph.index")),
-    *(Column("node", INTEGER, source="node.index"), *_OPERATOR),
-    Column("name", source=lambda placed: next(iter(placed.outputs), "")),
-    *_PLACE,
-    Column("codes", source=lambda placed: reason_cells(placed.reasons)[0]),
-    Column("reasons", source=lambda placed: reason_cells(placed.reasons)[1]),
-    Column("hints", source=lambda placed: reason_cells(placed.reasons)[2]),
+    *(renamed(_INDEX, "node"), _OP, _VERSION, Column("name", source=lambda placed: next(iter(placed.outputs), ""))),
+    *(*_PLACE, *_CELLS),
 )
 """The columns of a node in tables."""
-_SIZES = within("partition", [Column("bytes_in", INTEGER), Column("bytes_out", INTEGER), Column("multiply_adds", INTEGER)])
 PARTITION_ENTRY = (
-    *(Column("id", INTEGER, source="partition.number"), Column("kind"), Column("nodes", source="partition.nodes")),
-    Column("inputs", source=lambda placed: crossing(placed.graph, placed.subset.inputs)),
-    Column("outputs", source=lambda placed: crossing(placed.graph, placed.subset.outputs)),
-    *_SIZES,
+    *(Column("id", INTEGER, source="partition.number"), Column("kind"), Column("nodes", LIST, source="partition.nodes")),
+    Column("inputs", LIST, source=lambda placed: crossing(placed.graph, placed.subset.inputs)),
+    Column("outputs", LIST, source=lambda placed: crossing(placed.graph, placed.subset.outputs)),
+    *within("partition", attributes("bytes_in", "bytes_out", "multiply_adds", type=INTEGER)),
 )
 """The columns of a partition in JSON."""
+_ID, _KIND, _NODES_OF, _, _, *_SIZES = PARTITION_ENTRY
 PARTITION = (
-    *within("partition", [Column("delegate"), Column("subgraph", INTEGER), Column("partition", INTEGER, source="number")]),
-    *(Column("kind"), Column("nodes", source="partition.nodes")),
+    *(*within("partition", [Column("delegate"), Column("subgraph", INTEGER)]), renamed(_ID, "partition"), _KIND, _NODES_OF),
     Column("operators", source=lambda placed: _operators(placed.graph, placed.subset.nodes)),
-    Column("inputs", source=lambda placed: _names(placed.graph, placed.subset.inputs)),
-    Column("outputs", source=lambda placed: _names(placed.graph, placed.subset.outputs)),
+    Column("inputs", LIST, source=lambda placed: _names(placed.graph, placed.subset.inputs)),
+    Column("outputs", LIST, source=lambda placed: _names(placed.graph, placed.subset.outputs)),
     *_SIZES,
 )
 """The columns of a partition in tables."""
@@ -169,13 +174,6 @@ def _operators(graph: Graph, nodes: Sequence[int]) -> str:
 
 def _names(graph: Graph, tensors: tuple[int, ...]) -> tuple[str, ...]:
     return tuple([graph.tensors[index].name for index in crossing(graph, tensors)])
-
-
-def reason_cells(reasons: Sequence[Reason]) -> tuple[tuple[str, ...], str, str]:
-    """Return the codes, messages and hints of a node's reasons."""
-    codes = tuple([reason.code for reason in reasons])
-    hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
-    return codes, "; ".join([reason.message for reason in reasons]), "; ".join(hints)
 
 
 def _on_cpu_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
