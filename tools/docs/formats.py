@@ -17,7 +17,7 @@ from delegate_sim.diagnosis.goal_search import Search
 from delegate_sim.diagnosis.micro import MicroDiagnosis
 from delegate_sim.fixing.fix_document import FIX
 from delegate_sim.fixing.micro_search import MICRO_FIX
-from delegate_sim.foundation.columns import LIST, OBJECT, Column, Declared, attributes, keys
+from delegate_sim.foundation.columns import LIST, Column, Declared, attributes, keys
 from delegate_sim.foundation.documents import SCHEMAS, schema_of
 from delegate_sim.gate.results import CASE, Results
 from delegate_sim.graph.inspected import Inspected
@@ -63,7 +63,6 @@ _FURTHER = {
     "engine": (Column("bundle"), Column("backends", LIST, parts=BackendReport.columns), _LIVE_BUNDLES),
     "fix": FIX,
     "micro-fix": MICRO_FIX,
-    "reconcile": (*Reconciliation.columns, Column("learnt", OBJECT), Column("time", LIST, is_optional=True)),
     "report": (*Report.columns[:3], _LIVE, *Report.columns[4:], replace(StackResult.columns[-1], is_optional=True)),
 }
 """The columns of documents that no result has, and of documents to which a command adds keys."""

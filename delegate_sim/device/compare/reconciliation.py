@@ -8,9 +8,9 @@ from typing import Any
 
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, within
 from ...model.model import Model
-from ...results.report.display import Shown, Table
+from ...results.report.display import Shown, Table, Times
 from ...results.report.rule_set import rule_set_version
-from ...results.report.run_columns import MODEL
+from ...results.report.run_columns import MODEL, TIMES
 from ...results.report.tables import model_name
 from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting
@@ -68,6 +68,8 @@ class Reconciliation(Shown):
             Column("errors", LIST),
             LINES,
             *attributes("feature_levels", "notes", type=LIST),
+            Column("learnt", OBJECT),
+            TIMES,
         ),
     )
 
@@ -96,6 +98,10 @@ class Reconciliation(Shown):
     """The simulation that matches the log best."""
     is_foreign: bool = False
     """True if every line about replaced nodes belongs to another delegate."""
+    learnt: Mapping[str, Any] | None = None
+    """The profile that was learned from the log and written, as plain data. None if no profile was written."""
+    times: tuple[Times, ...] = ()
+    """The measured times in the log and in op profiles."""
 
     def _line(self) -> str:
         why = self.account.text if self.account is not None else "; ".join(self.differences)

@@ -19,7 +19,7 @@ from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
-from .run_columns import STATE, run_columns
+from .run_columns import STATE, TIMES, run_columns
 from .tables import NODE_ENTRY, PARTITION_ENTRY, PlacedNode, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Report(Shown):
         *(Column("model", OBJECT), Column("runs", LIST, parts=RUN_ENTRY)),
         Column("placement", LIST, source=placement_entries, is_optional=True),
         Column("live", LIST, source=lambda report: report.live or None, is_optional=True),
-        Column("time", LIST, source=lambda report: report.times or None, is_optional=True),
+        TIMES,
     )
 
     model: Model

@@ -13,6 +13,7 @@ MODEL = Column("model", OBJECT, "the model file", parts=attributes("path", "sha2
 NOT_SIMULATED = Column(
     "not_simulated", LIST, "what a limit left out", source=lambda own: own.not_simulated or None, is_optional=True
 )
+TIMES = Column("time", LIST, "the measured times of each op profile", source=lambda own: own.times or None, is_optional=True)
 TIME = Column("time", OBJECT, "the measured times", source="times", is_optional=True)
 STATE = (
     Column("state", source=lambda run: "selected" if run.target.delegate.is_plugin else None, is_optional=True),
