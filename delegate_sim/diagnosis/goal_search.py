@@ -63,8 +63,13 @@ def parse_goal(text: str) -> Goal:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Way(Declared):
     """A set of causes to fix to reach the goal, and the result of fixing the set."""
+
+    columns = (
+        Column("causes", LIST, parts=(*attributes("name", "title"), SUGGESTION)),
+        *(Column("measures", OBJECT), Column("multiply_add_share", NUMBER, source="cost.multiply_add_share")),
+    )
 
     causes: tuple[Cause, ...]
     cost: Cost
@@ -73,13 +78,6 @@ class Way:
     def measures(self) -> Measures:
         """The measures of the result."""
         return self.cost.measures
-
-
-WAY = (
-    Column("causes", LIST, parts=(*attributes("name", "title"), SUGGESTION)),
-    *(Column("measures", OBJECT), Column("multiply_add_share", NUMBER, source="cost.multiply_add_share")),
-)
-"""The columns of a set of causes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,8 @@ class Search(Declared):
     columns = (
         Column("goal", OBJECT),
         Column("max_partitions", INTEGER, source=lambda own: own.goal.value if own.goal.measure == PARTITIONS else None),
-        *(Column("is_exact", YES_OR_NO), *attributes("at_least", "simulations", type=INTEGER), Column("ways", LIST, parts=WAY)),
+        *(Column("is_exact", YES_OR_NO), *attributes("at_least", "simulations", type=INTEGER)),
+        Column("ways", LIST, parts=Way.columns),
         *(Column("causes", INTEGER), Column("without_all", OBJECT, source="without_all.measures"), NOT_SIMULATED),
     )
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import MissingPackageError
+from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
 from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
-from .passes.base import Exactness, Pass, promise
+from .passes.base import EXACTNESS, Exactness, Pass, promise
 from .score import Standing, is_better, is_no_worse, standing
 
 _ATTEMPTS_OF_A_SIMULATION = 8
@@ -24,8 +25,13 @@ _ROUNDS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class FixStep:
+class FixStep(Declared):
     """An applied pass, the number of changed nodes, and the result on each target."""
+
+    columns = (
+        *(Column("name"), EXACTNESS, Column("holds_for"), Column("nodes", INTEGER)),
+        Column("after", LIST, source="standings", parts=Standing.columns),
+    )
 
     name: str
     exactness: Exactness
@@ -43,8 +49,10 @@ class FixStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Declared):
     """A pass that was tried but not applied, and the results that the pass would have on each target."""
+
+    columns = (Column("name"), EXACTNESS, Column("is_worse", YES_OR_NO))
 
     name: str
     exactness: Exactness

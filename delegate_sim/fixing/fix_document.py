@@ -9,18 +9,15 @@ from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attri
 from ..foundation.documents import head
 from ..inference.difference import Difference
 from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
+from .descent import FixStep, Trial
+from .passes.base import EXACTNESS
 from .score import Standing
-from .search import FixPlan
+from .search import Conflict, FixPlan
 
 if TYPE_CHECKING:
     from ..results.report.display import Times
     from .bundle_fix import BundlePlan, FixedBundle, SectionPlan
     from .fix import Fixed
-
-EXACTNESS = Column("exactness", source="exactness.key")
-STEP = (*(Column("name"), EXACTNESS, Column("holds_for"), Column("nodes", INTEGER)), Column("after", LIST, source="standings"))
-"""The columns of an applied pass."""
-_TRIAL = (*(Column("name"), EXACTNESS), Column("is_worse", YES_OR_NO))
 
 
 class _Moved(NamedTuple):
@@ -30,14 +27,9 @@ class _Moved(NamedTuple):
     after: Standing
 
 
-_DELEGATE = run_columns("delegate")
 _TARGET = (
     *(*within("before", run_columns("delegate", "runtime", "options")), *within("after", STATE)),
-    *attributes("before", "after", type=OBJECT),
-)
-_CONFLICT = (
-    *(*within("alone", _DELEGATE), Column("alone", OBJECT)),
-    Column("losing", LIST, parts=(*_DELEGATE, Column("after", OBJECT, source=lambda standing: standing))),
+    *[Column(side, OBJECT, parts=Standing.columns) for side in ("before", "after")],
 )
 _SPLIT = (
     Column("written", source="fixed.second_path"),
@@ -57,8 +49,9 @@ FIX = (
     *within("plan", [Column("allowed", source="allowed.key"), EXACTNESS, Column("shapes", LIST, source="shape_entries")]),
     Column("targets", LIST, source=lambda own: map(_Moved, own.plan.before, own.plan.after), parts=_TARGET),
     Column("time", LIST, source="times", is_optional=True),
-    *within("plan", [Column("passes", LIST, source="steps", parts=STEP)]),
-    *within("plan", [Column("not_kept", LIST, source="rejected", parts=_TRIAL), Column("conflicts", LIST, parts=_CONFLICT)]),
+    Column("passes", LIST, source="plan.steps", parts=FixStep.columns),
+    Column("not_kept", LIST, source="plan.rejected", parts=Trial.columns),
+    Column("conflicts", LIST, source="plan.conflicts", parts=Conflict.columns),
     Column("with_shapes", OBJECT, source="plan.with_shapes", parts=[Column("shapes", source="shape_entries"), Column("after")]),
     *within("plan", [Column("simulations", INTEGER), NOT_SIMULATED]),
     Column("unread_bytes", INTEGER, source=lambda own: own.fixed.unread_bytes if own.fixed and own.fixed.path else None),

@@ -19,9 +19,8 @@ from ..model.model import Model
 from ..model.reader import load
 from .applying import Rewritten, apply_pass, start
 from .descent import FixStep, changed_nodes
-from .fix_document import EXACTNESS
 from .flatbuffer.model_writing import check_writable
-from .passes.base import Exactness, Pass
+from .passes.base import EXACTNESS, Exactness, Pass
 from .passes.catalogue import PASSES
 from .search import FixPlan
 

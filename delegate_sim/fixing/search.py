@@ -8,11 +8,13 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import FixError, LimitError
+from ..foundation.columns import LIST, OBJECT, Column, Declared, group, within
 from ..graph.effort import REWRITING, Effort, SharedEffort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.model_editing import unchanged
 from ..model.model import Model
 from ..releases.wording import LISTS
+from ..results.report.run_columns import run_columns
 from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, start_with
@@ -26,8 +28,13 @@ from .splitting import Split, first_model, trailing
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class Conflict(Declared):
     """A target that would have a better result if it were the only target, and the targets that prevent this result."""
+
+    columns = (
+        *(*within("alone", run_columns("delegate")), Column("alone", OBJECT, parts=Standing.columns)),
+        Column("losing", LIST, parts=(*run_columns("delegate"), group("after", *Standing.columns))),
+    )
 
     alone: Standing
     """The target's result of a search for this target alone."""

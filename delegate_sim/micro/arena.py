@@ -24,8 +24,15 @@ BASIS = (
 
 
 @dataclass(frozen=True, slots=True)
-class PlacedBuffer:
+class PlacedBuffer(Declared):
     """A buffer with its place in the head."""
+
+    columns = (
+        *within("buffer", [Column("name"), *attributes("subgraph", "tensor", "node", type=INTEGER)]),
+        *(Column("bytes", INTEGER, source="buffer.requirement.size"), Column("offset", INTEGER)),
+        Column("first_step", INTEGER, source="buffer.requirement.first"),
+        Column("last_step", INTEGER, source="buffer.requirement.last"),
+    )
 
     buffer: Buffer
     offset: int
@@ -37,15 +44,6 @@ class PlacedBuffer:
         return wanted.size * (wanted.last - wanted.first + 1)
 
 
-BUFFER = (
-    *within("buffer", [Column("name"), *attributes("subgraph", "tensor", "node", type=INTEGER)]),
-    *(Column("bytes", INTEGER, source="buffer.requirement.size"), Column("offset", INTEGER)),
-    Column("first_step", INTEGER, source="buffer.requirement.first"),
-    Column("last_step", INTEGER, source="buffer.requirement.last"),
-)
-"""The columns of a placed buffer."""
-
-
 @dataclass(frozen=True, slots=True)
 class Arena(Declared):
     """The memory of a model, in bytes."""
@@ -53,7 +51,7 @@ class Arena(Declared):
     columns = (
         *(Column("head", INTEGER), Column("tail_estimate", INTEGER, source="tail")),
         *(Column("planning_estimate", INTEGER, source="planning"), Column("total_estimate", INTEGER, source="total")),
-        *(Column("basis", source=lambda _: BASIS), Column("buffers", LIST, parts=BUFFER)),
+        *(Column("basis", source=lambda _: BASIS), Column("buffers", LIST, parts=PlacedBuffer.columns)),
     )
 
     head: int

@@ -19,7 +19,7 @@ _CUSTOM = "CUSTOM"
 
 
 @dataclass(frozen=True, slots=True)
-class JoinedRow:
+class JoinedRow(Declared):
     """A row of the compiler's table with its nodes.
 
     If several rows list the same operator, the table does not show the row of each node. ``is_certain`` is then False, and
@@ -27,15 +27,14 @@ class JoinedRow:
     inputs.
     """
 
+    columns = (
+        *within("row", [Column("operator", source="op"), *attributes("status", "meaning"), Column("is_mapped", YES_OR_NO)]),
+        *(Column("nodes", LIST), Column("is_certain", YES_OR_NO)),
+    )
+
     row: CompilerRow
     nodes: tuple[int, ...]
     is_certain: bool
-
-
-_ROW = (
-    *within("row", [Column("operator", source="op"), *attributes("status", "meaning"), Column("is_mapped", YES_OR_NO)]),
-    *(Column("nodes", LIST), Column("is_certain", YES_OR_NO)),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class CompilerJoin(Declared):
             source=lambda own: None if own.compilation == NOT_COMPILED else own.compilation,
             parts=EdgeTpuCompilation.columns,
         ),
-        *(Column("rows", LIST, parts=_ROW), Column("notes", LIST)),
+        *(Column("rows", LIST, parts=JoinedRow.columns), Column("notes", LIST)),
     )
 
     model: Model

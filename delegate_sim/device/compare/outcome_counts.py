@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ...foundation.columns import Declared
 from ...runtime.interpreter import Run
 from ..parse.log import read_lines
 from ..parse.log_contents import PluginLine
@@ -12,7 +13,7 @@ from .observed_delegation import Facts
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Declared):
     """Log lines and counts from the device or from the simulation, over all subgraphs. Unknown counts are None."""
 
     lines: tuple[str, ...]

@@ -25,15 +25,6 @@ REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "u
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
 
 
-def _by_subgraph(key: str) -> Column:
-    """Return a column with the nodes of each subgraph."""
-
-    def entries(account: Account) -> list[dict[str, Any]]:
-        return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in getattr(account, key).items()]
-
-    return Column(key, LIST, source=entries)
-
-
 LINES = Column(
     "lines",
     OBJECT,
@@ -41,10 +32,6 @@ LINES = Column(
     parts=(Column("count", INTEGER, source="line_count"), Column("unused", INTEGER, source="unused_count")),
 )
 """The numbers of lines of a result's log."""
-_ACCOUNT = (
-    *(*attributes("kind", "text"), Column("options", OBJECT, source=lambda own: option_values(own.options))),
-    *(_by_subgraph("rejected"), _by_subgraph("undecided"), Column("is_certain", YES_OR_NO)),
-)
 _SETTING = (
     *(Column("delegate", source="delegate.name"), Column("rule_set", source=lambda own: rule_set_version(own.delegate))),
     Column("runtimes", LIST, source=lambda own: [release.name for release in own.releases]),
@@ -61,7 +48,11 @@ class Reconciliation(Shown):
     document = "reconcile"
     columns = (
         *(MODEL, Column("status"), *within("setting", _SETTING), *attributes("device", "simulated", type=OBJECT)),
-        *(Column("differences", LIST), Column("evidence"), Column("explanation", OBJECT, source="account", parts=_ACCOUNT)),
+        *(
+            Column("differences", LIST),
+            Column("evidence"),
+            Column("explanation", OBJECT, source="account", parts=Account.columns),
+        ),
         *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
         *(
             Column("listed_refusals", LIST, parts=ListedRefusal.columns),

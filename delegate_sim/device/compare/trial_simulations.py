@@ -7,23 +7,39 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...model.model import Model
 from ...releases.catalogue import Release
 from ...runtime.interpreter import Run, simulate
+from ...runtime.run import option_values
 from ...runtime.target import Target
 from ..parse.applied_target import DeviceSetting
 from .differences import differences
 from .observed_delegation import Facts
 
 
+def _by_subgraph(key: str) -> Column:
+    """Return a column with the nodes of each subgraph."""
+
+    def entries(account: Account) -> list[dict[str, Any]]:
+        return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in getattr(account, key).items()]
+
+    return Column(key, LIST, source=entries)
+
+
 @dataclass(frozen=True, slots=True)
-class Account:
+class Account(Declared):
     """Assumptions under which a simulation reproduces the log.
 
     ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``. ``options`` has the changed options.
     """
+
+    columns = (
+        *(*attributes("kind", "text"), Column("options", OBJECT, source=lambda own: option_values(own.options))),
+        *(_by_subgraph("rejected"), _by_subgraph("undecided"), Column("is_certain", YES_OR_NO)),
+    )
 
     kind: str
     text: str

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
+from ...foundation.columns import Column
 from ...model.model import Node
 from ..pass_workspace import Work
 
@@ -29,6 +30,9 @@ class Exactness(IntEnum):
     def words(self) -> str:
         """The exactness as a phrase."""
         return ("exact", "exact up to rounding", "approximate")[self]
+
+
+EXACTNESS = Column("exactness", source="exactness.key")
 
 
 @dataclass(frozen=True, slots=True)

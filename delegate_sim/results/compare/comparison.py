@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, group, keys, values, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes, group, keys, values, within
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
@@ -31,8 +31,15 @@ DELEGATE = "delegate"
 
 
 @dataclass(frozen=True)
-class Side:
+class Side(Declared):
     """One side of a comparison: a model and its run."""
+
+    columns = (
+        Column("model", OBJECT, parts=(*attributes("path", "sha256"), Column("bytes", INTEGER, source="size"))),
+        *within("run", run_columns("delegate", "runtime", "defaults", "options", "rule_set")),
+        *within("run", [Column("refusal", OBJECT), Column("log_lines", LIST), *STATE]),
+        group("measures", *within("measures", (*MEASURES, *DERIVED)), *within("compute", COMPUTE)),
+    )
 
     model: Model
     run: Run
@@ -49,12 +56,14 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class State(Declared):
     """The placement of a node on one side.
 
     ``node`` is the index of the node, and ``place`` is ``delegate`` or ``cpu``. ``reasons`` says why the node runs on the CPU.
     ``reasons`` is empty for a delegated node.
     """
+
+    columns = (Column("node", INTEGER), Column("runs_on", source="place"), Column("reasons", LIST))
 
     node: int
     place: str
@@ -67,12 +76,18 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedNode:
+class ComparedNode(Declared):
     """A pair of matching nodes, or a node that only one side has.
 
     ``op`` is the operator, and ``name`` is the name of the first output. They come from side B. If only side A has the node,
     they come from side A. ``changes`` lists the differences between the matching nodes.
     """
+
+    columns = (
+        *(Column("subgraph", INTEGER), *attributes("op", "name")),
+        *[Column(side, OBJECT, parts=State.columns) for side in ("a", "b")],
+        Column("changes", LIST, parts=attributes("what", "old", "new")),
+    )
 
     subgraph: int
     op: str
@@ -94,21 +109,6 @@ COMPARED = (
 """The columns of a compared node in tables."""
 
 
-SIDE = (
-    Column("model", OBJECT, parts=(*attributes("path", "sha256"), Column("bytes", INTEGER, source="size"))),
-    *within("run", run_columns("delegate", "runtime", "defaults", "options", "rule_set")),
-    *within("run", [Column("refusal", OBJECT), Column("log_lines", LIST), *STATE]),
-    group("measures", *within("measures", (*MEASURES, *DERIVED)), *within("compute", COMPUTE)),
-)
-"""The columns of a side in JSON."""
-_STATE = (Column("node", INTEGER), Column("runs_on", source="place"), Column("reasons", LIST))
-_NODE = (
-    *(Column("subgraph", INTEGER), *attributes("op", "name"), *[Column(side, OBJECT, parts=_STATE) for side in ("a", "b")]),
-    Column("changes", LIST, parts=attributes("what", "old", "new")),
-)
-"""The columns of a compared node in JSON."""
-
-
 @dataclass(frozen=True, repr=False)
 class Comparison(Shown):
     """The differences between two runs. Nodes are in execution order. ``to_dict`` returns plain data with a stable schema."""
@@ -116,8 +116,8 @@ class Comparison(Shown):
     document = "compare"
     columns = (
         *(Column("better", source=lambda own: better_side(own.a, own.b) or None), Column("verdict")),
-        *[Column(side, OBJECT, parts=SIDE) for side in ("a", "b")],
-        *[Column(change, LIST, parts=_NODE) for change in (*_CHANGES, "same_reasons")],
+        *[Column(side, OBJECT, parts=Side.columns) for side in ("a", "b")],
+        *[Column(change, LIST, parts=ComparedNode.columns) for change in (*_CHANGES, "same_reasons")],
         *(Column("input_changes", LIST, parts=(Column("subgraph", INTEGER), *attributes("name", "old", "new"))), TIME),
     )
 

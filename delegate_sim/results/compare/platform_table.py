@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...foundation.columns import LIST, OBJECT, Column
+from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...model.model import Model
@@ -18,8 +18,14 @@ from ..report.run_columns import MEASURED
 
 
 @dataclass(frozen=True, slots=True)
-class PlatformRow:
+class PlatformRow(Declared):
     """The result on one release of the platform. ``notes`` lists what is uncertain about the result."""
+
+    columns = (
+        Column("release"),
+        MEASURED,
+        *(Column("refusal", OBJECT), Column("notes", LIST)),
+    )
 
     platform: str
     release: str
@@ -27,14 +33,6 @@ class PlatformRow:
     compute: ComputeTotals
     refusal: Refusal | None
     notes: tuple[str, ...]
-
-
-PLATFORM = (
-    Column("release"),
-    MEASURED,
-    *(Column("refusal", OBJECT), Column("notes", LIST)),
-)
-"""The columns of a release of the platform."""
 
 
 def platform_rows(

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from ...delegates.base import Delegate
 from ...delegates.options import OptionValues
-from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, entry, within
+from ...foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
@@ -28,11 +27,13 @@ from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
 from ..report.placement import node_reasons
 from ..report.run_columns import MEASURED, MODEL, NOT_SIMULATED, STATE, run_columns
-from .platform_table import PLATFORM, PlatformRow, platform_rows
+from .platform_table import PlatformRow, platform_rows
+
+_RELEASE = Column("release", source="release.name")
 
 
 @dataclass(frozen=True, slots=True)
-class Unloaded:
+class Unloaded(Declared):
     """An operator version that a release cannot load, because the release has no CPU kernel for the version."""
 
     op: str
@@ -40,11 +41,17 @@ class Unloaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Move(Declared):
     """Nodes of one operator that moved to the delegate or to the CPU since the previous release.
 
     ``reasons`` says why one of the two releases does not delegate the nodes.
     """
+
+    columns = (
+        *(Column("op"), Column("delegated", YES_OR_NO, source="is_delegated")),
+        Column("nodes", LIST, source=lambda move: [NodeKey(*node) for node in move.nodes]),
+        Column("reasons", LIST),
+    )
 
     op: str
     is_delegated: bool
@@ -54,8 +61,16 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseRow:
+class ReleaseRow(Declared):
     """The result for one release."""
+
+    columns = (
+        *(_RELEASE, Column("litert_lm", LIST, source=lambda row: releases_with(row.release.name))),
+        Column("loads", YES_OR_NO, source=lambda row: None if row.loads is Loads.UNKNOWN else row.is_loaded),
+        *attributes("unloaded_types", "lines", "unloaded", type=LIST),
+        MEASURED,
+        *(Column("moves", LIST, parts=Move.columns), Column("notes", LIST)),
+    )
 
     release: Release
     loads: Loads
@@ -90,36 +105,23 @@ class ReleaseRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstLoading:
+class FirstLoading(Declared):
     """The first release of a family that loads a model.
 
     ``because_of`` and ``because_of_types`` list the operators and tensor types that the previous release does not load.
     """
+
+    columns = (_RELEASE, *attributes("because_of", "because_of_types", type=LIST))
 
     release: Release
     because_of: tuple[Unloaded, ...] = ()
     because_of_types: tuple[str, ...] = ()
 
 
-_RELEASE = Column("release", source="release.name")
-_MOVE = (
-    *(Column("op"), Column("delegated", YES_OR_NO, source="is_delegated")),
-    Column("nodes", LIST, source=lambda move: [NodeKey(*node) for node in move.nodes]),
-    Column("reasons", LIST),
-)
-RELEASE = (
-    *(_RELEASE, Column("litert_lm", LIST, source=lambda row: releases_with(row.release.name))),
-    Column("loads", YES_OR_NO, source=lambda row: None if row.loads is Loads.UNKNOWN else row.is_loaded),
-    *attributes("unloaded_types", "lines", "unloaded", type=LIST),
-    MEASURED,
-    *(Column("moves", LIST, parts=_MOVE), Column("notes", LIST)),
-)
-"""The columns of a release."""
 _PLATFORMS = (
     Column("name", source=lambda table: table.platforms[0].platform),
-    Column("releases", LIST, source="platforms", parts=PLATFORM),
+    Column("releases", LIST, source="platforms", parts=PlatformRow.columns),
 )
-_FIRST = (_RELEASE, *attributes("because_of", "because_of_types", type=LIST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,11 @@ class ReleaseTable(Declared):
         *(
             MODEL,
             *within("newest", (*run_columns("delegate", "options"), *STATE)),
-            Column("releases", LIST, source="rows", parts=RELEASE),
+            Column("releases", LIST, source="rows", parts=ReleaseRow.columns),
         ),
         Column("platform", OBJECT, source=lambda table: table if table.platforms else None, parts=_PLATFORMS, is_optional=True),
         Column("fully_delegated", OBJECT, source=lambda table: _first_and_last(table.full)),
-        Column("first_loading", OBJECT, source=lambda table: _first_entries(table.first_loading)),
+        Column("first_loading", OBJECT),
         NOT_SIMULATED,
     )
 
@@ -169,10 +171,6 @@ class ReleaseTable(Declared):
                     rows[loading[0]].release, *(() if before is None else (before.unloaded, before.unloaded_types))
                 )
         return releases
-
-
-def _first_entries(first_loading: Mapping[str, FirstLoading | None]) -> dict[str, Any]:
-    return {family: None if first is None else entry(_FIRST, first) for family, first in first_loading.items()}
 
 
 def _first_and_last(releases: Sequence[Release]) -> dict[str, str] | None:
