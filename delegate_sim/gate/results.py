@@ -9,7 +9,21 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, attributes, entry, group, keys, values, within
+from ..foundation.columns import (
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    YES_OR_NO,
+    Column,
+    Declared,
+    attributes,
+    entry,
+    group,
+    keys,
+    values,
+    within,
+)
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, Table, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
@@ -28,14 +42,29 @@ UNREADABLE = "unreadable"
 STATUSES = (PASSED, BETTER, FAILED, UNREADABLE)
 
 
+_FINDING = (
+    *within("finding", [*attributes("code", "level", "message", "hint"), Column("location", OBJECT)]),
+    Column("fingerprint"),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Declared):
     """The result for a model on a target.
 
     ``model`` is the model's name in a baseline, and ``path`` is the path from the working directory. ``measures`` is None if the
     model cannot be read or does not exist. ``baseline`` is None if the baseline has no entry. ``baseline`` is also None for
     ``analyze``.
     """
+
+    columns = (
+        *attributes("model", "path", "sha256", "target", "delegate", "runtime"),
+        *(Column("options", OBJECT), *attributes("rule_set", "status")),
+        Column("measures", OBJECT, source=lambda case: _measures(case.measures, case.compute)),
+        Column("baseline", OBJECT, source=lambda case: _measures(case.baseline, case.baseline_compute)),
+        Column("findings", LIST, source=lambda case: map(_Finding, case.findings, fingerprints(case)), parts=_FINDING),
+        *attributes("changes", "notes", "log_lines", type=LIST),
+    )
 
     model: str
     path: str
@@ -121,10 +150,6 @@ class _Finding(NamedTuple):
     fingerprint: str
 
 
-def _findings(case: Case) -> list[_Finding]:
-    return list(map(_Finding, case.findings, fingerprints(case)))
-
-
 def _measures(measures: Measures | None, compute: ComputeTotals | None) -> dict[str, Any] | None:
     if measures is None:
         return None
@@ -132,19 +157,6 @@ def _measures(measures: Measures | None, compute: ComputeTotals | None) -> dict[
 
 
 _COMPUTE = (*COMPUTE, Column("multiply_add_share", NUMBER, source="delegated_share", digits=6))
-_FINDING = (
-    *within("finding", [*attributes("code", "level", "message", "hint"), Column("location", OBJECT)]),
-    Column("fingerprint"),
-)
-CASE_ENTRY = (
-    *attributes("model", "path", "sha256", "target", "delegate", "runtime"),
-    *(Column("options", OBJECT), *attributes("rule_set", "status")),
-    Column("measures", OBJECT, source=lambda case: _measures(case.measures, case.compute)),
-    Column("baseline", OBJECT, source=lambda case: _measures(case.baseline, case.baseline_compute)),
-    Column("findings", LIST, source=_findings, parts=_FINDING),
-    *attributes("changes", "notes", "log_lines", type=LIST),
-)
-"""The columns of a case in JSON."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,7 +167,7 @@ class Results(Shown):
     columns = (
         Column("passed", YES_OR_NO, source=lambda own: all(case.status in (PASSED, BETTER) for case in own.cases)),
         group("counts", *[Column(status, INTEGER, source=partial(_count, status)) for status in STATUSES]),
-        Column("cases", LIST, parts=CASE_ENTRY),
+        Column("cases", LIST, parts=Case.columns),
     )
 
     command: str

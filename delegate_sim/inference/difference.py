@@ -41,7 +41,7 @@ _PACKAGE = "ai_edge_litert"
 
 
 @dataclass(frozen=True, slots=True)
-class TensorDifference:
+class TensorDifference(Declared):
     """The difference between the values of one tensor in two models, over all samples.
 
     Errors are in units of the stored values.

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from ..conversion.convert import Conversion
 from ..diagnosis.examiner import Cost
+from ..foundation.columns import Declared
 from ..inference.difference import Difference
 from ..results.report.measures import NOT_RUNNING
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Declared):
     """The reason for trying a conversion. ``row``, ``target`` and ``cause`` are set if a diagnosis suggested the conversion."""
 
     words: str

@@ -133,7 +133,8 @@ def _members(node: ast.ClassDef) -> Iterator[tuple[str, str, str]]:
     """Return fields, properties and methods that are public: name, type and docstring."""
     own = {member.name for member in node.body if isinstance(member, ast.FunctionDef)}
     declared = {ast.unparse(member.targets[0]): member.value for member in node.body if isinstance(member, ast.Assign)}
-    if "columns" in declared and "to_dict" not in own:
+    is_declared = not {"Declared", "Shown"}.isdisjoint(map(ast.unparse, node.bases))
+    if is_declared and "to_dict" not in own:
         document = declared.get("document")
         schema = f" (schema `{schema_of(ast.literal_eval(document))}`)" if document is not None else ""
         yield "to_dict()", "dict[str, Any]", f"Return the result as plain data{schema}."

@@ -17,7 +17,7 @@ from .observed_delegation import OTHER_KERNEL, Facts
 
 
 @dataclass(frozen=True, slots=True)
-class RefusalDifference:
+class RefusalDifference(Declared):
     """An operator with different numbers of refusals in the log and in the simulation."""
 
     op: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from ...foundation.columns import Declared
 from ...llm.error_meanings import engine_meaning
 from .delegate_identity import (
     DISPATCH,
@@ -209,7 +210,7 @@ _MISSING_DELEGATE = "the delegate is not available on this device, or lacks a li
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedError:
+class ExplainedError(Declared):
     """An error in a log: the line, its meaning, how many times it is in the log, and the node that it names."""
 
     kind: str

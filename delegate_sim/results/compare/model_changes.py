@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ...foundation.columns import Declared
 from .model_outline import NodeOutline, SubgraphOutline, operand_text
 from .node_matching import match_nodes
 
@@ -12,7 +13,7 @@ ADDED, REMOVED = "added", "removed"
 
 
 @dataclass(frozen=True, slots=True)
-class NodeChange:
+class NodeChange(Declared):
     """One change of a node, or of an input of a subgraph.
 
     ``what`` is ``added``, ``removed``, ``version``, ``input N``, ``output N``, or ``subgraph input``. ``old`` and ``new`` are

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...foundation.columns import INTEGER, Column, attributes, within
+from ...foundation.columns import INTEGER, Column, Declared, attributes, within
 from ...rules.rule import Reason
 from ...runtime.interpreter import SubgraphRun
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
+FINDING = (
+    *attributes("level", "code"),
+    *within("location", [Column("subgraph", INTEGER), Column("node", INTEGER), *attributes("op", "name")]),
+    *attributes("message", "hint"),
+)
+"""The columns of a finding."""
+
+
 @dataclass(frozen=True, slots=True)
-class Location:
+class Location(Declared):
     """The location of a finding: a node, a subgraph, or the whole model.
 
     ``name`` is the name of the node's first output tensor.
@@ -30,13 +38,15 @@ WHOLE_MODEL = Location()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Declared):
     """A problem or a remark.
 
     ``delegate-sim explain`` explains ``code``. ``level`` is ``error``, ``warning`` or ``note``. ``statement`` is one line. It
     may contain unescaped names from a model. For a finding about a node, ``node_name`` is the subject of a sentence, and
     ``statement`` is the predicate. For all other findings, ``node_name`` is empty. ``hint`` says what to do, and may be empty.
     """
+
+    columns = FINDING
 
     code: str
     level: str
@@ -57,14 +67,6 @@ class Finding:
         changed = f" (changed: {self.change})" if self.change else ""
         measured = measured_text([self])
         return f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
-
-
-FINDING = (
-    *attributes("level", "code"),
-    *within("location", [Column("subgraph", INTEGER), Column("node", INTEGER), *attributes("op", "name")]),
-    *attributes("message", "hint"),
-)
-"""The columns of a finding."""
 
 
 def measured_text(findings: Sequence[Finding]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...delegates.base import Delegate
-from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, by_key
+from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, Declared, by_key
 from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
 from .placement import bytes_across
@@ -55,13 +55,38 @@ NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """The outcomes with which the application cannot run the model."""
 
 
+FURTHER = (
+    Column(
+        "border_bytes",
+        INTEGER,
+        "bytes that cross the boundaries of delegate kernels in one inference",
+        "boundary byte",
+        unit="bytes",
+        caption="across boundaries",
+        better=-1,
+    ),
+)
+"""The measures of delegate kernels that every format has after the counts of partitions and kernels. Add new measures here."""
+MEASURES = (
+    Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
+    Column("nodes", INTEGER, "number of nodes in all subgraphs"),
+    Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes", better=1),
+    Column("partitions", INTEGER, "number of partitions, as the runtime counts them", "partition", better=-1),
+    Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate", better=-1),
+    *FURTHER,
+)
+"""The columns of ``Measures``."""
+
+
 @dataclass(frozen=True, slots=True)
-class Measures:
+class Measures(Declared):
     """The measures of one run, over all subgraphs.
 
     ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of all inputs and outputs of
     delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node is delegated.
     """
+
+    columns = MEASURES
 
     outcome: str
     nodes: int
@@ -86,27 +111,6 @@ class Measures:
         return self.delegated_nodes > 0
 
 
-FURTHER = (
-    Column(
-        "border_bytes",
-        INTEGER,
-        "bytes that cross the boundaries of delegate kernels in one inference",
-        "boundary byte",
-        unit="bytes",
-        caption="across boundaries",
-        better=-1,
-    ),
-)
-"""The measures of delegate kernels that every format has after the counts of partitions and kernels. Add new measures here."""
-MEASURES = (
-    Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
-    Column("nodes", INTEGER, "number of nodes in all subgraphs"),
-    Column("delegated_nodes", INTEGER, "number of nodes that the delegate takes", better=1),
-    Column("partitions", INTEGER, "number of partitions, as the runtime counts them", "partition", better=-1),
-    Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate", better=-1),
-    *FURTHER,
-)
-"""The columns of ``Measures``."""
 DERIVED = (
     Column("fallback_nodes", INTEGER, "number of nodes that stay on the CPU", "node on the CPU", better=-1),
     Column("delegated_share", NUMBER, "the share of nodes that are delegated, from 0 to 1", better=1, digits=6),
