@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..fixing.passes.base import Pass
-from ..foundation.columns import INTEGER, LIST, OBJECT, Column, attributes, within
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Table, attributes, within
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
-from ..results.report.display import Shown, Table, Times, shown_times, times_tables
+from ..results.report.display import Shown, Times, shown_times, times_tables
 from ..results.report.outcome_words import words_of
 from ..results.report.run_columns import MODEL, NOT_SIMULATED, STATE, TIME, run_columns
 from ..results.report.tables import model_name, report_tables, run_words

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
+from functools import partial
 from operator import itemgetter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ..errors import MissingPackageError, OptionError
 from .documents import head
+
+if TYPE_CHECKING:
+    import pandas
 
 TEXT, INTEGER, NUMBER, YES_OR_NO, LIST, OBJECT = "text", "integer", "number", "yes or no", "list", "object"
 _JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", YES_OR_NO: "boolean", LIST: "array", OBJECT: "object"}
@@ -77,12 +82,7 @@ def _within(path: str, column: Column) -> str | Callable[[Any], Any]:
     source = column.source or column.key
     if isinstance(source, str):
         return f"{path}.{source}"
-    part = Column(path)
-
-    def of_part(result: Any) -> Any:
-        return None if part.of(result) is None else source(part.of(result))
-
-    return of_part
+    return partial(_of_part, Column(path), column)
 
 
 def group(key: str, *parts: Column) -> Column:
@@ -127,6 +127,23 @@ def _part(column: Column, value: Any) -> Any:
     return entry(column.parts, value) if column.type == OBJECT else [entry(column.parts, item) for item in value]
 
 
+def _flat(columns: Iterable[Column]) -> Iterator[Column]:
+    """Yield columns for a table: the columns of an object take the place of the object."""
+    for column in columns:
+        if column.type == OBJECT and column.parts:
+            yield from [
+                replace(part, key=f"{column.key}_{part.key}", source=partial(_of_part, column, part))
+                for part in _flat(column.parts)
+            ]
+        else:
+            yield column
+
+
+def _of_part(column: Column, part: Column, result: Any) -> Any:
+    value = column.of(result)
+    return None if value is None else part.of(value)
+
+
 def plain(value: Any) -> Any:
     """Return a value as plain data for JSON.
 
@@ -154,6 +171,24 @@ def number_or_text(number: float | None) -> float | str | None:
     return number if number is None or math.isfinite(number) else str(number)
 
 
+def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:
+    """Return columns by key."""
+    return {column.key: column for column in columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of such values."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[Any, ...]]
+
+    @classmethod
+    def of(cls, columns: Sequence[Column], results: Iterable[Any]) -> Table:
+        """Return a table with a row for each result."""
+        return cls(keys(columns), [values(columns, result) for result in results])
+
+
 class Declared:
     """Base class of results that declare their columns. Without a declaration, the fields are the columns."""
 
@@ -167,7 +202,35 @@ class Declared:
         content = entry(self.columns, self) if self.columns else _by_field(self)
         return {**head(self.document), **content} if self.document else content
 
+    def _tables(self) -> Mapping[str, Callable[[], Table]]:
+        """Return functions that create the tables, keyed by table name. By default, each list of parts is a table."""
+        lists = [column for column in self.columns if column.type == LIST and column.parts]
+        return {column.key: partial(self._list_table, column) for column in lists}
 
-def by_key(columns: Iterable[Column]) -> Mapping[str, Column]:
-    """Return columns by key."""
-    return {column.key: column for column in columns}
+    def _list_table(self, column: Column) -> Table:
+        columns = tuple(_flat(column.parts))
+        rows = [tuple([_part(own, own.rounded(item)) for own in columns]) for item in column.of(self) or ()]
+        return Table(keys(columns), rows)
+
+    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
+        """Return one of the result's tables as a data frame. The default is the first table.
+
+        Raises OptionError if there is no table with this name. Raises MissingPackageError if pandas is not installed.
+        """
+        chosen = self.table(table)
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingPackageError(
+                "to_pandas() needs the package pandas, which is not installed: pip install pandas"
+            ) from error
+        return pandas.DataFrame(list(chosen.rows), columns=list(chosen.columns))
+
+    def table(self, name: str | None = None) -> Table:
+        """Return one of the result's tables. The default is the first table. Raises OptionError if there is no such table."""
+        tables = self._tables()
+        name = next(iter(tables), None) if name is None else name
+        if not isinstance(name, str) or name not in tables:
+            known = f"no table {name!r}; its tables are {', '.join(tables)}" if tables else "no tables"
+            raise OptionError(f"a {type(self).__name__} has {known}")
+        return tables[name]()

@@ -9,14 +9,14 @@ from typing import Any
 
 from ..conversion.convert import Conversion
 from ..errors import fault_text
-from ..foundation.columns import within
+from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text
 from ..foundation.outputs import Output, declare_outputs
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
 from ..model.reader import load, require_identifier
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown
 from ..results.report.findings import ERROR, Finding
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import words_of

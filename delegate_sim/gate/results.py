@@ -17,6 +17,7 @@ from ..foundation.columns import (
     YES_OR_NO,
     Column,
     Declared,
+    Table,
     attributes,
     entry,
     group,
@@ -25,7 +26,7 @@ from ..foundation.columns import (
     within,
 )
 from ..results.compare.model_changes import NodeChange
-from ..results.report.display import Shown, Table, TimeTotals
+from ..results.report.display import Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
 from ..results.report.measures import DERIVED, MEASURES, TAKEN, Measures
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals

@@ -15,7 +15,7 @@ from ..model.model import Model
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
-from .decision import LiveDecision, LivePartition
+from .decision import LiveDecision, LivePartition, LivePlacement
 from .engine import Engine
 from .live_runs import decided_run
 
@@ -36,7 +36,7 @@ class LiveResult(Declared):
         *within("decision", [*attributes("lacks", "end"), Column("lines", LIST)]),
         Column("partitions", LIST, source=lambda live: _places(live.decision.partitions)),
         Column("differences", LIST),
-        Column("nodes", LIST, source="decision.placements", is_optional=True),
+        Column("nodes", LIST, source="decision.placements", parts=LivePlacement.columns, is_optional=True),
         Column("figures", OBJECT, source=lambda live: _figures(live.decision), is_optional=True),
     )
 

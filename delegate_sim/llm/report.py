@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..foundation.columns import LIST, OBJECT, Column, Declared, attributes, plain
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes, plain
 from ..foundation.documents import head
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
@@ -48,6 +48,11 @@ class Stopped(Exception):
 class BundleReplacement(Declared):
     """The nodes that a delegate replaces in one subgraph of a section's model, as one line of the runtime's log reports them."""
 
+    columns = (
+        *attributes("section", "delegate"),
+        *(*attributes("replaced", "nodes", "partitions", "subgraph", type=INTEGER), Column("name")),
+    )
+
     section: str
     delegate: str
     replaced: int
@@ -65,7 +70,7 @@ class BackendReport(Declared):
         Column("bundle", source="path"),
         Column("backend", source=lambda report: report.backend.lower()),
         *(Column("options", OBJECT), *attributes("outcome", "stage", "error"), Column("stop", OBJECT)),
-        *attributes("replacements", "log_lines", "notes", type=LIST),
+        *(Column("replacements", LIST, parts=BundleReplacement.columns), *attributes("log_lines", "notes", type=LIST)),
     )
 
     path: str

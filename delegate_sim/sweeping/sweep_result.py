@@ -13,10 +13,24 @@ from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, entry, group, keys, renamed, values, within
+from ..foundation.columns import (
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    YES_OR_NO,
+    Column,
+    Table,
+    entry,
+    group,
+    keys,
+    renamed,
+    values,
+    within,
+)
 from ..graph.effort import Effort
 from ..model.reader import load
-from ..results.report.display import Shown, Table
+from ..results.report.display import Shown
 from ..results.report.measures import MEASURES, measure_columns
 from ..results.report.run_columns import run_columns
 from ..runtime.target import LabeledTarget

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.errors import OptionError
 from delegate_sim.foundation.columns import (
     INTEGER,
     LIST,
@@ -16,6 +17,7 @@ from delegate_sim.foundation.columns import (
     OBJECT,
     Column,
     Declared,
+    Table,
     attributes,
     entry,
     group,
@@ -101,6 +103,25 @@ def test_a_result_is_plain_data_with_its_columns_or_its_fields():
     found = Whole(part, None, (("ADD", 2),)).to_dict()
     assert found == {**head("search"), "part": part.to_dict(), "pairs": [{"op": "ADD", "times": 2}]}
     assert list(Whole(None, "n", ()).to_dict().items())[2:] == [("part", None), ("note", "n"), ("pairs", [])]
+
+
+def test_each_list_of_parts_is_a_table():
+    result = Whole(None, None, (("ADD", 2),))
+    assert result.table() == result.table("pairs") == Table(("op", "times"), [("ADD", 2)])
+    with pytest.raises(OptionError, match="has no table 'part'; its tables are pairs"):
+        result.to_pandas("part")
+    with pytest.raises(OptionError, match="a Fields has no tables"):
+        Fields(Key(0, 3), Level.HIGH).to_pandas()
+
+
+def test_objects_in_a_table_become_columns():
+    @dataclass
+    class Rows(Declared):
+        columns = (Column("rows", LIST, parts=[Column("op"), Column("key", OBJECT, parts=attributes("subgraph", "node"))]),)
+        rows: list[SimpleNamespace]
+
+    rows = [SimpleNamespace(op="ADD", key=Key(0, 3)), SimpleNamespace(op="MUL", key=None)]
+    assert Rows(rows).table() == Table(("op", "key_subgraph", "key_node"), [("ADD", 0, 3), ("MUL", None, None)])
 
 
 def test_a_group_has_columns_of_the_same_result():

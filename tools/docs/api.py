@@ -78,6 +78,8 @@ _TABLES = """\
 | `Swept` | `rows` (a row for each conversion), `targets` (a row for each conversion and target) |
 | `Checked`, `Results` | `cases`, `findings` |
 | `Reconciliation` | `nodes` (nodes that ran on the device's CPU), `tally` |
+| `MicroReport` | `nodes` |
+| `BackendReport` | `replacements` (the nodes that delegates replace) |
 """
 
 

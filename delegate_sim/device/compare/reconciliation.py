@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ...model.model import Model
-from ...results.report.display import Shown, Table, Times
+from ...results.report.display import Shown, Times
 from ...results.report.rule_set import rule_set_version
 from ...results.report.run_columns import MODEL, TIMES
 from ...results.report.tables import model_name

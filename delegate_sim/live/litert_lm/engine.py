@@ -47,7 +47,7 @@ class LiveBundle(Declared):
             Column("lacks"),
             Column("outcome", source=lambda live: live.outcome or None),
         ),
-        *(*attributes("stage", "error"), Column("replacements", LIST)),
+        *(*attributes("stage", "error"), Column("replacements", LIST, parts=BundleReplacement.columns)),
         *(Column("equal", YES_OR_NO, source=lambda live: live.is_run and not live.differences), Column("differences", LIST)),
     )
 

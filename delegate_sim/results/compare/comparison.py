@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes, group, keys, values, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, Table, attributes, group, keys, values, within
 from ...model.model import Model
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
-from ..report.display import Shown, Table, Times, shown_times, times_tables
+from ..report.display import Shown, Times, shown_times, times_tables
 from ..report.findings import node_location
 from ..report.measures import DERIVED, MEASURES, Measures, measure
 from ..report.multiply_adds import COMPUTE, Compute, compute_of

@@ -14,14 +14,14 @@ from ...delegates.npu.soc_names import simulated_socs
 from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
 from ...errors import OptionError
-from ...foundation.columns import LIST, YES_OR_NO, Column, group, within
+from ...foundation.columns import LIST, YES_OR_NO, Column, Table, group, within
 from ...foundation.printable import printable
 from ...model.model import Model
 from ...model.precompiled import DISPATCH, precompiled
 from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
-from .display import Shown, Table
+from .display import Shown
 from .measures import measure
 from .multiply_adds import compute_of
 from .placement import CPU, placements

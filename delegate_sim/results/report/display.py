@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ...errors import MissingPackageError, OptionError
-from ...foundation.columns import Column, Declared, keys, values
+from ...foundation.columns import Declared, Table
 from ...foundation.printable import printable, shortened
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 _LONGEST_LINE = 240
 _LONGEST_SENTENCE = 500
@@ -19,19 +17,6 @@ _LONGEST_CELL = 2000
 _LONGEST_WORD = 24
 _WIDEST = 700
 """The largest width of a display in a notebook, in pixels."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Rows under named columns. Cells are plain data: strings, numbers, booleans, None, or tuples of such values."""
-
-    columns: tuple[str, ...]
-    rows: Sequence[tuple[Any, ...]]
-
-    @classmethod
-    def of(cls, columns: Sequence[Column], results: Iterable[Any]) -> Table:
-        """Return a table with a row for each result."""
-        return cls(keys(columns), [values(columns, result) for result in results])
 
 
 class Shown(Declared):
@@ -42,10 +27,6 @@ class Shown(Declared):
 
     def _line(self) -> str:
         """Return a one-line summary. The summary may contain unescaped names from a model."""
-        raise NotImplementedError
-
-    def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return functions that create the tables, keyed by table name. The most important table comes first."""
         raise NotImplementedError
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
@@ -70,28 +51,6 @@ class Shown(Declared):
         for name, columns in self._shown().items():
             parts += _html(name, tables[name](), columns, self._rows_shown)
         return f'<div style="max-width:{_WIDEST}px;overflow-wrap:anywhere">{"".join(parts)}</div>'
-
-    def to_pandas(self, table: str | None = None) -> pandas.DataFrame:
-        """Return one of the result's tables as a data frame. The default is the first table.
-
-        Raises OptionError if there is no table with this name. Raises MissingPackageError if pandas is not installed.
-        """
-        chosen = self.table(table)
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingPackageError(
-                "to_pandas() needs the package pandas, which is not installed: pip install pandas"
-            ) from error
-        return pandas.DataFrame(list(chosen.rows), columns=list(chosen.columns))
-
-    def table(self, name: str | None = None) -> Table:
-        """Return one of the result's tables. The default is the first table. Raises OptionError if there is no such table."""
-        tables = self._tables()
-        name = next(iter(tables)) if name is None else name
-        if not isinstance(name, str) or name not in tables:
-            raise OptionError(f"a {type(self).__name__} has no table {name!r}; its tables are {', '.join(tables)}")
-        return tables[name]()
 
 
 class TimeRow(NamedTuple):

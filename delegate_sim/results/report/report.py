@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import OptionError
-from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, entry, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, Table, entry, within
 from ...foundation.documents import head
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
-from .display import Shown, Table, Times, shown_times, times_tables
+from .display import Shown, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, attributes, keys, renamed, within
+from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Table, attributes, keys, renamed, within
 from ...foundation.printable import counted, shortened
 from ...graph.graph import Graph
 from ...model.model import Model, Node
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
-from .display import Table
 from .measures import TAKEN, Measures, measure, measure_columns
 from .multiply_adds import COMPUTE, Compute, compute_of
 from .placement import crossing, node_reasons, node_tensors, on_cpu, placements
