@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from delegate_sim.live.trial import Trials, tested_engines
+from delegate_sim.live.trial import TestedEngines, tested_engines
 
 from ..console.layout import message
 from ..console.output_file import FileCommand
@@ -31,7 +31,7 @@ def command(form: str, output: str | None) -> None:
     write_result(form, output, trials.to_dict, lambda: _lines(trials))
 
 
-def _lines(trials: Trials) -> list[Line]:
+def _lines(trials: TestedEngines) -> list[Line]:
     rows = []
     for result in trials.engines:
         words = f"lacks {message(result.lacks)}" if result.lacks else f"ready ({message(result.software)})"

@@ -241,7 +241,7 @@ def _learn_devices(reconciliation: Reconciliation, path: str, outputs: _Outputs)
     write_result(
         outputs.form,
         outputs.output,
-        replace(reconciliation, learnt=entry).to_dict,
+        replace(reconciliation, learned=entry).to_dict,
         lambda: [*reconciliation_lines(reconciliation, width(), outputs.verbose), *devices_lines(learning, path, width())],
     )
 
@@ -342,7 +342,7 @@ def _write(
     write_result(
         outputs.form,
         outputs.output,
-        replace(reconciliation, learnt=entry, times=timings).to_dict,
+        replace(reconciliation, learned=entry, times=timings).to_dict,
         lambda: [
             *reconciliation_lines(reconciliation, width(), outputs.verbose),
             *learned_lines,

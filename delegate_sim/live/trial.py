@@ -22,7 +22,7 @@ _MODEL = (
 """A base64-encoded model with one node, a TANH of a float input."""
 
 
-class Trial(NamedTuple):
+class TestedEngine(NamedTuple):
     """A delegate or engine: its name, version, the requirements that this host does not meet, and whether it can be simulated."""
 
     target: str
@@ -32,7 +32,7 @@ class Trial(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Trials(Declared):
+class TestedEngines(Declared):
     """The real delegates on this host, each tested with a one-node model, and LiteRT-LM's engine."""
 
     document = "doctor"
@@ -47,10 +47,10 @@ class Trials(Declared):
         ),
     )
 
-    engines: tuple[Trial, ...]
+    engines: tuple[TestedEngine, ...]
 
 
-def tested_engines() -> Trials:
+def tested_engines() -> TestedEngines:
     """Test every engine. Engines of the same installation are tested once."""
     lacks: dict[str, str] = {}
     trials = []
@@ -58,9 +58,9 @@ def tested_engines() -> Trials:
         if engine.installation not in lacks:
             lacks[engine.installation] = lacking(engine)
         lack = lacks[engine.installation]
-        trials.append(Trial(engine.delegate.name, engine.software, lack, not engine.delegate.is_live_only))
-    trials.append(Trial(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
-    return Trials(tuple(trials))
+        trials.append(TestedEngine(engine.delegate.name, engine.software, lack, not engine.delegate.is_live_only))
+    trials.append(TestedEngine(litert_lm.NAME, litert_lm.software(), litert_lm.try_engine(), True))
+    return TestedEngines(tuple(trials))
 
 
 def lacking(engine: Engine) -> str:

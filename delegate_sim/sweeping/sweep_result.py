@@ -80,7 +80,7 @@ class SweepRequest:
     """The largest difference from the float model that a best conversion may have."""
 
 
-class _Row(NamedTuple):
+class _SweptRow(NamedTuple):
     """A row with the results of its sweep."""
 
     row: SweepRow
@@ -89,10 +89,11 @@ class _Row(NamedTuple):
     max_difference: float
 
 
-def _entries(sweep: Swept) -> list[_Row]:
+def _entries(sweep: Swept) -> list[_SweptRow]:
     labels = [target.label for target in sweep.targets]
     return [
-        _Row(row, row.conversion, dict(zip(labels, row.costs, strict=False)), sweep.asked.max_difference) for row in sweep.rows
+        _SweptRow(row, row.conversion, dict(zip(labels, row.costs, strict=False)), sweep.asked.max_difference)
+        for row in sweep.rows
     ]
 
 
@@ -103,11 +104,11 @@ def _failure(row: SweepRow) -> dict[str, str] | None:
     return {"kind": "unreadable", "line": row.unreadable} if row.unreadable else None
 
 
-def _why_not_best(own: _Row) -> str:
+def _why_not_best(own: _SweptRow) -> str:
     return own.row.why_not_best(own.max_difference) if own.row.is_model else ""
 
 
-def _costs(own: _Row) -> dict[str, Any]:
+def _costs(own: _SweptRow) -> dict[str, Any]:
     return {label: entry(_COST_ENTRY, cost) for label, cost in own.targets.items()}
 
 

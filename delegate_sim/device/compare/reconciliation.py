@@ -59,7 +59,7 @@ class Reconciliation(Shown):
             Column("errors", LIST),
             LINES,
             *attributes("feature_levels", "notes", type=LIST),
-            Column("learnt", OBJECT),
+            Column("learnt", OBJECT, source="learned"),
             TIMES,
         ),
     )
@@ -89,7 +89,7 @@ class Reconciliation(Shown):
     """The simulation that matches the log best."""
     is_foreign: bool = False
     """True if every line about replaced nodes belongs to another delegate."""
-    learnt: Mapping[str, Any] | None = None
+    learned: Mapping[str, Any] | None = None
     """The profile that was learned from the log and written, as plain data. None if no profile was written."""
     times: tuple[Times, ...] = ()
     """The measured times in the log and in op profiles."""
