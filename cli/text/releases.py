@@ -13,7 +13,7 @@ from delegate_sim.runtime.resolver import Loads
 
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
-from .elements.paragraphs import HEADING, heading_lines, more_lines, paragraph
+from .elements.paragraphs import HEADING, heading_lines, item_lines, more_lines, paragraph
 from .elements.plugins import plugin_lines
 from .elements.tables import table
 from .elements.verdict import verdict_lines
@@ -56,10 +56,7 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
         yield from paragraph(f"Not simulated: {reason}", width, "", "  ")
     yield from plugin_lines([releases.newest], width)
     said = _notes(releases.rows)
-    if said:
-        yield from heading_lines("Uncertain")
-        for note in said:
-            yield from paragraph(message(note), width, "  - ", "    ")
+    yield from item_lines(said, width, "Uncertain")
 
 
 def _notes(rows: Sequence[ReleaseRow]) -> list[str]:

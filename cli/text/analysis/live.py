@@ -12,7 +12,7 @@ from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, HEADING, paragraph
+from ..elements.paragraphs import BAD, HEADING, item_lines, paragraph
 from .view import View
 
 REPORT_HINT = "please report this: --live-report FILE writes a report without weights or names"
@@ -50,8 +50,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
         elif not result.is_compared:
             notes += _selection(model, result, view)
-        for note in notes:
-            yield from paragraph(message(note), view.width, "  - ", "    ")
+        yield from item_lines(notes, view.width)
 
 
 def _headline(result: LiveResult) -> str:

@@ -24,7 +24,7 @@ from ...console.layout import counted, cut, item_list, message, name, node_list,
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
 from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, more_lines, paragraph
+from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
@@ -138,10 +138,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(run, subgraph, compute, ranks, view, counts_own)
         yield from split_lines(run, subgraph, view.width, view.verbose)
-    if run.warnings:
-        yield from heading_lines("Warnings")
-        for warning in run.warnings:
-            yield from _paragraph(message(warning), view, "  - ", "    ")
+    yield from item_lines(run.warnings, view.width, "Warnings")
 
 
 def _paragraph(text: str, view: View, indent: str, hanging: str, style: str = "") -> list[Line]:

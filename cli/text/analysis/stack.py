@@ -14,7 +14,7 @@ from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
+from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, item_lines, paragraph
 from ..elements.tables import table
 from ..many import details_hint
 from .report import report_lines
@@ -94,8 +94,7 @@ def _outcome(result: StackResult, view: View) -> Iterator[Line]:
         yield Line(f"CompiledModel ({names}) is created", HEADING)
     else:
         yield Line(f"CompiledModel ({names}) is not created", BAD)
-    for note in result.notes:
-        yield from paragraph(message(note), view.width, "  - ", "    ")
+    yield from item_lines(result.notes, view.width)
 
 
 def _diagnoses(results: Sequence[StackResult]) -> Iterator[Line]:

@@ -13,7 +13,7 @@ from delegate_sim.llm.report import STARTS, BackendReport
 
 from ...console.layout import item_list, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import HEADING, HINT, heading_lines, indented, paragraph
+from ..elements.paragraphs import HEADING, HINT, heading_lines, indented, item_lines, paragraph
 from ..elements.tables import table
 from ..many import Columns
 
@@ -142,8 +142,7 @@ def live_bundle_lines(results: Sequence[LiveBundle], width: int) -> Iterator[Lin
         verdict = "differs from the simulation" if result.differences else "as simulated"
         text = f"{title} ({message(result.software)}): {OUTCOMES[result.outcome]}, {verdict}"
         yield from paragraph(text, width, "", "  ", style="bold red" if result.differences else HEADING)
-        for difference in result.differences:
-            yield from paragraph(message(difference), width, "  - ", "    ")
+        yield from item_lines(result.differences, width)
 
 
 def contents_columns() -> Columns:

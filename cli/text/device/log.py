@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
+from delegate_sim.device.parse.log_contents import DeviceLog
 from delegate_sim.device.parse.log_summary import (
     APPLIED_TO,
     COMPILED_FOR,
@@ -60,8 +61,9 @@ def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Itera
         yield from _summary(summary, columns, verbose)
 
 
-def unused_lines(unused: Sequence[str], unused_count: int, line_count: int, columns: int, verbose: bool) -> Iterator[Line]:
+def unused_lines(log: DeviceLog | LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     """Yield the number of unused log lines, and the unused lines if ``verbose``."""
+    unused, unused_count, line_count = log.unused, log.unused_count, log.line_count
     if not unused_count:
         return
     more = "" if verbose else " (--verbose shows them)"
@@ -124,7 +126,7 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
         yield from paragraph(
             "the log does not show what the delegate did: it is cut short, or does not cover the delegate", columns, "  ", "    "
         )
-    yield from unused_lines(summary.unused, summary.unused_count, summary.line_count, columns, verbose)
+    yield from unused_lines(summary, columns, verbose)
 
 
 def _outcome(delegate: LogDelegate) -> str:

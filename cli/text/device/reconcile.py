@@ -18,7 +18,7 @@ from delegate_sim.releases.catalogue import RELEASES
 
 from ...console.layout import counted, message, name, node_list, options_text
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, more_lines, paragraph
+from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, item_lines, more_lines, paragraph
 from ..elements.spans import spans
 from .log import unused_lines
 
@@ -42,10 +42,7 @@ _EVIDENCE = {
 def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation. Without ``verbose``, long lists of nodes are shortened."""
     other = [note for note in reconciliation.notes if OTHER_MODEL in note]
-    for note in other:
-        yield from paragraph(message(note), width, "", "  ", style=BAD)
-    if other:
-        yield Line("")
+    yield from other_model_lines(other, width)
     yield from _result(reconciliation, width)
     yield Line("")
     yield from _tallies(reconciliation, width)
@@ -54,14 +51,18 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield Line("")
     yield from _setting(reconciliation, width)
     notes = [note for note in reconciliation.notes if note not in other]
-    if notes:
-        yield from heading_lines("Notes")
-        for note in notes:
-            yield from paragraph(message(note), width, "  - ", "    ")
-    log = reconciliation.log
-    if log.unused_count:
+    yield from item_lines(notes, width, "Notes")
+    if reconciliation.log.unused_count:
         yield Line("")
-        yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
+        yield from unused_lines(reconciliation.log, width, verbose)
+
+
+def other_model_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
+    """Yield the notes that the log is of another model, and an empty line."""
+    for note in notes:
+        yield from paragraph(message(note), width, "", "  ", style=BAD)
+    if notes:
+        yield Line("")
 
 
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:

@@ -11,9 +11,9 @@ from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
 from ...console.layout import message
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, GOOD, HEADING, heading_lines, paragraph
+from ..elements.paragraphs import BAD, GOOD, HEADING, item_lines, paragraph
 from .log import unused_lines
-from .reconcile import error_lines, listed_lines, tally_lines
+from .reconcile import error_lines, listed_lines, other_model_lines, tally_lines
 
 _RESULTS = {
     REPRODUCED: ("Reproduced: each accelerator agrees with the simulation", GOOD),
@@ -32,10 +32,7 @@ _STEPS = {
 def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation of several accelerators."""
     other = [note for step in reconciliation.steps for note in step.notes if OTHER_MODEL in note]
-    for note in other:
-        yield from paragraph(message(note), width, "", "  ", style=BAD)
-    if other:
-        yield Line("")
+    yield from other_model_lines(other, width)
     text, style = _RESULTS[reconciliation.status]
     yield Line(text, style)
     if reconciliation.explanation:
@@ -44,14 +41,10 @@ def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, 
         yield Line("")
         yield from _step(step, width)
     yield from error_lines(reconciliation.errors, width)
-    if reconciliation.notes:
-        yield from heading_lines("Notes")
-    for note in reconciliation.notes:
-        yield from paragraph(message(note), width, "  - ", "    ")
-    log = reconciliation.log
-    if log.unused_count:
+    yield from item_lines(reconciliation.notes, width, "Notes")
+    if reconciliation.log.unused_count:
         yield Line("")
-        yield from unused_lines(log.unused, log.unused_count, log.line_count, width, verbose)
+        yield from unused_lines(reconciliation.log, width, verbose)
 
 
 def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
@@ -65,5 +58,4 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:
         yield from listed_lines(listed, width)
-    for note in [note for note in step.notes if OTHER_MODEL not in note]:
-        yield from paragraph(message(note), width, "  - ", "    ")
+    yield from item_lines([note for note in step.notes if OTHER_MODEL not in note], width)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...console.layout import counted, wrapped
+from collections.abc import Iterable, Iterator
+
+from ...console.layout import counted, message, wrapped
 from ...console.terminal import Line
 
 HEADING, CODE, HINT, BAD, GOOD = "bold", "yellow", "cyan", "bold red", "bold green"
@@ -33,3 +35,11 @@ def more_lines(number: int, noun: str, indent: str = "  ", *, after: str = "", s
     """Return a line with the number of items that only ``--verbose`` shows, or nothing if there are none."""
     text = f"{indent}... and {counted(number, f'more {noun}')}{after} (--verbose lists all)"
     return [Line(text, style)] if number else []
+
+
+def item_lines(texts: Iterable[str], width: int, title: str = "") -> Iterator[Line]:
+    """Yield a list of texts. With a title, a heading precedes the list. Without texts, yield nothing."""
+    for number, text in enumerate(texts):
+        if title and not number:
+            yield from heading_lines(title)
+        yield from paragraph(message(text), width, "  - ", "    ")

@@ -11,7 +11,7 @@ from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import heading_lines, indented, more_lines, paragraph
+from ..elements.paragraphs import heading_lines, indented, item_lines, more_lines, paragraph
 from ..elements.tables import table
 
 _GROUPS_SHOWN = 12
@@ -30,8 +30,7 @@ def timing_lines(timings: Sequence[Timing], runs: Sequence[Run], width: int, ver
         for run in runs:
             if run.delegate.name in timing.delegates:
                 yield from _kernel_lines(run, timing, width, verbose)
-        for note in timing.notes:
-            yield from paragraph(message(note), width, "  - ", "    ")
+        yield from item_lines(timing.notes, width)
 
 
 def _group_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line]:
