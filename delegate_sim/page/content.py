@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis, RankedCause
 from ..diagnosis.examiner import Cost
-from ..foundation.documents import schema_of
+from ..foundation.columns import entry
+from ..foundation.documents import head
 from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..graph.partition import Subset
@@ -24,7 +25,7 @@ from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.report.measures import FURTHER, TAKEN, Measures, measure, outcome_text
-from ..results.report.multiply_adds import ComputeTotals, compute_of
+from ..results.report.multiply_adds import COMPUTE, ComputeTotals, compute_of
 from ..results.report.outcome_words import plugin_notes, words_of
 from ..results.report.placement import bytes_across, crossing, node_reasons
 from ..results.report.plan_strip import STATES, node_state
@@ -32,9 +33,8 @@ from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
 from ..timing.measured import Timing
-from ..version import __version__
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
-from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, draw, with_deep_stack
+from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
 from .measured_times import cause_times, strip_entry, subgraph_times
 from .micro_view import MicroView, arena_entry, micro_view_entry
 
@@ -68,8 +68,7 @@ def page_content(views: Sequence[PageView | MicroView]) -> dict[str, Any]:
     arenas = {id(view.model): view.report.arena for view in views if isinstance(view, MicroView)}
     graphs = PageGraphs()
     return {
-        "schema": schema_of("page"),
-        "version": __version__,
+        **head("page"),
         "states": list(STATES),
         "further": [{"key": column.key, "title": column.caption or column.title, "unit": column.unit} for column in FURTHER],
         "sizes": {"node": [NODE_WIDTH, NODE_HEIGHT], "closed": [CLOSED_WIDTH, CLOSED_HEIGHT], "header": HEADER},
@@ -112,11 +111,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "words": _words(run.delegate.name),
         "note": next(plugin_notes([run]), "") if run.takes_nodes else "",
         "grade": _grade(run, measures, compute.totals),
-        "measures": {
-            **asdict(measures),
-            "multiply_adds": compute.multiply_adds,
-            "delegated_multiply_adds": compute.delegated_multiply_adds,
-        },
+        "measures": {**measures.to_dict(), **entry(COMPUTE, compute)},
         "refusal": None
         if run.refusal is None
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
@@ -167,29 +162,16 @@ def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:
     """Return a subgraph as plain data: the state, partition, reasons and drawing position of each node, in plan order."""
     graph = run.graph
-    plan = graph.execution_plan
-    drawing = draw(run)
-    part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
-    states = [STATES.index(node_state(run, index)) for index in plan]
-    reason_numbers = {
-        position: [reasons.setdefault(reason, len(reasons)) for reason in node_reasons(run, index, whole_run.refusal)]
-        for position, index in enumerate(plan)
+    states = [STATES.index(node_state(run, index)) for index in graph.execution_plan]
+    refusals = {
+        position: node_reasons(run, index, whole_run.refusal)
+        for position, index in enumerate(graph.execution_plan)
         if states[position]
     }
-    position_of = {index: position for position, index in enumerate(plan)}
+    position_of = {index: position for position, index in enumerate(graph.execution_plan)}
     tensor_of = tensor_positions(graph)
-    return {
-        "graph": graphs.number(graph),
-        "states": states,
-        "x": [drawing.nodes[index][0] for index in plan],
-        "y": [drawing.nodes[index][1] for index in plan],
-        "reasons": {str(position): numbers for position, numbers in reason_numbers.items() if numbers},
-        "partitioned": bool(run.subsets),
-        "boxes": [list(box) for box in drawing.boxes],
-        "columns": [list(column) for column in drawing.columns],
-        "partition": [part_of.get(index, 0) for index in plan],
-        "partitions": [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets] or [whole_entry(graph)],
-    }
+    partitions = [_partition_entry(graph, subset, position_of, tensor_of) for subset in run.subsets] or [whole_entry(graph)]
+    return graphs.drawn(run, states, refusals, reasons, partitions)
 
 
 def _partition_entry(
@@ -262,9 +244,7 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
 
 
 def _cost_entry(cost: Cost) -> dict[str, Any]:
-    measures = asdict(cost.measures)
-    measures["outcome"] = outcome_text(cost.measures.outcome)
-    return {**measures, "multiply_adds": cost.multiply_adds, "total_multiply_adds": cost.total_multiply_adds}
+    return {**cost.to_dict(), "outcome": outcome_text(cost.measures.outcome)}
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..rules.rule import Reason
+from ..runtime.interpreter import SubgraphRun
+from .layout import draw
 
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 2000
@@ -33,6 +35,34 @@ class PageGraphs:
             self._numbers[key] = len(self.entries)
             self.entries.append(entry)
         return self._numbers[key]
+
+    def drawn(
+        self,
+        run: SubgraphRun,
+        states: list[int],
+        reasons_of: Mapping[int, Sequence[Reason]],
+        reasons: dict[Reason, int],
+        partitions: list[dict[str, Any]],
+    ) -> dict[str, Any]:
+        """Return a subgraph as plain data, with the state, reasons and drawing position of each node, in plan order.
+
+        ``reasons_of`` has the reasons by position. New reasons are added to ``reasons``, which numbers them.
+        """
+        plan, drawing = run.graph.execution_plan, draw(run)
+        part_of = {node: number for number, subset in enumerate(run.subsets) for node in subset.nodes}
+        numbers = {at: [reasons.setdefault(reason, len(reasons)) for reason in own] for at, own in reasons_of.items() if own}
+        return {
+            "graph": self.number(run.graph),
+            "states": states,
+            "x": [drawing.nodes[index][0] for index in plan],
+            "y": [drawing.nodes[index][1] for index in plan],
+            "reasons": {str(position): own for position, own in numbers.items()},
+            "partitioned": bool(run.subsets),
+            "boxes": [list(box) for box in drawing.boxes],
+            "columns": [list(column) for column in drawing.columns],
+            "partition": [part_of.get(index, 0) for index in plan],
+            "partitions": partitions,
+        }
 
 
 class _PageTable:

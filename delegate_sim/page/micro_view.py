@@ -22,7 +22,6 @@ from ..results.report.plan_strip import DELEGATED, REFUSED, STATES
 from ..rules.rule import Reason
 from ..runtime.interpreter import SubgraphRun
 from .graph_tables import PageGraphs, plain_reasons, short_name, short_text, whole_entry
-from .layout import draw
 
 _TITLE = "TensorFlow Lite Micro"
 _MOST_BUFFERS = 2000
@@ -91,28 +90,14 @@ def _subgraph_entry(
     model: Model, subgraph: Subgraph, nodes: dict[tuple[int, int], MicroNode], graphs: PageGraphs, reasons: dict[Reason, int]
 ) -> dict[str, Any]:
     graph = micro_graph(model, subgraph)
-    drawing = draw(SubgraphRun(graph))
     refused = {
-        position: nodes[graph.index, index]
+        position: nodes[graph.index, index].reasons
         for position, index in enumerate(graph.execution_plan)
         if nodes[graph.index, index].status is not Status.OK
     }
+    states = [STATES.index(REFUSED if position in refused else DELEGATED) for position in range(len(graph.execution_plan))]
     whole = {**whole_entry(graph), "delegated": not refused}
-    return {
-        "graph": graphs.number(graph),
-        "states": [STATES.index(REFUSED if position in refused else DELEGATED) for position in whole["nodes"]],
-        "x": [drawing.nodes[index][0] for index in graph.execution_plan],
-        "y": [drawing.nodes[index][1] for index in graph.execution_plan],
-        "reasons": {
-            str(position): [reasons.setdefault(reason, len(reasons)) for reason in node.reasons]
-            for position, node in refused.items()
-        },
-        "partitioned": False,
-        "boxes": [list(box) for box in drawing.boxes],
-        "columns": [list(column) for column in drawing.columns],
-        "partition": [0 for _ in graph.execution_plan],
-        "partitions": [whole],
-    }
+    return graphs.drawn(SubgraphRun(graph), states, refused, reasons, [whole])
 
 
 def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str, Any]:

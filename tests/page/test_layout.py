@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import delegate_sim
-from delegate_sim.page import content, layout
+from delegate_sim.page import content, graph_tables, layout
 from delegate_sim.page.content import PageView
 from delegate_sim.page.layout import NODE_HEIGHT, NODE_WIDTH, draw, node_edges, with_deep_stack
 from tests.support.models import MIXED, chain_model
@@ -113,7 +113,7 @@ class TestLibrary:
 
     def test_all_drawings_of_a_page_share_one_thread(self, monkeypatch):
         threads = set()
-        monkeypatch.setattr(content, "draw", lambda run: threads.add(threading.get_ident()) or draw(run))
+        monkeypatch.setattr(graph_tables, "draw", lambda run: threads.add(threading.get_ident()) or draw(run))
         report = delegate_sim.analyze("fixtures/models/several_subgraphs.tflite", "nnapi", defaults="api")
         content.page_content([PageView(report.model, report.runs[0])])
         assert len(threads) == 1
