@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
 TEXT, INTEGER, NUMBER, YES_OR_NO, LIST, OBJECT = "text", "integer", "number", "yes or no", "list", "object"
+_PLAIN = (str, int, float)
 _JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", YES_OR_NO: "boolean", LIST: "array", OBJECT: "object"}
 
 
@@ -150,8 +151,10 @@ def plain(value: Any) -> Any:
     A result becomes an object with its columns, or with its fields if it declares no columns. A member of an enumeration
     becomes its value.
     """
-    if value is None or isinstance(value, str | int | float):
+    if value is None or isinstance(value, _PLAIN):
         return value
+    if type(value) in (tuple, list):
+        return [item if type(item) in _PLAIN else plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: plain(part) for key, part in value.items()}
     if hasattr(value, "to_dict"):

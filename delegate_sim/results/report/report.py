@@ -20,7 +20,7 @@ from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
 from .run_columns import STATE, TIMES, run_columns
-from .tables import NODE_ENTRY, PARTITION_ENTRY, PlacedNode, model_name, placed_nodes, report_tables, run_words
+from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
     from .records import NodeOnCpu, NodeRefusal, RunPartition
@@ -41,12 +41,16 @@ class _Subgraph(NamedTuple):
     own: SubgraphRun
     graph: Graph
     compute: Compute
-    nodes: list[PlacedNode]
 
 
 def _subgraphs(run: Run) -> Iterator[_Subgraph]:
     for own in run.subgraphs:
-        yield _Subgraph(run, own, own.graph, compute_of(run), list(placed_nodes(run, own)))
+        yield _Subgraph(run, own, own.graph, compute_of(run))
+
+
+def _supported(own: SubgraphRun) -> int:
+    verdicts = {} if own.decision is None else own.decision.verdicts
+    return sum([index in verdicts and verdicts[index].is_supported for index in own.graph.execution_plan])
 
 
 def _groups(own: SubgraphRun) -> list[list[list[int]]] | None:
@@ -66,15 +70,15 @@ def placement_entries(report: Report) -> list[dict[str, Any]] | None:
 
 SUBGRAPH = (
     *within("graph", [Column("index", INTEGER), Column("name")]),
-    Column("nodes_total", INTEGER, source=lambda part: len(part.nodes)),
-    Column("nodes_supported", INTEGER, source=lambda part: sum(node.supported for node in part.nodes)),
+    Column("nodes_total", INTEGER, source=lambda part: len(part.graph.execution_plan)),
+    Column("nodes_supported", INTEGER, source=lambda part: _supported(part.own)),
     Column("nodes_delegated", INTEGER, source=lambda part: len(part.own.delegated)),
     Column("partitions", INTEGER, source=lambda part: counted_partitions(part.run.delegate, part.own.subsets)),
     Column("delegate_kernels", INTEGER, source=lambda part: sum(subset.is_delegated for subset in part.own.subsets)),
     Column("multiply_adds", INTEGER, source=lambda part: sum(part.compute.by_node[part.graph.index].values())),
     Column("multiply_adds_delegated", INTEGER, source=lambda part: part.compute.of(part.graph.index, part.own.delegated)),
     Column("partitions_dropped", LIST, source=lambda part: [len(subset.nodes) for subset in dropped_partitions(part.own)]),
-    Column("nodes", LIST, parts=NODE_ENTRY),
+    Column("nodes", LIST, source=lambda part: placed_nodes(part.run, part.own), parts=NODE_ENTRY),
     Column("partition_list", LIST, source=lambda part: placed_partitions(part.run, part.own), parts=PARTITION_ENTRY),
     Column("split", LIST, source=lambda part: splits_of(part.run, part.own) or None, parts=SPLIT, is_optional=True),
     Column("groups", LIST, source=lambda part: _groups(part.own), is_optional=True),
