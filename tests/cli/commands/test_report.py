@@ -60,7 +60,7 @@ class TestReport:
         def refuse(run):
             raise MemoryError
 
-        monkeypatch.setattr("delegate_sim.page.content.draw", refuse)
+        monkeypatch.setattr("delegate_sim.page.graph_tables.draw", refuse)
         result = run("report", model, "--delegate", "nnapi", "-o", tmp_path / "p")
         assert result.exit_code == 2
         assert result.stderr.startswith(f"error: {model}: not simulated: it needs more memory than")
