@@ -321,6 +321,11 @@ def filters_with_alternatives(count):
     return filters(f'filters {{ op_name_pattern: "{"|".join(["ab"] * count)}" }}')
 
 
+@kind(400)
+def filters_with_wide_classes(count):
+    return filters(f'filters {{ op_name_pattern: "{"".join([f"(?i)[a-{chr(0xFFFF - number)}]" for number in range(count)])}" }}')
+
+
 @kind(3)
 def filters_with_repeats_of_repeats(count):
     return filters(f'filters {{ op_name_pattern: "{"(" * count}a{"{0,9})" * count}" }}')
