@@ -264,7 +264,7 @@ def _zip_again(generator: random.Random, content: bytes) -> bytes:
     for number in range(generator.choice((0, 0, 0, 1, 5, 20))):
         written = io.BytesIO()
         with zipfile.ZipFile(written, "w") as target:
-            target.writestr(f"{number}.zip", result)
+            target.writestr(zipfile.ZipInfo(f"{number}.zip"), result)
         result = written.getvalue()
     return result
 
