@@ -190,7 +190,7 @@ def _with_value(generator: random.Random, data: Any) -> Any:
             del data[key]
         elif choice < 0.15 and isinstance(data, list):
             data[key:key] = [data[key]] * generator.choice((1, 10, 1_000))
-        elif choice < 0.15:
+        elif choice < 0.15 and isinstance(data, dict):
             data[generator.choice(_WORDS)] = data.pop(key)
         else:
             data[key] = _with_value(generator, data[key])
