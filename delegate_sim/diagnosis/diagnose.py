@@ -30,7 +30,7 @@ def diagnose(
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)
     examiner = Examiner(model, target, effort)
-    first = examiner.simulate(HypotheticalChanges(), {})
+    first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
     blockers = find_causes(model, examiner.simulate, effort)
     weights = {
@@ -41,7 +41,7 @@ def diagnose(
     own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
 
     def cost_without(causes: Iterable[Cause]) -> Cost:
-        return examiner.simulate(*blockers.without(causes)).cost
+        return examiner.simulate(blockers.without(causes)).cost
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
     ranking = rank(blockers.causes, own_weight, now, cost_without, effort, measured)

@@ -25,9 +25,9 @@ from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
-from .causes import conversion_causes as roots
 from .causes.cause import Blockers, Cause, Identity
 from .causes.change_words import change_entry
+from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost
 from .ranking import gain
 
@@ -108,7 +108,7 @@ class Diagnosis(Shown):
     @property
     def is_dynamic(self) -> bool:
         """True if the runtime refuses the whole graph because of a tensor of unknown size."""
-        return roots.is_dynamic(self.run)
+        return is_dynamic(self.run)
 
     @property
     def lacks_operators(self) -> bool:

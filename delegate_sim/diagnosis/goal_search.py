@@ -138,7 +138,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     allowed = diagnosis.effort.simulations(_SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
 
     def attempt(chosen: Sequence[Cause]) -> Cost:
-        return examiner.simulate(*diagnosis.blockers.without(chosen)).cost
+        return examiner.simulate(diagnosis.blockers.without(chosen)).cost
 
     def result(ways: Sequence[Way], is_exact: bool, at_least: int, *left_out: str) -> Search:
         not_simulated = (*diagnosis.not_simulated, *left_out)

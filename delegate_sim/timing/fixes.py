@@ -60,7 +60,7 @@ class FixTimes:
 
     def _bounds(self, causes: Iterable[Cause]) -> TimeBounds:
         run = self.diagnosis.run
-        after = self._examiner.simulate(*self.diagnosis.blockers.without(causes))
+        after = self._examiner.simulate(self.diagnosis.blockers.without(causes))
         staying = {node.key for node in after.on_cpu()}
         moved = [key for key in _on_cpu(run) if key not in staying]
         graphs = [subgraph.graph for subgraph in run.subgraphs]

@@ -65,7 +65,7 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort, cache)
-    refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
+    refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
     causes = blockers.causes
     by_reason: dict[tuple[NodeKey, str], list[str]] = {}
@@ -82,5 +82,5 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
     """Return whether fixing a cause removes the refusal of the whole graph."""
-    left = examiner.simulate(*blockers.without([cause])).run.refusal
+    left = examiner.simulate(blockers.without([cause])).run.refusal
     return left is None or left.code != refusal.code

@@ -17,7 +17,8 @@ from ...rules.kinds import Problem
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause
 from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy, Simulated
-from ..causes.conversion_causes import OF_TYPES, Simulate, form
+from ..causes.conversion_causes import OF_TYPES, form
+from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
 from ..ranking import gain
 from .change_kinds import SUGGESTION_FOR
@@ -353,8 +354,7 @@ class _Judge:
         return replace(change, simulated=Simulated(first, unknown=self._effort.reason if first is None else ""))
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
-        hypothetical, options = self._blockers.without(causes)
-        return self._simulate(hypothetical, options)
+        return self._simulate(self._blockers.without(causes))
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:

@@ -16,15 +16,15 @@ from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
-from ...rules.rule import Reason
 from ...runtime.model_loading import first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
-from ..causes.cause import Identity
-from ..causes.change import Advice, Change, ChangeKind, Remedy
+from ..causes.cause import Cause
+from ..causes.change import Advice, Change, ChangeKind
 from ..causes.change_words import sizes_text
 from ..causes.conversion_causes import form
+from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
@@ -58,15 +58,6 @@ _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedCase:
-    """A refused node of the model file, with one of its refusals."""
-
-    key: NodeKey
-    op: str
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
 class Wording:
     """Writes the title, the found values and the instructions for one cause."""
 
@@ -77,20 +68,19 @@ class Wording:
     """The run with all changes that the search for causes assumed: conversion, operator versions, and feature level."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
-    identity: Identity
-    operators: Sequence[tuple[str, int]]
+    cause: Cause
+    """The cause, without its title and advice."""
     cases: Sequence[RefusedCase]
-    remedy: Remedy
     others: Others | None = None
     """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 
     @property
     def _ops(self) -> str:
-        return ", ".join([op for op, _ in self.operators[:3]]) + (", ..." if len(self.operators) > 3 else "")
+        return ", ".join([op for op, _ in self.cause.operators[:3]]) + (", ..." if len(self.cause.operators) > 3 else "")
 
     def title(self) -> str:
         """Return a short title of the cause."""
-        problem, subject = self.identity
+        problem, subject = self.cause.identity
         reason = self.cases[0].reason
         special = self._special_title()
         if special:
@@ -101,8 +91,8 @@ class Wording:
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
                 return "the model computes shapes at run time, although all input sizes are known"
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                are = "is" if len(self.operators) == 1 else "are"
-                return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.remedy.conversion]}"
+                are = "is" if len(self.cause.operators) == 1 else "are"
+                return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.cause.remedy.conversion]}"
             case Problem.RELEASE:
                 return self._not_loaded()
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
@@ -127,7 +117,7 @@ class Wording:
         return f"{self._ops}: needs {reason.needed}"
 
     def _special_title(self) -> str:
-        problem, subject = self.identity
+        problem, subject = self.cause.identity
         if problem is not Problem.OPERATOR:
             return ""
         match subject:
@@ -153,15 +143,15 @@ class Wording:
     def _own_ops(self) -> str:
         """Return the names of the operators in the subject of the cause. The cause may also include nodes of other operators."""
         views = [self._view(case.key) for case in self.cases]
-        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
+        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.cause.identity.subject])
         return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
 
     def _is_all_text(self) -> bool:
-        return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
+        return len(self.cause.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
 
     def found(self, demanding: Collection[tuple[int, int]]) -> str:
         """Describe the found values. ``demanding`` are the nodes with the features that raised a version."""
-        if self.identity.problem is Problem.RELEASE:
+        if self.cause.identity.problem is Problem.RELEASE:
             return self._not_loaded()
         values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
         if not demanding:
@@ -175,10 +165,10 @@ class Wording:
 
     def advice(self) -> Advice:
         """Return what to change for this cause."""
-        problem, subject = self.identity
+        problem, subject = self.cause.identity
         code = SUGGESTION_FOR[problem]
         general = Change(ChangeKind.GENERAL, (code,))
-        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (variables := unassigned_variables(self.model)):
+        if all(op in _OF_WEIGHTS for op, _ in self.cause.operators) and (variables := unassigned_variables(self.model)):
             return Advice("change-converter-setting", (Change(ChangeKind.KEEP_WEIGHTS, (variables,)),))
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
@@ -190,14 +180,14 @@ class Wording:
             case Problem.DYNAMIC_SHAPE:
                 return Advice(code, (*_hints(self.cases[:1]), general))
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return Advice(code, (Change(ChangeKind.CONVERT, (self.remedy.conversion,)),))
+                return Advice(code, (Change(ChangeKind.CONVERT, (self.cause.remedy.conversion,)),))
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.identity.subject:
+            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.cause.identity.subject:
                 rewrites = self._rewrites()
                 instead = rewrites or Change(ChangeKind.WITHOUT_OPTIONS, (problem,))
                 return Advice(SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code, (instead, self._devices()))
-            case Problem.TARGET_LEVEL | Problem.LIMIT if self.identity.subject:
+            case Problem.TARGET_LEVEL | Problem.LIMIT if self.cause.identity.subject:
                 return Advice(code, (self._changed_options(general),))
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
@@ -217,7 +207,7 @@ class Wording:
         # A plugin that fails as a whole takes no operators at any feature level.
         hints = _hints(self.cases[:1]) if self.last.run.delegate.is_plugin else ()
         values = [value for _, value in self._option_values()]
-        is_lifted = self.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
+        is_lifted = self.cause.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
         return Change(ChangeKind.OPTIONS, (self._options(), is_lifted, self._bound(), *(hints or (general,))))
 
     def _options(self) -> str:
@@ -229,10 +219,10 @@ class Wording:
         """Return the names and values of the options that remove the cause."""
         limits = self.last.run.delegate.limits
         values = []
-        for name, _, value in [option.partition("=") for option in self.identity.subject]:
+        for name, _, value in [option.partition("=") for option in self.cause.identity.subject]:
             partitions = limits.unlimited
             if name == limits.option and value == str(limits.unlimited):
-                partitions = limited_partitions([case.reason for case in self.cases])
+                partitions = max([case.reason.partitions for case in self.cases])
             # Some delegates have no value for "no limit", so the option is the number of partitions.
             values.append((name, f"{partitions} or more" if partitions < limits.unlimited else value))
         return values
@@ -240,7 +230,7 @@ class Wording:
     def _bound(self) -> int | None:
         """Return the largest safe limit on partitions, or None if the limit is lifted."""
         limits = self.last.run.delegate.limits
-        raised: int = self.remedy.options.get(limits.option, limits.unlimited)
+        raised: int = self.cause.remedy.options.get(limits.option, limits.unlimited)
         return None if raised == limits.unlimited else raised
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
@@ -253,9 +243,9 @@ class Wording:
 
         Values decide the size of the operator's result.
         """
-        if self.remedy.sized_by is None:
+        if self.cause.remedy.sized_by is None:
             return ""
-        op = self._view(self.remedy.sized_by).op
+        op = self._view(self.cause.remedy.sized_by).op
         return op if op in CHOOSING else ""
 
     def _inputs(self) -> list[Tensor]:
@@ -286,11 +276,11 @@ class Wording:
         return Advice(code, tuple(changes) or (Change(ChangeKind.GENERAL, ("other-release",)),), are_alternatives=True)
 
     def _version(self) -> Advice:
-        subject = self.identity.subject
+        subject = self.cause.identity.subject
         if all(code in FEATURES for code in subject):
             changes = tuple([Change(ChangeKind.FEATURE, (code, False)) for code in subject])
             return Advice("change-converter-setting", changes)
-        versions = set(self.remedy.node_versions.values())
+        versions = set(self.cause.remedy.node_versions.values())
         if versions and min(versions) > int(subject[-1]):
             code = "raise-version"
         else:
@@ -298,7 +288,7 @@ class Wording:
         return _general(code)
 
     def _operator(self, code: str) -> Advice:
-        match self.identity.subject:
+        match self.cause.identity.subject:
             case ("compiled", _):
                 return _general("analyse-source")
             case ("compile",):
@@ -320,7 +310,7 @@ class Wording:
         rewrites = self._rewrites()
         if rewrites is None and self._is_at_an_end(self._views().values()):
             return _general("leave-on-cpu")
-        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
+        others = self._other_delegates() if self.cause.identity.problem is Problem.OPERATOR else ()
         return Advice(code, (rewrites or Change(ChangeKind.GENERAL, (code,)), *others))
 
     def _views(self) -> dict[str, NodeView]:
@@ -330,14 +320,14 @@ class Wording:
     def _rewrites(self) -> Change | None:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
-        rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.operators if op in views]
+        rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
         known = tuple([(op, words) for op, words in rewrites if words])
         return Change(ChangeKind.WRITE_AS, known) if known else None
 
     def _devices(self) -> Change:
         """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
-        release = "" if platform is None else self.remedy.options.get(platform.option, "")
+        release = "" if platform is None else self.cause.remedy.options.get(platform.option, "")
         name = "" if platform is None else platform.key.capitalize()
         return Change(ChangeKind.OPTIONS_OF_DEVICES, (name, release, self._options()))
 
@@ -362,14 +352,9 @@ class Wording:
     def _other_delegates(self) -> Iterator[Change]:
         """Yield a note that names the other delegates that take all nodes of the cause."""
         if self.others is not None:
-            names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+            names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:
                 yield Change(ChangeKind.OTHER_DELEGATES, (self._ops, names))
-
-
-def limited_partitions(reasons: Iterable[Reason]) -> int:
-    """Return how many partitions the delegate would have without a limit. The ``reasons`` of the limit contain this number."""
-    return max([reason.partitions for reason in reasons])
 
 
 def _general(code: str) -> Advice:

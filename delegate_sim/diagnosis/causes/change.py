@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ...hypothetical.hypothetical_changes import NodeKey
-from ...releases.catalogue import Release
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..examiner import Cost
 
 
@@ -54,27 +52,11 @@ class Assumed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """The hypothetical changes that fix a cause in a simulation.
-
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields change versions
-    of nodes, options of the delegate, or fields of ``HypotheticalChanges``.
-    """
+class Remedy(HypotheticalChanges):
+    """The hypothetical changes that fix a cause in a simulation."""
 
     accepts: bool = False
-    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fixed_inputs: bool = False
-    fixed_shapes: bool = False
-    conversion: str = ""
-    release: Release | None = None
-    assume_ops_registered: bool = False
-    repaired_nodes: frozenset[NodeKey] = frozenset()
-    removed_nodes: frozenset[NodeKey] = frozenset()
-    float_nodes: frozenset[NodeKey] = frozenset()
-    inlined_nodes: frozenset[NodeKey] = frozenset()
-    ended: str = ""
-    """The code of a refusal of the whole model that the simulation ignores; otherwise empty."""
+    """Whether the simulation also assumes that the delegate takes the cause's nodes."""
     sized_by: NodeKey | None = None
     """The node whose result has the unknown size that ``fixed_shapes`` fixes, if the size comes from a node of the file."""
 

@@ -8,7 +8,7 @@ from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
 from ..examiner import Examined
 from .cause import Blockers, Cause, Identity
-from .conversion_causes import Simulate
+from .evidence import Simulate
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
 
@@ -27,7 +27,7 @@ def followers_of(
     followers: dict[Identity, list[NodeKey]] = {}
 
     def take(cause: Cause, removed: Iterable[Cause]) -> None:
-        left = {refused.key for refused in simulate(*blockers.without(removed)).on_cpu()}
+        left = {refused.key for refused in simulate(blockers.without(removed)).on_cpu()}
         freed = rest - left
         rest.difference_update(freed)
         followers.setdefault(cause.identity, []).extend(freed)

@@ -12,8 +12,8 @@ from ...hypothetical.hypothetical_changes import NodeKey
 from ...rules.kinds import Problem
 from ...versions.candidates import versions_to_try
 from ...versions.explanation import shared_version, version_cause
-from ..advice.wording import RefusedCase
 from .cause import Identity
+from .evidence import RefusedCase
 
 RefusedWith: TypeAlias = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
 """A function that sets the versions of some nodes and returns the nodes with a refused version."""
