@@ -14,9 +14,9 @@ from delegate_sim.diagnosis.advice.plain_fix import PlainFix
 from delegate_sim.diagnosis.causes.change import ChangeKind
 from delegate_sim.diagnosis.causes.change_words import result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
-from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.ranking import gain
+from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
@@ -116,7 +116,7 @@ class _Change:
     @property
     def helps(self) -> bool:
         """Whether the change delegates more, or as much in fewer kernels, partitions or bytes."""
-        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > (0, 0, 0, 0, 0)
+        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > NO_GAIN
 
     @property
     def title(self) -> str:

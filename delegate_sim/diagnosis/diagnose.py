@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
@@ -11,12 +12,12 @@ from ..results.report.multiply_adds import multiply_adds
 from ..results.report.placement import on_cpu
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.target import Target
-from .causes.cause import Cause, Identity
+from .causes.cause import Cause
 from .causes.dependent_nodes import followers_of
 from .causes.finder import find_causes
-from .diagnosis import Diagnosis, RankedCause
+from .diagnosis import Diagnosis
 from .examiner import Cost, Examiner
-from .ranking import Ranking, rank
+from .ranking import rank_causes
 
 
 def diagnose(
@@ -44,9 +45,8 @@ def diagnose(
         return examiner.simulate(blockers.without(causes)).cost
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
-    ranking = rank(blockers.causes, own_weight, now, cost_without, effort, measured)
-    following = followers_of(first, ranking.order, blockers, examiner.simulate, effort)
-    findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
+    findings = rank_causes(blockers.causes, own_weight, now, cost_without, effort, measured)
+    following = followers_of(first, [finding.cause for finding in findings], blockers, examiner.simulate, effort)
     is_incomplete = effort.is_over  # all later simulations are required
     return Diagnosis(
         model,
@@ -54,25 +54,10 @@ def diagnose(
         run,
         now,
         sum(weights.values()),
-        findings,
+        tuple([replace(finding, followers=following.get(finding.cause.identity, ())) for finding in findings]),
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
         effort,
         is_incomplete,
-    )
-
-
-def _finding(
-    ranking: Ranking, cause: Cause, own_weight: Mapping[Identity, int], following: Mapping[Identity, tuple[NodeKey, ...]]
-) -> RankedCause:
-    identity = cause.identity
-    return RankedCause(
-        cause,
-        own_weight[identity],
-        ranking.alone.get(identity),
-        ranking.together.get(identity),
-        ranking.needs.get(identity, ()),
-        following.get(identity, ()),
-        ranking.needs_instead.get(identity, ()),
     )

@@ -14,7 +14,6 @@ from ..foundation.documents import head
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
-from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.report.display import Shown, Table, Times, shown_times, times_tables
 from ..results.report.outcome_words import state_entry, words_of
@@ -25,31 +24,11 @@ from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
-from .causes.cause import Blockers, Cause, Identity
+from .causes.cause import Blockers, Identity
 from .causes.change_words import change_entry
 from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost
-from .ranking import gain
-
-
-@dataclass(frozen=True, slots=True)
-class RankedCause:
-    """One cause with its cost.
-
-    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
-    ``together`` is the result of fixing this cause and all causes with a higher rank. A cause of low rank is not simulated, so
-    ``alone`` and ``together`` may be None. If fixing only this cause does not help, ``needs`` lists the other causes to fix.
-    ``needs`` is None if fixing this cause never helps. Each cause in ``needs_instead`` can replace the causes in ``needs``.
-    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
-    """
-
-    cause: Cause
-    multiply_adds: int
-    alone: Cost | None
-    together: Cost | None
-    needs: tuple[Identity, ...] | None = ()
-    followers: tuple[NodeKey, ...] = ()
-    needs_instead: tuple[Identity, ...] = ()
+from .ranking import RankedCause, gain
 
 
 class _Ranked(NamedTuple):

@@ -9,8 +9,9 @@ from typing import Any
 
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
-from ..diagnosis.diagnosis import Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Examined, Examiner
+from ..diagnosis.ranking import RankedCause
 from ..fixing.search import FixPlan
 from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey

@@ -20,14 +20,13 @@ from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy, Simulat
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
-from ..ranking import gain
+from ..ranking import NO_GAIN, gain
 from .change_kinds import SUGGESTION_FOR
 from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
 
-_WITHOUT_GAIN = (0, 0, 0, 0, 0)
 _INTEGERS = ("INT32", "INT64")
 _ORDER = tuple(Assumed)
 """Changes that assume less come first."""
@@ -347,7 +346,7 @@ class _Judge:
                 now, then = self._without(fixed), self._without([replace(cause, remedy=change.remedy), *fixed])
             except LimitError as error:
                 return replace(change, simulated=Simulated(None, unknown=error.reason))
-            if _takes_some(cause, then) and gain(now.cost, then.cost) > _WITHOUT_GAIN:
+            if _takes_some(cause, then) and gain(now.cost, then.cost) > NO_GAIN:
                 simulated = Simulated(first or then.cost, helps=True, with_others=then.cost if fixed else None, assumed=assumed)
                 return replace(change, simulated=simulated)
             first = first or then.cost

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
@@ -203,7 +204,7 @@ def stages(search: Search, state: State) -> Found:
     known = {case.reason.code for own in state.evidence for case in own.cases}
     if refusal is None or not refusal.stage or refusal.code in known:
         return ()
-    options = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
+    options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
     subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
     remedy = Remedy(options=options) if options else Remedy(ended=frozenset({refusal.code}))
     cases = [case for case in cases_of(state.run.on_cpu()) if case.reason.code == refusal.code]
