@@ -215,7 +215,7 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     changes: list[tuple[str, str]] = []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
-        is_split = any(change.kind is ChangeKind.TO_APPLICATION for change in cause.advice.changes)
+        is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
         changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             is_simulated = any(alternative.helps for alternative in cause.alternatives)

@@ -154,11 +154,7 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     for size in range(len(causes) + 1):
         if size and tried + comb(len(causes), size) > allowed:
             is_quick = comb(len(causes) + 1, 2) <= allowed
-            way = (
-                _greedy(causes, attempt, aim)
-                if is_quick
-                else _put_back(causes, attempt, aim, lambda most=tried + allowed: tried >= most)
-            )
+            way = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
             is_exact = way is not None and len(way.causes) <= size
             left_out = () if allowed or is_exact else (f"most sets of causes: {diagnosis.effort.reason}",)
             return result([] if way is None else [way], is_exact, size, *left_out)
@@ -182,21 +178,21 @@ def _greedy(causes: Sequence[Cause], attempt: _Attempt, goal: Goal) -> Way | Non
     return None
 
 
-def _put_back(causes: Sequence[Cause], attempt: _Attempt, goal: Goal, is_over: Callable[[], bool]) -> Way | None:
+def _put_back(causes: Sequence[Cause], attempt: _Attempt, goal: Goal, most: int) -> Way | None:
     """Fix all causes, then undo the fixes that the goal does not need. Return None if the goal is not reached.
 
-    Fixes with the smallest improvement are undone first.
+    ``most`` is the largest number of sets to try. Fixes with the smallest improvement are undone first.
     """
-    way = attempt(causes)
+    way, tried = attempt(causes), 1
     if not goal.is_reached(way.cost):
         return None
 
     def are_enough(fewer: Sequence[Cause]) -> bool:
-        nonlocal way
-        then = attempt(fewer)
+        nonlocal way, tried
+        then, tried = attempt(fewer), tried + 1
         if goal.is_reached(then.cost):
             way = then
         return way is then
 
-    fewest(list(causes), are_enough, is_over)
+    fewest(list(causes), are_enough, lambda: tried >= most)
     return way

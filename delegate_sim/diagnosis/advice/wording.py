@@ -9,23 +9,38 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView, file_graphs
-from ...graph.unassigned_variables import unassigned_variables
+from ...graph.unassigned_variables import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
+from ...rules.hints import Hint, Way
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ...runtime.model_loading import first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Cause
-from ..causes.change import Advice, Change, ChangeKind
-from ..causes.change_words import sizes_text
-from ..causes.conversion_causes import form
+from ..causes.change import Advice, Change, ChangeKind, Remedy
+from ..causes.change_words import (
+    UNROLLED,
+    UNROLLED_LOOP,
+    WITHOUT_OPTIONS,
+    compile_text,
+    continued,
+    conversion_change,
+    devices_text,
+    feature_change,
+    fix_inputs_text,
+    fix_shapes_text,
+    general_change,
+    limits_text,
+    sizes_text,
+)
+from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import RefusedCase
-from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, special_subject
+from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
@@ -52,6 +67,10 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 
 
 _REGISTER = "register-operator"
+_LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
+_TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
+_OF_WAYS = {Way.CONVERSION: ChangeKind.CONVERSION, Way.RESHAPE: ChangeKind.RESHAPE, Way.OTHER: ChangeKind.OTHER}
+"""The kind of change that each kind of hint asks for."""
 
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
@@ -110,7 +129,7 @@ class Wording:
                 return reason.message
             case Problem.DRIVER:
                 return f"{self._ops}: the driver rejects {reason.found}"
-            case Problem.TARGET_LEVEL:
+            case Problem.TARGET_LEVEL if self.cause.remedy.options:
                 return f"{self._ops}: needs {self._options()}"
             case Problem.LIMIT:
                 return f"accepted, but a limit drops the partitions: {reason.message}"
@@ -167,48 +186,55 @@ class Wording:
         """Return what to change for this cause."""
         problem, subject = self.cause.identity
         code = SUGGESTION_FOR[problem]
-        general = Change(ChangeKind.GENERAL, (code,))
+        general = general_change(code)
         if all(op in _OF_WEIGHTS for op, _ in self.cause.operators) and (variables := unassigned_variables(self.model)):
-            return Advice("change-converter-setting", (Change(ChangeKind.KEEP_WEIGHTS, (variables,)),))
+            return Advice("change-converter-setting", (Change(continued(no_weights_text(variables))),))
         match problem:
             case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
                 return Advice(code, (self._fixed_inputs(is_loop=False),))
             case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return Advice(code, (Change(ChangeKind.FIX_SHAPES, (_sizes(self._inputs()),)),))
-            case Problem.DYNAMIC_SHAPE if op := self._chooser():
-                return Advice(code, (Change(ChangeKind.KEEP_SIZE, (op,)),))
+                return Advice(code, (Change(fix_shapes_text(_sizes(self._inputs()))),))
+            case Problem.DYNAMIC_SHAPE if self._chooser() in CHOOSING:
+                return Advice(code, (Change(CHOOSING[self._chooser()]),))
             case Problem.DYNAMIC_SHAPE:
-                return Advice(code, (*_hints(self.cases[:1]), general))
+                return Advice(code, (*self._hints(1), general))
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return Advice(code, (Change(ChangeKind.CONVERT, (self.cause.remedy.conversion,)),))
+                return Advice(code, (conversion_change(self.cause.remedy.conversion),))
             case Problem.OPERATOR_VERSION:
                 return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.cause.identity.subject:
+            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.cause.remedy.options:
                 rewrites = self._rewrites()
-                instead = rewrites or Change(ChangeKind.WITHOUT_OPTIONS, (problem,))
+                instead = rewrites or Change(WITHOUT_OPTIONS[problem])
                 return Advice(SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code, (instead, self._devices()))
-            case Problem.TARGET_LEVEL | Problem.LIMIT if self.cause.identity.subject:
+            case Problem.TARGET_LEVEL | Problem.LIMIT if self.cause.remedy.options:
                 return Advice(code, (self._changed_options(general),))
             case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
-                return Advice(code, _hints(self.cases[:1]) or (general,))
+                return Advice(code, self._hints(1) or (general,))
             case Problem.OPERATOR | Problem.DRIVER:
                 return self._operator(code)
             case Problem.RELEASE:
                 return self._release(code)
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                return Advice(_REGISTER, (Change(ChangeKind.GENERAL, (_REGISTER,)),))
+                return _general(_REGISTER)
             case Problem.MODEL:
                 is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
-                return Advice(code, (() if is_general else _hints(self.cases[:1])) or (general,))
-        return Advice(code, _hints(self.cases) or (general,))
+                return Advice(code, (() if is_general else self._hints(1)) or (general,))
+        return Advice(code, self._hints() or (general,))
+
+    def _hints(self, count: int | None = None) -> tuple[Change, ...]:
+        """Return the different hints of the first ``count`` cases."""
+        hints = [hint for hint in dict.fromkeys([case.reason.hint for case in self.cases[:count]]) if hint]
+        usual = Way.CONVERSION if self.cause.identity.problem in OF_TYPES else Way.OTHER
+        return tuple([Change(hint, _OF_WAYS[hint.way if isinstance(hint, Hint) else usual]) for hint in hints])
 
     def _changed_options(self, general: Change) -> Change:
         # A plugin that fails as a whole takes no operators at any feature level.
-        hints = _hints(self.cases[:1]) if self.last.run.delegate.is_plugin else ()
+        hints = self._hints(1) if self.last.run.delegate.is_plugin else ()
         values = [value for _, value in self._option_values()]
         is_lifted = self.cause.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
-        return Change(ChangeKind.OPTIONS, (self._options(), is_lifted, self._bound(), *(hints or (general,))))
+        text = limits_text(self._options(), is_lifted, self._bound())
+        return Change(text, ChangeKind.OPTIONS, text, (*hints, general)[0].text, self.cause.remedy)
 
     def _options(self) -> str:
         """Return the options that remove the cause, in the form of the command line."""
@@ -219,12 +245,13 @@ class Wording:
         """Return the names and values of the options that remove the cause."""
         limits = self.last.run.delegate.limits
         values = []
-        for name, _, value in [option.partition("=") for option in self.cause.identity.subject]:
+        for name, value in self.cause.remedy.options.items():
             partitions = limits.unlimited
-            if name == limits.option and value == str(limits.unlimited):
+            if name == limits.option and value == limits.unlimited:
                 partitions = max([case.reason.partitions for case in self.cases])
             # Some delegates have no value for "no limit", so the option is the number of partitions.
-            values.append((name, f"{partitions} or more" if partitions < limits.unlimited else value))
+            if value is not None:
+                values.append((name, f"{partitions} or more" if partitions < limits.unlimited else str(value)))
         return values
 
     def _bound(self) -> int | None:
@@ -236,17 +263,11 @@ class Wording:
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
-        return Change(ChangeKind.FIX_INPUTS, (_sizes(inputs), only_batch, is_loop))
+        return Change(fix_inputs_text(_sizes(inputs), only_batch, is_loop))
 
     def _chooser(self) -> str:
-        """Return the operator that selects elements by value, or an empty string.
-
-        Values decide the size of the operator's result.
-        """
-        if self.cause.remedy.sized_by is None:
-            return ""
-        op = self._view(self.cause.remedy.sized_by).op
-        return op if op in CHOOSING else ""
+        """Return the operator whose result has the unknown size, or an empty string."""
+        return "" if self.cause.remedy.sized_by is None else self._view(self.cause.remedy.sized_by).op
 
     def _inputs(self) -> list[Tensor]:
         first = self.model.subgraphs[0]
@@ -264,22 +285,21 @@ class Wording:
         """Return advice for loading the model: other releases, the registration of operators, and features to avoid."""
         target = self.first.run.release
         releases = releases_that_load(self.model, target)
-        changes = [Change(ChangeKind.RELEASES, (releases,))] if releases else []
+        changes = [Change(f"use {releases} (see 'delegate-sim releases')")] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            changes.append(Change(ChangeKind.REGISTER))
+            changes.append(Change("register the operator in the application (--assume-ops-registered)"))
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
             cause = version_cause(self._view(NodeKey(*place)), highest)
-            changes += [Change(ChangeKind.FEATURE, (feature.code, False)) for feature in cause.features]
-        return Advice(code, tuple(changes) or (Change(ChangeKind.GENERAL, ("other-release",)),), are_alternatives=True)
+            changes += [feature_change(feature.code) for feature in cause.features]
+        return Advice(code, tuple(changes) or (general_change("other-release"),), are_alternatives=True)
 
     def _version(self) -> Advice:
         subject = self.cause.identity.subject
         if all(code in FEATURES for code in subject):
-            changes = tuple([Change(ChangeKind.FEATURE, (code, False)) for code in subject])
-            return Advice("change-converter-setting", changes)
+            return Advice("change-converter-setting", tuple(map(feature_change, subject)))
         versions = set(self.cause.remedy.node_versions.values())
         if versions and min(versions) > int(subject[-1]):
             code = "raise-version"
@@ -298,20 +318,20 @@ class Wording:
             case ("lists",) if open_inputs(self.model):
                 return Advice("unroll-control-flow", (self._fixed_inputs(is_loop=True),))
             case ("lists",):
-                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, ("",)),))
+                return Advice("unroll-control-flow", (Change(UNROLLED_LOOP),))
             case ("text",) if self._is_all_text():
-                return Advice("leave-on-cpu", (Change(ChangeKind.LEAVE_TEXT),))
+                return Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
-                return Advice("leave-to-application", (Change(ChangeKind.TEXT_TO_APPLICATION),))
+                return Advice("leave-to-application", (Change(_TEXT_TO_APPLICATION),))
             case ("control-flow", op):
-                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, (op,)),))
+                return Advice("unroll-control-flow", (Change(UNROLLED.get(op, UNROLLED_LOOP)),))
             case ("application", op):
-                return Advice("leave-to-application", (Change(ChangeKind.TO_APPLICATION, (op,)),))
+                return Advice("leave-to-application", (Change(IN_APPLICATION[op], ChangeKind.APPLICATION),))
         rewrites = self._rewrites()
         if rewrites is None and self._is_at_an_end(self._views().values()):
             return _general("leave-on-cpu")
         others = self._other_delegates() if self.cause.identity.problem is Problem.OPERATOR else ()
-        return Advice(code, (rewrites or Change(ChangeKind.GENERAL, (code,)), *others))
+        return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
         """Return the first node of each operator."""
@@ -321,15 +341,19 @@ class Wording:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
         rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
-        known = tuple([(op, words) for op, words in rewrites if words])
-        return Change(ChangeKind.WRITE_AS, known) if known else None
+        known = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        remedy = self.cause.remedy if self.cause.remedy.accepts else None
+        if self.cause.identity.problem is Problem.TARGET_LEVEL and len(known) == len(self.cause.operators):
+            remedy = Remedy(accepts=True)
+        return Change("; ".join(known), ChangeKind.LAYER, remedy=remedy) if known else None
 
     def _devices(self) -> Change:
         """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
         release = "" if platform is None else self.cause.remedy.options.get(platform.option, "")
         name = "" if platform is None else platform.key.capitalize()
-        return Change(ChangeKind.OPTIONS_OF_DEVICES, (name, release, self._options()))
+        text = devices_text(name, release, self._options())
+        return Change(text, ChangeKind.OPTIONS, self._options(), remedy=self.cause.remedy)
 
     def _compilation(self) -> Change:
         """Return the change for nodes that run on the delegate only after they are compiled.
@@ -337,7 +361,7 @@ class Wording:
         The result of a compilation is not simulated.
         """
         is_compiled = any(subgraph.delegated for subgraph in self.first.run.subgraphs)
-        return Change(ChangeKind.COMPILE, (self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
+        return Change(compile_text(self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
 
     def _view(self, key: NodeKey) -> NodeView:
         graph = file_graphs(self.model)[key.subgraph]
@@ -354,16 +378,11 @@ class Wording:
         if self.others is not None:
             names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:
-                yield Change(ChangeKind.OTHER_DELEGATES, (self._ops, names))
+                yield Change(f"other delegates that take {self._ops}: {', '.join(names)}")
 
 
 def _general(code: str) -> Advice:
-    return Advice(code, (Change(ChangeKind.GENERAL, (code,)),))
-
-
-def _hints(cases: Sequence[RefusedCase]) -> tuple[Change, ...]:
-    """Return the different hints of the cases."""
-    return tuple([Change(ChangeKind.HINT, (hint,)) for hint in dict.fromkeys([case.reason.hint for case in cases]) if hint])
+    return Advice(code, (general_change(code),))
 
 
 def _sizes(tensors: Sequence[Tensor]) -> str:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from ...rules.kinds import Problem
 from .cause import Blockers, Cause
-from .change import Advice, ChangeKind
+from .change import Advice
+from .change_words import feature_change
 
 _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
@@ -44,10 +45,7 @@ def _advice(host: Cause, version: Cause) -> Advice:
         return host.advice
     if set(version.nodes) == set(host.nodes):
         return replace(host.advice, changes=version.advice.changes)
-    added = [
-        replace(change, parameters=(change.parameters[0], True)) if change.kind is ChangeKind.FEATURE else change
-        for change in version.advice.changes
-    ]
+    added = [feature_change(code, is_continued=True) for code in version.identity.subject]
     return replace(host.advice, changes=(*host.advice.changes, *added))
 
 

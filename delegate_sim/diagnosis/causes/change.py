@@ -1,46 +1,28 @@
-"""Changes that may fix a cause, with their simulated results. ``change_words`` has the texts."""
+"""Changes that may fix a cause, with their texts and simulated results."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..examiner import Cost
 
 
 class ChangeKind(Enum):
-    """The kinds of change. ``change_words.WORDS`` has the text of each kind, and says which parameters the kind has."""
+    """The kinds of change that a diagnosis treats differently."""
 
-    COMPILE = "compile"
-    COMPUTE_IN_FLOAT = "compute-in-float"
-    CONVERT = "convert"
-    FEATURE = "feature"
-    FIX_INPUTS = "fix-inputs"
-    FIX_SHAPES = "fix-shapes"
-    GENERAL = "general"
-    HINT = "hint"
-    INLINE = "inline"
-    KEEP_SIZE = "keep-size"
-    KEEP_WEIGHTS = "keep-weights"
-    LEAVE_ARITHMETIC = "leave-arithmetic"
-    LEAVE_INTEGERS = "leave-integers"
-    LEAVE_TEXT = "leave-text"
-    MASK = "mask"
+    APPLICATION = "application"
+    """The application does the work of the nodes."""
+    CONVERSION = "conversion"
+    """Other settings of the conversion, such as the types of tensors."""
+    LAYER = "layer"
+    """The layer is written with other operators."""
     OPTIONS = "options"
-    OPTIONS_OF_DEVICES = "options-of-devices"
-    OTHER_DELEGATES = "other-delegates"
-    REGISTER = "register"
-    RELEASES = "releases"
-    RESIZE = "resize"
-    SEPARATE_MODELS = "separate-models"
-    STORE_IN_FLOAT32 = "store-in-float32"
-    TO_APPLICATION = "to-application"
-    TEXT_TO_APPLICATION = "text-to-application"
-    UNROLL = "unroll"
-    WITHOUT_OPTIONS = "without-options"
-    WRITE_AS = "write-as"
+    """Other options of the delegate."""
+    RESHAPE = "reshape"
+    """Other dimensions of tensors, by a RESHAPE before or after the node."""
+    OTHER = "other"
 
 
 class Assumed(Enum):
@@ -62,47 +44,28 @@ class Remedy(HypotheticalChanges):
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """The result of a change.
+class Change:
+    """A change that may fix a cause, and its simulated result. Code never reads the texts.
 
     ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the
     reason. If only this change does not help, ``with_others`` may have the result with other fixes, which ``assumed`` names.
     ``helps`` is true if the change improves one of the two results.
     """
 
-    cost: Cost | None
+    text: str
+    """The instructions."""
+    kind: ChangeKind = ChangeKind.OTHER
+    name: str = ""
+    """The short name in lists of changes."""
+    note: str = ""
+    """Further instructions, which follow the result."""
+    remedy: Remedy | None = None
+    """The hypothetical changes that simulate the change. None if it cannot be simulated."""
+    cost: Cost | None = None
     helps: bool = False
     with_others: Cost | None = None
     assumed: Assumed = Assumed.NOTHING
     unknown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change that may fix a cause: its kind, and the values of its text.
-
-    ``remedy`` simulates the change, if the change can be simulated. ``simulated`` is the result, or None without a simulation.
-    """
-
-    kind: ChangeKind
-    parameters: tuple[Any, ...] = ()
-    remedy: Remedy | None = None
-    simulated: Simulated | None = None
-
-    @property
-    def helps(self) -> bool:
-        """Whether a simulation shows that the change helps."""
-        return self.simulated is not None and self.simulated.helps
-
-    @property
-    def cost(self) -> Cost | None:
-        """The result of making only this change, or None if the result is not known."""
-        return None if self.simulated is None else self.simulated.cost
-
-    @property
-    def assumed(self) -> Assumed:
-        """The assumption under which the change helps."""
-        return Assumed.NOTHING if self.simulated is None else self.simulated.assumed
 
 
 @dataclass(frozen=True, slots=True)

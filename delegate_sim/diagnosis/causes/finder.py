@@ -16,7 +16,7 @@ from .cause_merging import joined
 from .conversion_causes import inputs, types
 from .evidence import Finder, Search, Simulate, State, blockers_of, by_cause, cases_in
 from .node_causes import refusals, rest
-from .whole_graph_causes import dynamic, guesses, loading, preparation, registration, stages, text
+from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
 """Smallest and largest number of repeated simulations. Large models get fewer simulations than small models.
@@ -31,10 +31,9 @@ _OF_COMPILED: tuple[Finder, ...] = (loading, registration, refusals)
 """For a delegate with a compiler, no change of the source model is simulated, because the compiler decides about the nodes."""
 _FINDERS: tuple[Finder, ...] = (
     *(loading, registration, text, inputs, preparation, types),
-    # A refusal of the whole graph because of an unknown size may hide refusals by CPU kernels.
-    *(dynamic, preparation, stages, refusals),
+    *(dynamic, preparation_again, stages, refusals),
 )
-_REPAIRING = (preparation, guesses)
+_REPAIRING = (preparation, preparation_again, guesses)
 
 
 def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:

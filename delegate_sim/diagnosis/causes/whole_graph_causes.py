@@ -161,6 +161,11 @@ def preparation(search: Search, state: State) -> Found:
     return _whole(state, Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
+def preparation_again(search: Search, state: State) -> Found:
+    """Find a node that a CPU kernel cannot prepare, and that a tensor of unknown size hid."""
+    return preparation(search, state) if state.changes.fixed_shapes else ()
+
+
 def _unprepared(examined: Examined) -> NodeKey | None:
     refusal = examined.run.refusal
     if examined.run.is_prepared or refusal is None or refusal.node is None:
@@ -201,8 +206,7 @@ def dynamic(search: Search, state: State) -> Found:
 def stages(search: Search, state: State) -> Found:
     """Find the cause of a refusal of the whole model by LiteRT or a plugin."""
     refusal = state.run.run.refusal
-    known = {case.reason.code for own in state.evidence for case in own.cases}
-    if refusal is None or not refusal.stage or refusal.code in known:
+    if refusal is None or not refusal.stage:
         return ()
     options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
     subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
