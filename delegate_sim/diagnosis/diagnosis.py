@@ -23,7 +23,7 @@ from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
-from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
+from .advice.plain_fix import PlainFix, open_shape_arguments, plain_fix, search_fix
 from .causes.cause import Blockers, Identity
 from .causes.change_words import change_entry
 from .causes.whole_graph_causes import is_dynamic
@@ -139,12 +139,12 @@ class Diagnosis(Shown):
         return plain if is_better else None
 
     @functools.cached_property
-    def fix_search(self) -> FixSearch:
+    def fix_search(self) -> PlainFix:
         """The search for the passes of ``fix``."""
         return search_fix(self.model, [self.target], self.effort)
 
     @property
-    def known_fix_search(self) -> FixSearch | None:
+    def known_fix_search(self) -> PlainFix | None:
         """The search for the passes of ``fix``, if it was already made."""
         return vars(self).get("fix_search")
 

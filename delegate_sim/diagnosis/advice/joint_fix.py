@@ -43,10 +43,10 @@ def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
     command = joint_fix_command(model, targets)
     if not command:
         return None
-    plans = [search.plan for diagnosis in diagnoses if (search := diagnosis.known_fix_search) is not None]
+    plans = [search.searched for diagnosis in diagnoses if (search := diagnosis.known_fix_search) is not None]
     known = [other for plan in plans if plan is not None for other in (plan, plan.with_shapes) if other is not None]
     searched = search_fix(model, targets, diagnoses[0].effort, known)
-    plan = searched.best or searched.plan
+    plan = searched.plan or searched.searched
     if plan is None:
         return JointFix(None, command, unknown=searched.unknown) if searched.unknown else None
     if not (plan.is_changed or plan.conflicts):

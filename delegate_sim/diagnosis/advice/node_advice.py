@@ -9,6 +9,7 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
+from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Refusal, Run
@@ -56,6 +57,11 @@ def advised(
     if refusal is not None and is_alone:
         refusal = replace(refusal, hint=advice.refusal or refusal.hint)
     return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
+
+
+def advised_comparison(comparison: Comparison) -> Comparison:
+    """Return a comparison with the advice of a diagnosis on both sides."""
+    return compare(*[Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)])
 
 
 def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> Advice:

@@ -31,17 +31,26 @@ _MANY = "the search for passes takes many simulations"
 
 @dataclass(frozen=True, slots=True)
 class PlainFix:
-    """The result of ``delegate-sim fix`` if the user does not choose passes.
+    """The result of ``fix`` if the user does not choose passes.
 
-    If the result is not known, ``cost`` is None and ``unknown`` is the reason.
+    ``searched`` is None if the model cannot be rewritten or if no search was made. In the second case, ``unknown`` is the reason.
     """
 
-    plan: FixPlan | None
-    """The passes, and the fixed sizes of inputs if the file leaves sizes open."""
-    cost: Cost | None
+    searched: FixPlan | None
+    unknown: str = ""
     arguments: tuple[str, ...] = ()
     """Additional arguments of the command: the shapes of inputs."""
-    unknown: str = ""
+
+    @property
+    def plan(self) -> FixPlan | None:
+        """The plan, with fixed sizes of inputs if these are better. None if no plan improves the result."""
+        best = None if self.searched is None else self.searched.with_shapes or self.searched
+        return best if best is not None and best.is_changed and is_better(best.after, best.before) else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """The result for the first target. None if no plan improves the result."""
+        return None if self.plan is None else cost_of(self.plan.after[0])
 
     @property
     def result(self) -> str:
@@ -62,44 +71,27 @@ class PlainFix:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class FixSearch:
-    """A search for the passes that ``delegate-sim fix`` applies if the user does not choose passes.
-
-    ``plan`` is None if the model cannot be rewritten or if no search was made. In the second case, ``unknown`` is the reason.
-    """
-
-    plan: FixPlan | None
-    unknown: str = ""
-
-    @property
-    def best(self) -> FixPlan | None:
-        """The plan, with fixed sizes of inputs if these are better. None if no plan improves the result."""
-        best = None if self.plan is None else self.plan.with_shapes or self.plan
-        return best if best is not None and best.is_changed and is_better(best.after, best.before) else None
-
-
-def search_fix(model: Model, targets: Sequence[Target], effort: Effort, known: Sequence[FixPlan] = ()) -> FixSearch:
+def search_fix(model: Model, targets: Sequence[Target], effort: Effort, known: Sequence[FixPlan] = ()) -> PlainFix:
     """Search for the passes that ``delegate-sim fix`` applies to a model for targets. For large models, no search is made.
 
     ``known`` has the plans of earlier searches for single targets. These searches are not repeated.
     """
     part = Effort(model, _PARTS if len(targets) == 1 else _PARTS_FOR_SEVERAL, effort)
     if part.left < _SIMULATIONS_AT_LEAST * (1 if len(targets) == 1 else 2 * len(targets)):
-        return FixSearch(None, _MANY)
+        return PlainFix(None, _MANY)
     try:
         plan = try_shapes(search(model, targets, effort=part, known=known), effort=part, known=known)
     except (FixError, LimitError):
-        return FixSearch(None)
-    return FixSearch(None, _MANY) if part.is_over else FixSearch(plan)
+        return PlainFix(None)
+    if part.is_over:
+        return PlainFix(None, _MANY)
+    best = PlainFix(plan).plan
+    return PlainFix(plan, arguments=() if best is None else shape_arguments(best))
 
 
-def plain_fix(searched: FixSearch) -> PlainFix | None:
-    """Return the result of a search for one target, or None if no plan improves the result."""
-    if searched.unknown:
-        return PlainFix(None, None, unknown=searched.unknown)
-    plan = searched.best
-    return None if plan is None else PlainFix(plan, cost_of(plan.after[0]), shape_arguments(plan))
+def plain_fix(searched: PlainFix) -> PlainFix | None:
+    """Return the result of a search, or None if it is known that no plan improves the result."""
+    return searched if searched.plan is not None or searched.unknown else None
 
 
 def open_shape_arguments(model: Model) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ...graph.effort import Effort, Tries
@@ -62,6 +62,11 @@ class State:
     run: Examined
     evidence: tuple[Evidence, ...] = ()
 
+    @property
+    def of_model(self) -> HypotheticalChanges:
+        """The changes without those of single nodes and of the delegate's options."""
+        return replace(self.changes, accepted_nodes=frozenset(), node_versions={}, options={})
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -88,6 +93,14 @@ class Search:
         """Return the kind of problem that the delegate assigns to a refusal's code."""
         problem: Problem = self.delegate.kinds[code].problem
         return problem
+
+    def refused_for(self, problem: Problem, hypothetical: HypotheticalChanges) -> set[NodeKey]:
+        """Return the nodes that are refused for this kind of problem under hypothetical changes."""
+        return {
+            refused.key
+            for refused in self.simulate(hypothetical).on_cpu()
+            if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
+        }
 
     def assume(self, state: State, evidence: Iterable[Evidence]) -> State:
         """Add causes, and simulate the model with their fixes."""

@@ -14,7 +14,6 @@ from ...runtime.run import Refusal
 from ..advice.change_kinds import OF_RUNTIME
 from .cause import Identity
 from .change import Remedy
-from .conversion_causes import form
 from .evidence import Evidence, Found, RefusedCase, Search, State, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
 from .version_search import find_versions
@@ -24,9 +23,6 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Kinds of problem for which the search tries other versions or feature levels, once for each node."""
-
-_OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
-"""Features that a conversion to float removes."""
 
 _NOTHING = HypotheticalChanges()
 
@@ -68,7 +64,7 @@ def _by_nodes(search: Search, state: State) -> Iterator[Evidence]:
             yield _limit(search, state, case, limits)
         else:
             yield Evidence(Identity(problem, _subject(problem, case)), (case,))
-    yield from _versions(search, state, tried[Problem.OPERATOR_VERSION])
+    yield from find_versions(search, state, tried[Problem.OPERATOR_VERSION])
     yield from _levels(search, state, tried[Problem.TARGET_LEVEL])
 
 
@@ -130,31 +126,13 @@ def _raised_limit(search: Search, reason: Reason) -> Mapping[str, Any]:
     return {option: most} if most > now else lifted
 
 
-def _versions(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
-    """Find, for each node, the feature that raised its version, and an accepted version."""
-    base = _of_model(state)
-
-    def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
-        return _refused_for(search, Problem.OPERATOR_VERSION, replace(base, node_versions=versions))
-
-    is_float = form(search.model) == "float"
-    views = {case.key: view_of(case.key, state.run) for case in cases}
-    for result in find_versions(cases, views, refused_with, search.tries):
-        remedy = None
-        if result.version is not None:
-            is_of_types = not is_float and not _OF_QUANTIZATION.isdisjoint(result.identity.subject)
-            remedy = Remedy(conversion="float") if is_of_types else Remedy(node_versions={result.case.key: result.version})
-        yield Evidence(result.identity, (result.case,), remedy, demanding=frozenset(result.demanding))
-
-
 def _levels(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
     """Find, for each node, the smallest change of options that raises the feature level enough."""
-    base = _of_model(state)
     left = {case.key: case for case in cases}
     for options in _level_options(search, cases):
         if not left:
             return
-        refused = _refused_for(search, Problem.TARGET_LEVEL, replace(base, options=options))
+        refused = search.refused_for(Problem.TARGET_LEVEL, replace(state.of_model, options=options))
         for key in [key for key in left if key not in refused]:
             yield Evidence(Identity(Problem.TARGET_LEVEL, _told(options)), (left.pop(key),), Remedy(options=options))
     for case in left.values():
@@ -169,19 +147,6 @@ def _level_options(search: Search, cases: Sequence[RefusedCase]) -> Iterator[Map
             if options not in tried:
                 tried.append(options)
                 yield options
-
-
-def _of_model(state: State) -> HypotheticalChanges:
-    """Return the assumed changes without those of single nodes and of the delegate's options."""
-    return replace(state.changes, accepted_nodes=frozenset(), node_versions={}, options={})
-
-
-def _refused_for(search: Search, problem: Problem, hypothetical: HypotheticalChanges) -> set[NodeKey]:
-    return {
-        refused.key
-        for refused in search.simulate(hypothetical).on_cpu()
-        if any(search.problem_of(reason.code) is problem for reason in refused.reasons)
-    }
 
 
 def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -241,7 +206,7 @@ def _options_against(search: Search, state: State, refusal: Refusal) -> Mapping[
     if refusal.behind is None:
         return {}
     for options in search.delegate.remedies(refusal.code, state.run.run.options):
-        then = search.simulate(replace(_of_model(state), options=options)).run.refusal
+        then = search.simulate(replace(state.of_model, options=options)).run.refusal
         if then is None or (then.code, then.subgraph, then.node) != (refusal.code, refusal.subgraph, refusal.node):
             return dict(options)
     return {}
