@@ -24,8 +24,6 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Kinds of problem for which the search tries other versions or feature levels, once for each node."""
 
-_NOTHING = HypotheticalChanges()
-
 
 def refusals(search: Search, state: State) -> Found:
     """Find the causes of the refusals that no earlier run had.
@@ -33,39 +31,31 @@ def refusals(search: Search, state: State) -> Found:
     Delegates may stop at the first failed check of a node. The next failed check appears only in a run with the assumed fixes.
     """
     known = {(own.identity, case.key, case.reason.code) for own in state.evidence for case in own.cases}
-    evidence = [*_by_nodes(search, state), *_kernel_failure(search, state)]
+    evidence = [*_of_nodes(search, state), *_kernel_failure(search, state)]
     return tuple([own for own in evidence for case in own.cases if (own.identity, case.key, case.reason.code) not in known])
 
 
-def _by_nodes(search: Search, state: State) -> Iterator[Evidence]:
-    """Yield a piece of evidence for each refusal of a node."""
-    now = state.run
-    refusal = now.run.refusal
-    tried: dict[Problem, list[RefusedCase]] = {problem: [] for problem in _TRIED}
-    noted = {case.key for own in state.evidence if own.identity.problem in _TRIED for case in own.cases}
-    limits: dict[str, Mapping[str, Any]] = {}
-    for case, subject in [
-        (case, subject)
-        for refused in now.on_cpu()
-        for subject in [_special_subject(search, view_of(refused.key, now))]
-        for case in cases_of([refused])
-    ]:
-        problem = search.problem_of(case.reason.code)
-        if subject is not None:
-            # No change makes a program run elsewhere, and no compiler is simulated.
-            remedy = Remedy() if subject[0] in ("compiled", "compile") else None
-            yield Evidence(Identity(Problem.OPERATOR, subject), (case,), remedy)
-        elif problem in _NOT_CAUSES or (refusal is not None and case.reason.code == refusal.code):
-            continue
-        elif problem in tried:
-            if case.key not in noted:
-                tried[problem].append(case)
-        elif problem is Problem.LIMIT:
-            yield _limit(search, state, case, limits)
-        else:
-            yield Evidence(Identity(problem, _subject(problem, case)), (case,))
-    yield from find_versions(search, state, tried[Problem.OPERATOR_VERSION])
-    yield from _levels(search, state, tried[Problem.TARGET_LEVEL])
+def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
+    refusal = state.run.run.refusal
+    left: dict[Problem, list[RefusedCase]] = {Problem.LIMIT: [], **{problem: [] for problem in _TRIED}}
+    tried = {case.key for own in state.evidence if own.identity.problem in _TRIED for case in own.cases}
+    for refused in state.run.on_cpu():
+        special = _special_subject(search, view_of(refused.key, state.run))
+        for case in cases_of([refused]):
+            problem = search.problem_of(case.reason.code)
+            if special is not None:
+                # No change makes a program run elsewhere, and no compiler is simulated.
+                remedy = Remedy() if special[0] in ("compiled", "compile") else None
+                yield Evidence(Identity(Problem.OPERATOR, special), (case,), remedy)
+            elif problem in _NOT_CAUSES or (refusal is not None and case.reason.code == refusal.code):
+                continue
+            elif problem not in left:
+                yield Evidence(Identity(problem, _subject(problem, case)), (case,))
+            elif problem is Problem.LIMIT or case.key not in tried:
+                left[problem].append(case)
+    yield from _limits(search, state, left[Problem.LIMIT])
+    yield from find_versions(search, state, left[Problem.OPERATOR_VERSION])
+    yield from _levels(search, state, left[Problem.TARGET_LEVEL])
 
 
 def _special_subject(search: Search, node: NodeView) -> tuple[str, ...] | None:
@@ -86,15 +76,14 @@ def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     return (case.op, case.reason.code, case.reason.needed)
 
 
-def _limit(search: Search, state: State, case: RefusedCase, limits: dict[str, Mapping[str, Any]]) -> Evidence:
-    """Return a cause for a node that a limit keeps on the CPU. ``limits`` has the raised limits, keyed by the refusal's code."""
-    code = case.reason.code
-    if code not in limits:
-        earlier = [own for own in state.evidence if own.identity.problem is Problem.LIMIT]
-        known = [own.remedy.options for own in earlier if own.remedy is not None and own.cases[0].reason.code == code]
-        limits[code] = known[0] if known else _raised_limit(search, case.reason)
-    identity = Identity(Problem.LIMIT, _told(limits[code]))
-    return Evidence(identity, (case,), Remedy(options=limits[code]), assumed=_NOTHING)
+def _limits(search: Search, state: State, cases: Iterable[RefusedCase]) -> Iterator[Evidence]:
+    """Yield the causes of nodes that a limit keeps on the CPU. Later runs keep the limit."""
+    earlier = [own for own in state.evidence if own.identity.problem is Problem.LIMIT and own.remedy is not None]
+    raised = {case.reason.code: own.remedy for own in earlier for case in own.cases}
+    for case in cases:
+        code = case.reason.code
+        remedy = raised[code] = raised.get(code) or Remedy(options=_raised_limit(search, case.reason))
+        yield Evidence(Identity(Problem.LIMIT, _told(remedy.options)), (case,), remedy, assumed=HypotheticalChanges())
 
 
 def _raised_limit(search: Search, reason: Reason) -> Mapping[str, Any]:
@@ -129,24 +118,19 @@ def _raised_limit(search: Search, reason: Reason) -> Mapping[str, Any]:
 def _levels(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
     """Find, for each node, the smallest change of options that raises the feature level enough."""
     left = {case.key: case for case in cases}
-    for options in _level_options(search, cases):
+    tried: list[Mapping[str, Any]] = []
+    codes = dict.fromkeys([case.reason.code for case in cases])
+    for options in [options for code in codes for options in search.delegate.remedies(code, search.first.run.options)]:
         if not left:
             return
+        if options in tried:
+            continue
+        tried.append(options)
         refused = search.refused_for(Problem.TARGET_LEVEL, replace(state.of_model, options=options))
         for key in [key for key in left if key not in refused]:
             yield Evidence(Identity(Problem.TARGET_LEVEL, _told(options)), (left.pop(key),), Remedy(options=options))
     for case in left.values():
         yield Evidence(Identity(Problem.OPERATOR, (case.op,)), (case,))
-
-
-def _level_options(search: Search, cases: Sequence[RefusedCase]) -> Iterator[Mapping[str, Any]]:
-    """Yield the changes of options that the delegate suggests for these refusals. The smallest change comes first."""
-    tried: list[Mapping[str, Any]] = []
-    for code in dict.fromkeys([case.reason.code for case in cases]):
-        for options in search.delegate.remedies(code, search.first.run.options):
-            if options not in tried:
-                tried.append(options)
-                yield options
 
 
 def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -221,15 +205,12 @@ def rest(search: Search, state: State) -> Found:
     blockers = blockers_of(state.evidence, ())
     left = {refused.key for refused in search.simulate(blockers.without(blockers.causes)).on_cpu()}
     refusal = search.first.run.refusal
-    limits: dict[str, Mapping[str, Any]] = {}
-    evidence = []
+    evidence: list[Evidence] = []
     for case in [case for case in cases if case.key in left]:
-        code = case.reason.code
-        problem = search.problem_of(code)
-        if refusal is not None and code == refusal.code:
-            evidence.append(Evidence(Identity(problem, (code,)), (case,)))
-        elif problem is Problem.LIMIT:
-            evidence.append(_limit(search, state, case, limits))
+        code, problem = case.reason.code, search.problem_of(case.reason.code)
+        is_whole = refusal is not None and code == refusal.code
+        if problem is Problem.LIMIT and not is_whole:
+            evidence += _limits(search, state, [case])
         else:
-            evidence.append(Evidence(Identity(problem, (case.op, code, case.reason.needed)), (case,)))
+            evidence.append(Evidence(Identity(problem, (code,) if is_whole else (case.op, code, case.reason.needed)), (case,)))
     return tuple(evidence)
