@@ -8,13 +8,12 @@ from types import MappingProxyType
 
 from ...errors import LimitError
 from ...graph.effort import Effort, Tries
-from ...graph.graph import file_graphs
+from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
-from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
 from ...runtime.target import Target
-from ..causes.cause import Blockers, Cause
+from ..causes.cause import Blockers, Cause, views_of
 from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy
 from ..causes.change_words import INLINED, WITHOUT_OPTIONS, conversion_change, general_change
 from ..causes.conversion_causes import OF_TYPES, form
@@ -22,12 +21,11 @@ from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
 from ..ranking import NO_GAIN, gain
 from .change_kinds import SUGGESTION_FOR
-from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
+from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
 
-_INTEGERS = ("INT32", "INT64")
 _ORDER = tuple(Assumed)
 """Changes that assume less come first."""
 
@@ -35,18 +33,7 @@ _LEAVE_INTEGERS = "leave the nodes on the CPU: their tensors have integers that 
 _RESIZE = "repeat rows and columns by one node: use tf.image.resize with method='nearest' in place of Keras' UpSampling2D"
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 
-_OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
-    {
-        frozenset({ConverterSetting.FLOAT}): "float",
-        frozenset({ConverterSetting.INT8}): "int8",
-        frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}): "int8-per-tensor",
-        frozenset({ConverterSetting.FLOAT16}): "float16",
-        frozenset({ConverterSetting.PER_TENSOR}): "per-tensor",
-        frozenset({ConverterSetting.DENSE_PER_TENSOR}): "dense-per-tensor",
-        frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR}): "dynamic-range-per-tensor",
-    }
-)
-"""The hypothetical conversion for each set of converter settings."""
+_OF_SETTINGS: Mapping[SettingsTogether, str] = {settings: name for name, settings in OF_CONVERSIONS.items()}
 
 _FOLDED = frozenset(
     [
@@ -81,9 +68,8 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> 
     offered = list(_offers(cause, model, target))
     if not offered:
         cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
-        return replace(
-            cause, advice=replace(cause.advice, changes=tuple([judge.judged(cause, own) for own in cause.advice.changes]))
-        )
+        changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
+        return replace(cause, advice=replace(cause.advice, changes=changes))
     judged = [judge.judged(cause, change) for change in offered]
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
@@ -119,7 +105,7 @@ def _without_result(cause: Cause, model: Model) -> Cause:
     """
     if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
         return cause
-    if _are_integers(cause, model):
+    if _are_integers(views_of(model, cause.nodes)):
         return replace(cause, advice=Advice(cause.suggestion, (Change(_LEAVE_INTEGERS),)))
     return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
 
@@ -129,20 +115,16 @@ def _with_resize(cause: Cause, model: Model) -> Cause:
     if cause.identity.problem is not Problem.RANK or not cause.nodes:
         return cause
     graphs = file_graphs(model)
-    views = [
-        graphs[index].view(node)
-        for index in {key.subgraph for key in cause.nodes}
-        for node in graphs[index].nodes
-        if node.op in ("BROADCAST_TO", "TILE")
-    ]
     repeated = {
-        (view.graph.index, tensor.index)
-        for view in views
+        (index, tensor.index)
+        for index in {key.subgraph for key in cause.nodes}
+        for view in [graphs[index].view(node) for node in graphs[index].nodes if node.op in ("BROADCAST_TO", "TILE")]
         if _repeats(view.input(0), view.output(0))
         for tensor in (view.input(0), view.output(0))
     }
-    nodes = [(key.subgraph, graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
-    if not all(any((index, tensor) in repeated for tensor in (*node.inputs, *node.outputs)) for index, node in nodes):
+    views = views_of(model, cause.nodes)
+    tensors = [{(view.graph.index, tensor.index) for tensor in (*view.inputs, *view.outputs)} for view in views]
+    if any(repeated.isdisjoint(own) for own in tensors):
         return cause
     return replace(cause, advice=Advice(cause.suggestion, (Change(_RESIZE),)))
 
@@ -203,24 +185,25 @@ def _otherwise(cause: Cause, remedy: Remedy) -> tuple[Change, ...]:
 
 def _offers(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
     problem, subject = cause.identity
+    views = views_of(model, cause.nodes)
     op = next((op for op in subject if op in INLINED), None)
     if op is not None:
-        if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):
+        if all(bodies_of(model, key) for key, view in zip(cause.nodes, views, strict=True) if view.op == op):
             remedy = Remedy(inlined_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
             yield Change(INLINED[op][0], name=INLINED[op][1], remedy=remedy)
         return
-    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(cause, model)):
+    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(views)):
         for name, value in _MASKS.items():
             text = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
             yield Change(text, name=f"{value} in the attention mask", remedy=Remedy(conversion=name))
         yield conversion_change("float")
         return
-    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
+    if problem is Problem.OPERATOR and all(view.is_constant_float16_dequantize for view in views):
         yield from map(conversion_change, ("float", "int8"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
-    if problem is Problem.TYPE and _is_integer_arithmetic(cause, model):
+    if problem is Problem.TYPE and all(view.op in ARITHMETIC for view in views) and _are_integers(views):
         remedy = Remedy(float_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
         yield Change(_IN_FLOAT, name="float32 with tf.cast", remedy=remedy)
         return
@@ -243,29 +226,13 @@ def _own_conversion(model: Model) -> str:
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
-def _op(model: Model, key: NodeKey) -> str:
-    return file_graphs(model)[key.subgraph].nodes[key.node].op
+def _are_integers(views: Iterable[NodeView]) -> bool:
+    """Return whether all tensors are BOOL, or integers without quantization."""
+    return all(tensor.type in ("INT32", "INT64", "BOOL") and tensor.scale == 0 for tensor in _tensors(views))
 
 
-def _is_widening(model: Model, key: NodeKey) -> bool:
-    graph = file_graphs(model)[key.subgraph]
-    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
-
-
-def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
-    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and _are_integers(cause, model)
-
-
-def _are_integers(cause: Cause, model: Model) -> bool:
-    """Return whether all tensors of the cause's nodes are BOOL, or integers without quantization."""
-    return all(tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model))
-
-
-def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
-    graphs = file_graphs(model)
-    for key in cause.nodes:
-        view = graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])
-        yield from [tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
+def _tensors(views: Iterable[NodeView]) -> list[Tensor]:
+    return [tensor for view in views for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
 
 
 class _Judge:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
-from ...graph.graph import NodeView, file_graphs
+from ...graph.graph import NodeView
 from ...graph.unassigned_variables import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model, Tensor
+from ...model.model import Model
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.hints import Hint, Way
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
-from ...runtime.model_loading import first_node, load_on
+from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
-from ..causes.cause import Cause
+from ..causes.cause import Cause, views_of
 from ..causes.change import Advice, Change, ChangeKind, Remedy
 from ..causes.change_words import (
     UNROLLED,
@@ -41,16 +41,15 @@ from ..causes.change_words import (
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
-from ..causes.whole_graph_causes import releases_that_load
 from ..examiner import Examined
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewrite
 from .other_delegates import Others
 from .surroundings import Surroundings
 
-_FINDINGS_TOLD = 3
+_TOLD = 3
+"""Number of names and values in a text."""
 _NODES_TOLD = 10
-_INPUTS_TOLD = 3
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -66,7 +65,6 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 )
 
 
-_REGISTER = "register-operator"
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
 _OF_WAYS = {Way.CONVERSION: ChangeKind.CONVERSION, Way.RESHAPE: ChangeKind.RESHAPE, Way.OTHER: ChangeKind.OTHER}
@@ -93,86 +91,117 @@ class Wording:
     others: Others | None = None
     """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 
-    @property
-    def _ops(self) -> str:
-        return ", ".join([op for op, _ in self.cause.operators[:3]]) + (", ..." if len(self.cause.operators) > 3 else "")
+    def worded(self, demanding: Collection[tuple[int, int]]) -> Cause:
+        """Return the cause with its title and advice. ``demanding`` are the nodes with the features that raised a version."""
+        title, advice = self._title_and_advice()
+        if self._variables:
+            advice = Advice("change-converter-setting", (Change(continued(no_weights_text(self._variables))),))
+        return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
 
-    def title(self) -> str:
-        """Return a short title of the cause."""
+    @property
+    def _variables(self) -> int:
+        """The number of variables without weights, if the cause has only operators that read weights."""
+        return unassigned_variables(self.model) if all(op in _OF_WEIGHTS for op, _ in self.cause.operators) else 0
+
+    def _title_and_advice(self) -> tuple[str, Advice]:
         problem, subject = self.cause.identity
-        reason = self.cases[0].reason
-        special = self._special_title()
-        if special:
-            return special
+        reason, remedy = self.cases[0].reason, self.cause.remedy
+        code = SUGGESTION_FOR[problem]
+        general = general_change(code)
+        ops = _some([op for op, _ in self.cause.operators])
         match problem:
-            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
-            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "the model computes shapes at run time, although all input sizes are known"
+            case Problem.DYNAMIC_SHAPE:
+                return self._of_sizes(code)
             case Problem.QUANTIZATION if subject[0] in _FORMS:
                 are = "is" if len(self.cause.operators) == 1 else "are"
-                return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.cause.remedy.conversion]}"
-            case Problem.RELEASE:
-                return self._not_loaded()
-            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                more = ", ..." if len(subject) > 1 + _FINDINGS_TOLD else ""
-                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that are not registered"
-            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
-                return reason.message
+                title = f"{_FORMS[subject[0]]}, and {ops} {are} supported with {_TAKEN[remedy.conversion]}"
+                return title, Advice(code, (conversion_change(remedy.conversion),))
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
                 raises = "a newer feature raises" if len(subject) == 1 else "newer features raise"
-                return f"{self._ops}: {raises} the version: {features}"
+                changes = tuple(map(feature_change, subject))
+                return f"{ops}: {raises} the version: {features}", Advice("change-converter-setting", changes)
             case Problem.OPERATOR_VERSION:
-                return f"{self._ops} at version {subject[-1]}"
+                versions = set(remedy.node_versions.values())
+                code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
+                if versions and min(versions) > int(subject[-1]):
+                    code = "raise-version"
+                return f"{ops} at version {subject[-1]}", _general(code)
+            case Problem.TARGET_LEVEL if remedy.options:
+                title, advice = f"{ops}: needs {self._options()}", Advice(code, (self._changed_options(general),))
+                if may_help(problem, self.first.run.target):
+                    rewrites = self._rewrites()
+                    code = SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code
+                    advice = Advice(code, (rewrites or Change(WITHOUT_OPTIONS[problem]), self._devices()))
+                return title, advice
+            case Problem.LIMIT if remedy.options:
+                title = f"accepted, but a limit drops the partitions: {reason.message}"
+                return title, Advice(code, (self._changed_options(general),))
             case Problem.DRIVER if reason.kind == OF_RUNTIME:
-                return reason.message
+                # No operator is at fault: the driver fails or is missing.
+                return reason.message, Advice(code, self._hints(1) or (general,))
             case Problem.DRIVER:
-                return f"{self._ops}: the driver rejects {reason.found}"
-            case Problem.TARGET_LEVEL if self.cause.remedy.options:
-                return f"{self._ops}: needs {self._options()}"
-            case Problem.LIMIT:
-                return f"accepted, but a limit drops the partitions: {reason.message}"
-        return f"{self._ops}: needs {reason.needed}"
+                return f"{ops}: the driver rejects {reason.found}", self._operator(code)
+            case Problem.OPERATOR:
+                return self._special(ops) or (reason.message, self._operator(code))
+            case Problem.RELEASE:
+                return self._not_loaded(), self._release(code)
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                return f"{_some(subject[1:])}: custom operators that are not registered", _general("register-operator")
+            case Problem.MODEL:
+                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
+                return reason.message, Advice(code, (() if is_general else self._hints(1)) or (general,))
+        return f"{ops}: needs {reason.needed}", Advice(code, self._hints() or (general,))
 
-    def _special_title(self) -> str:
-        problem, subject = self.cause.identity
-        if problem is not Problem.OPERATOR:
-            return ""
-        match subject:
+    def _of_sizes(self, code: str) -> tuple[str, Advice]:
+        sized_by, reason = self.cause.remedy.sized_by, self.cases[0].reason
+        match self.cause.identity.subject:
+            case ("inputs",):
+                shapes = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in open_inputs(self.model)]
+                title = f"the model was converted with inputs of unknown size: {_some(shapes)}"
+                return title, Advice(code, (self._fixed_inputs(is_loop=False),))
+            case ("shapes",):
+                first = self.model.subgraphs[0]
+                sizes = sizes_text([first.tensors[index] for index in first.inputs if index >= 0])
+                title = "the model computes shapes at run time, although all input sizes are known"
+                return title, Advice(code, (Change(fix_shapes_text(sizes)),))
+        op = "" if sized_by is None else self._view(sized_by).op
+        return reason.message, Advice(
+            code, (Change(CHOOSING[op]),) if op in CHOOSING else (*self._hints(1), general_change(code))
+        )
+
+    def _special(self, ops: str) -> tuple[str, Advice] | None:
+        """Return the title and the advice if no delegate takes the operators. Otherwise, return None."""
+        views = views_of(self.model, [case.key for case in self.cases])
+        own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
+        unroll, leave = "unroll-control-flow", "leave-to-application"
+        match self.cause.identity.subject:
             case ("compiled", op):
-                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
+                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
             case ("compile",):
-                return f"{self._ops}: not compiled with {self.last.run.delegate.compiler}"
+                compiler = self.last.run.delegate.compiler
+                return f"{ops}: not compiled with {compiler}", Advice("compile-model", (self._compilation(),))
             case ("flex",):
-                return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
+                return f"{own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent", _general("avoid-flex")
             case ("lists",):
-                return f"{self._own_ops}: a loop that stores its results in lists"
-            case ("text",) if self._is_all_text():
-                return "the whole model processes text"
+                change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
+                return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
+            case ("text",) if len(self.cause.remedy.removed_nodes) == sum([len(each.nodes) for each in self.model.subgraphs]):
+                return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
-                return f"{self._own_ops}: they process text"
+                return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))
             case ("control-flow", op):
-                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs are delegated separately"
+                title = f"{op} is {CONTROL_FLOW[op]}, whose subgraphs are delegated separately"
+                return title, Advice(unroll, (Change(UNROLLED.get(op, UNROLLED_LOOP)),))
             case ("application", op):
-                return f"{op} can be done by the application"
-        return ""
+                change = Change(IN_APPLICATION[op], ChangeKind.APPLICATION)
+                return f"{op} can be done by the application", Advice(leave, (change,))
+        return None
 
-    @property
-    def _own_ops(self) -> str:
-        """Return the names of the operators in the subject of the cause. The cause may also include nodes of other operators."""
-        views = [self._view(case.key) for case in self.cases]
-        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.cause.identity.subject])
-        return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
-
-    def _is_all_text(self) -> bool:
-        return len(self.cause.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
-
-    def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Describe the found values. ``demanding`` are the nodes with the features that raised a version."""
+    def _found(self, demanding: Collection[tuple[int, int]]) -> str:
         if self.cause.identity.problem is Problem.RELEASE:
             return self._not_loaded()
-        values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
+        values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_TOLD])
         if not demanding:
             return values
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
@@ -181,46 +210,6 @@ class Wording:
             f"{values}, required by {counted(len(places), 'node')} ({', '.join(places[:_NODES_TOLD])}{more}); all nodes of the "
             "operator share the version in the file"
         )
-
-    def advice(self) -> Advice:
-        """Return what to change for this cause."""
-        problem, subject = self.cause.identity
-        code = SUGGESTION_FOR[problem]
-        general = general_change(code)
-        if all(op in _OF_WEIGHTS for op, _ in self.cause.operators) and (variables := unassigned_variables(self.model)):
-            return Advice("change-converter-setting", (Change(continued(no_weights_text(variables))),))
-        match problem:
-            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return Advice(code, (self._fixed_inputs(is_loop=False),))
-            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return Advice(code, (Change(fix_shapes_text(_sizes(self._inputs()))),))
-            case Problem.DYNAMIC_SHAPE if self._chooser() in CHOOSING:
-                return Advice(code, (Change(CHOOSING[self._chooser()]),))
-            case Problem.DYNAMIC_SHAPE:
-                return Advice(code, (*self._hints(1), general))
-            case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return Advice(code, (conversion_change(self.cause.remedy.conversion),))
-            case Problem.OPERATOR_VERSION:
-                return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.cause.remedy.options:
-                rewrites = self._rewrites()
-                instead = rewrites or Change(WITHOUT_OPTIONS[problem])
-                return Advice(SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code, (instead, self._devices()))
-            case Problem.TARGET_LEVEL | Problem.LIMIT if self.cause.remedy.options:
-                return Advice(code, (self._changed_options(general),))
-            case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
-                # No operator is at fault: the driver fails or is missing.
-                return Advice(code, self._hints(1) or (general,))
-            case Problem.OPERATOR | Problem.DRIVER:
-                return self._operator(code)
-            case Problem.RELEASE:
-                return self._release(code)
-            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                return _general(_REGISTER)
-            case Problem.MODEL:
-                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
-                return Advice(code, (() if is_general else self._hints(1)) or (general,))
-        return Advice(code, self._hints() or (general,))
 
     def _hints(self, count: int | None = None) -> tuple[Change, ...]:
         """Return the different hints of the first ``count`` cases."""
@@ -263,15 +252,7 @@ class Wording:
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
-        return Change(fix_inputs_text(_sizes(inputs), only_batch, is_loop))
-
-    def _chooser(self) -> str:
-        """Return the operator whose result has the unknown size, or an empty string."""
-        return "" if self.cause.remedy.sized_by is None else self._view(self.cause.remedy.sized_by).op
-
-    def _inputs(self) -> list[Tensor]:
-        first = self.model.subgraphs[0]
-        return [first.tensors[index] for index in first.inputs if index >= 0]
+        return Change(fix_inputs_text(sizes_text(inputs), only_batch, is_loop))
 
     def _not_loaded(self) -> str:
         """Return the first operator or type that the release cannot load.
@@ -284,7 +265,7 @@ class Wording:
     def _release(self, code: str) -> Advice:
         """Return advice for loading the model: other releases, the registration of operators, and features to avoid."""
         target = self.first.run.release
-        releases = releases_that_load(self.model, target)
+        releases = " or ".join([f"{other} or later" for other in first_loading_after(self.model, target)])
         changes = [Change(f"use {releases} (see 'delegate-sim releases')")] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
@@ -296,39 +277,9 @@ class Wording:
             changes += [feature_change(feature.code) for feature in cause.features]
         return Advice(code, tuple(changes) or (general_change("other-release"),), are_alternatives=True)
 
-    def _version(self) -> Advice:
-        subject = self.cause.identity.subject
-        if all(code in FEATURES for code in subject):
-            return Advice("change-converter-setting", tuple(map(feature_change, subject)))
-        versions = set(self.cause.remedy.node_versions.values())
-        if versions and min(versions) > int(subject[-1]):
-            code = "raise-version"
-        else:
-            code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
-        return _general(code)
-
     def _operator(self, code: str) -> Advice:
-        match self.cause.identity.subject:
-            case ("compiled", _):
-                return _general("analyse-source")
-            case ("compile",):
-                return Advice("compile-model", (self._compilation(),))
-            case ("flex",):
-                return _general("avoid-flex")
-            case ("lists",) if open_inputs(self.model):
-                return Advice("unroll-control-flow", (self._fixed_inputs(is_loop=True),))
-            case ("lists",):
-                return Advice("unroll-control-flow", (Change(UNROLLED_LOOP),))
-            case ("text",) if self._is_all_text():
-                return Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
-            case ("text",):
-                return Advice("leave-to-application", (Change(_TEXT_TO_APPLICATION),))
-            case ("control-flow", op):
-                return Advice("unroll-control-flow", (Change(UNROLLED.get(op, UNROLLED_LOOP)),))
-            case ("application", op):
-                return Advice("leave-to-application", (Change(IN_APPLICATION[op], ChangeKind.APPLICATION),))
         rewrites = self._rewrites()
-        if rewrites is None and self._is_at_an_end(self._views().values()):
+        if rewrites is None and self._is_at_an_end():
             return _general("leave-on-cpu")
         others = self._other_delegates() if self.cause.identity.problem is Problem.OPERATOR else ()
         return Advice(code, (rewrites or general_change(code), *others))
@@ -364,31 +315,27 @@ class Wording:
         return Change(compile_text(self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
 
     def _view(self, key: NodeKey) -> NodeView:
-        graph = file_graphs(self.model)[key.subgraph]
-        return graph.view(graph.nodes[key.node])
+        return views_of(self.model, [key])[0]
 
-    def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
+    def _is_at_an_end(self) -> bool:
         """Return whether the nodes have no multiply-adds and are at the model's start or end."""
-        if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
+        if any(map(multiply_adds, self._views().values())) or not any(own.delegated for own in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[Change]:
         """Yield a note that names the other delegates that take all nodes of the cause."""
-        if self.others is not None:
+        if self.others is not None and not self._variables:
             names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:
-                yield Change(f"other delegates that take {self._ops}: {', '.join(names)}")
+                yield Change(f"other delegates that take {_some([op for op, _ in self.cause.operators])}: {', '.join(names)}")
 
 
 def _general(code: str) -> Advice:
     return Advice(code, (general_change(code),))
 
 
-def _sizes(tensors: Sequence[Tensor]) -> str:
-    return sizes_text([(tensor.name, tensor.shape) for tensor in tensors])
-
-
-def _named_inputs(tensors: Sequence[Tensor]) -> str:
-    named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
-    return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
+def _some(names: Iterable[str]) -> str:
+    """Return the first different names."""
+    different = list(dict.fromkeys(names))
+    return ", ".join(different[:_TOLD]) + (", ..." if len(different) > _TOLD else "")

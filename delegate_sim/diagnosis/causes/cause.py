@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
+from ...model.model import Model
 from ...rules.kinds import Problem
 from .change import Advice, Change, Remedy
 from .change_words import advice_text
@@ -86,6 +88,12 @@ class Cause:
     def node_versions(self) -> Mapping[NodeKey, int]:
         """The operator versions that would make the delegate accept the nodes."""
         return self.remedy.node_versions
+
+
+def views_of(model: Model, nodes: Iterable[NodeKey]) -> list[NodeView]:
+    """Return nodes of the model file."""
+    graphs = file_graphs(model)
+    return [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in nodes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...foundation import converter_attributes as attributes
+from ...model.model import Tensor
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
 from ...versions.features import FEATURES
@@ -169,9 +170,9 @@ def limits_text(options: str, is_lifted: bool, most: int | None) -> str:
     return f"{options}{lifted}{bound}"
 
 
-def sizes_text(names_and_sizes: Iterable[tuple[str, Sequence[int]]]) -> str:
+def sizes_text(inputs: Sequence[Tensor]) -> str:
     """Return the names and sizes of the first inputs."""
-    return ", ".join([f"{name} {list(sizes)}" for name, sizes in list(names_and_sizes)[:_INPUTS_NAMED]])
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_INPUTS_NAMED]])
 
 
 def result_words(cost: Cost) -> str:

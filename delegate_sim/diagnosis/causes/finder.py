@@ -80,5 +80,5 @@ def _worded(search: Search, state: State, others: Others | None) -> Blockers:
         group = groups[cause.identity]
         wording = Wording(search.model, search.first, state.run, surroundings, cause, cases_in(group), others)
         demanding = frozenset().union(*[own.demanding for own in group])
-        causes.append(replace(cause, title=wording.title(), found=wording.found(demanding), advice=wording.advice()))
+        causes.append(wording.worded(demanding))
     return replace(blockers, causes=tuple(causes))

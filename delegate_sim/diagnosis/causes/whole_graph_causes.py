@@ -9,8 +9,6 @@ from typing import Any
 
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
-from ...model.model import Model
-from ...releases.catalogue import Release
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
@@ -213,11 +211,6 @@ def stages(search: Search, state: State) -> Found:
     remedy = Remedy(options=options) if options else Remedy(ended=frozenset({refusal.code}))
     cases = [case for case in cases_of(state.run.on_cpu()) if case.reason.code == refusal.code]
     return (Evidence(Identity(search.problem_of(refusal.code), subject), tuple(cases), remedy),)
-
-
-def releases_that_load(model: Model, release: Release) -> str:
-    """Return the later releases that load a model, as text. The text is empty if no known later release loads the model."""
-    return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:
