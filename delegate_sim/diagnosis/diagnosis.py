@@ -23,7 +23,7 @@ from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
-from .advice.plain_fix import PlainFix, open_shape_arguments, plain_fix, search_fix
+from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import Blockers, Identity
 from .causes.change_words import change_entry
 from .causes.whole_graph_causes import is_dynamic
@@ -131,7 +131,7 @@ class Diagnosis(Shown):
             return None
         plain = plain_fix(self.fix_search)
         if plain is not None and plain.cost is None and self.is_dynamic:
-            return replace(plain, arguments=open_shape_arguments(self.model))
+            return replace(plain, arguments=shapes_as_typed([(own.name, own.shape) for own in open_inputs(self.model)]))
         if plain is None or plain.cost is None:
             return plain
         listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]

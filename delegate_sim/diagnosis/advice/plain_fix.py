@@ -10,7 +10,6 @@ from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...graph.effort import Effort
-from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...runtime.target import Target
 from ..causes.change_words import result_words
@@ -94,16 +93,12 @@ def plain_fix(searched: PlainFix) -> PlainFix | None:
     return searched if searched.plan is not None or searched.unknown else None
 
 
-def open_shape_arguments(model: Model) -> tuple[str, ...]:
-    """Return the arguments of ``fix`` that fix the unknown sizes of inputs to the sizes in the model file."""
-    return _shape_arguments([(tensor.name, tensor.shape) for tensor in open_inputs(model)])
-
-
 def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     """Return the arguments of ``fix`` that fix the sizes of inputs as in a plan."""
-    return _shape_arguments([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
+    return shapes_as_typed([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
 
 
-def _shape_arguments(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+    """Return the arguments of ``fix`` for the names and sizes of inputs."""
     texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
     return tuple([argument for text in texts for argument in ("--shape", text)])

@@ -43,7 +43,7 @@ from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
-from .layer_rewrites import may_help, rewrite
+from .layer_rewrites import may_help, rewriting
 from .other_delegates import Others
 from .surroundings import Surroundings
 
@@ -291,8 +291,8 @@ class Wording:
     def _rewrites(self) -> Change | None:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
-        rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
-        known = [f"{op} can be written as {words}" for op, words in rewrites if words]
+        rewrites = [(op, rewriting(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
+        known = [f"{op} can be written as {way.words}" for op, way in rewrites if way is not None]
         remedy = self.cause.remedy if self.cause.remedy.accepts else None
         if self.cause.identity.problem is Problem.TARGET_LEVEL and len(known) == len(self.cause.operators):
             remedy = Remedy(accepts=True)

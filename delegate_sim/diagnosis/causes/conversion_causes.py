@@ -14,7 +14,7 @@ from ..examiner import Cost, Examined, RefusedNode
 from .cause import Identity
 from .change import Remedy
 from .evidence import Evidence, Found, Search, State, cases_of
-from .whole_graph_causes import is_dynamic, is_no_longer_dynamic, whole_refusal
+from .whole_graph_causes import is_dynamic, is_no_longer_dynamic, refused_by_runtime
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
 """Kinds of problem that other tensor types may fix."""
@@ -38,7 +38,7 @@ def inputs(search: Search, state: State) -> Found:
     identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(model) else ("shapes",))
     remedy = Remedy(fixed_inputs=True)
     if is_dynamic(now.run):
-        cases = cases_of(now.on_cpu(), whole_refusal(now.run))
+        cases = refused_by_runtime(now)
         return (Evidence(identity, cases, remedy, at_fault=frozenset()),) if is_no_longer_dynamic(now, then) else ()
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
     return (Evidence(identity, cases_of(ended), remedy),) if ended else ()
@@ -75,7 +75,7 @@ def types(search: Search, state: State) -> Found:
         return ()
     _, conversion, ended = best
     identity = Identity(Problem.QUANTIZATION, (form(search.model), f"to-{conversion}"))
-    cases = cases_of(ended) or cases_of(now.on_cpu(), whole_refusal(now.run))
+    cases = cases_of(ended) or refused_by_runtime(now)
     return (Evidence(identity, cases, Remedy(conversion=conversion)),)
 
 

@@ -11,12 +11,12 @@ from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
 from ...runtime.run import Refusal
-from ..advice.change_kinds import OF_RUNTIME
 from .cause import Identity
 from .change import Remedy
 from .evidence import Evidence, Found, RefusedCase, Search, State, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
 from .version_search import find_versions
+from .whole_graph_causes import reason_of
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 """Kinds of problem that do not become causes. They follow from other problems, or concern the whole graph."""
@@ -150,7 +150,7 @@ def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
     graph = now.run.subgraphs[refusal.subgraph].graph
     is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
     blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
-    reason = _reason_of(refusal)
+    reason = reason_of(refusal)
     problem = search.problem_of(refusal.code)
     subject: tuple[str, ...] = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
     options = _options_against(search, state, refusal)
@@ -166,15 +166,6 @@ def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
             assumed = HypotheticalChanges(accepted_nodes=frozenset({key}), options=options)
             remedy = Remedy(options=options) if options else None
             yield Evidence(Identity(problem, subject), (RefusedCase(key, node.op, reason),), remedy, assumed)
-
-
-def _reason_of(refusal: Refusal) -> Reason:
-    """Return a refusal by a delegate kernel, or by a stage behind the delegate, as a reason for the node at fault."""
-    stage = refusal.behind
-    if stage is None:
-        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be created", refusal.hint)
-    actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
-    return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 
 
 def _types_of(node: NodeView) -> list[str]:

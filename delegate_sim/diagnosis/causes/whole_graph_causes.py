@@ -21,13 +21,13 @@ from ...rules.kinds import (
     Problem,
 )
 from ...rules.rule import Reason
-from ...runtime.interpreter import Run
+from ...runtime.interpreter import Refusal, Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined
 from .cause import Identity
 from .change import Remedy
-from .evidence import Evidence, Found, Search, State, cases_of, view_of
+from .evidence import Evidence, Found, RefusedCase, Search, State, cases_of, view_of
 from .undelegatable_nodes import CONTROL_FLOW, special_subject, text_nodes
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -65,13 +65,20 @@ def _unknown_tensor(run: Run) -> tuple[int, int | None] | None:
     return None if run.refusal is None else (run.refusal.subgraph, run.refusal.tensor)
 
 
-def whole_refusal(run: Run) -> Reason | None:
-    """Return the reason why the runtime does not apply the delegate, or None if the runtime applies the delegate."""
-    refusal = run.refusal
-    if refusal is None:
-        return None
-    needed = _NEEDED.get(refusal.code, "a kernel that can be created")
-    return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
+def reason_of(refusal: Refusal) -> Reason:
+    """Return a refusal by the runtime, a delegate kernel or a stage behind the delegate as a reason for a node."""
+    stage = refusal.behind
+    if stage is None:
+        needed = _NEEDED.get(refusal.code, "a kernel that can be created")
+        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
+    actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
+
+
+def refused_by_runtime(run: Examined) -> tuple[RefusedCase, ...]:
+    """Return all CPU nodes with the refusal of the whole graph. Without such a refusal, the nodes have their own reasons."""
+    refusal = run.run.refusal
+    return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal))
 
 
 def _whole(
@@ -82,8 +89,7 @@ def _whole(
     guessed: frozenset[NodeKey] = frozenset(),
 ) -> Found:
     """Return the refusal of the whole graph as a cause of all nodes."""
-    cases = cases_of(state.run.on_cpu(), whole_refusal(state.run.run))
-    return (Evidence(identity, cases, remedy, assumed, at_fault=frozenset(), guessed=guessed),)
+    return (Evidence(identity, refused_by_runtime(state.run), remedy, assumed, at_fault=frozenset(), guessed=guessed),)
 
 
 def loading(search: Search, state: State) -> Found:
@@ -145,8 +151,7 @@ def text(search: Search, state: State) -> Found:
     without = search.simulate(combined(state.changes, remedy))
     own = [refused for refused in state.run.on_cpu() if refused.key in nodes]
     if is_no_longer_dynamic(state.run, without):
-        cases = cases_of(state.run.on_cpu(), whole_refusal(state.run.run))
-        return (Evidence(_TEXT, cases, remedy, at_fault=frozenset([refused.key for refused in own])),)
+        return (Evidence(_TEXT, refused_by_runtime(state.run), remedy, at_fault=frozenset([refused.key for refused in own])),)
     return (Evidence(_TEXT, cases_of(own), remedy),)
 
 
