@@ -9,8 +9,7 @@ from pathlib import PurePath
 
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
-from delegate_sim.diagnosis.advice.joint_fix import JointFix, joint_fix
-from delegate_sim.diagnosis.advice.plain_fix import PlainFix
+from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import ChangeKind
 from delegate_sim.diagnosis.causes.change_words import result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL

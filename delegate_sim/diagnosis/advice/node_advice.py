@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -73,17 +74,16 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
     examiner = Examiner(model, target, effort, cache)
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
-    causes = blockers.causes
-    by_reason: dict[tuple[NodeKey, str], list[str]] = {}
-    for cause in causes:
-        for code in cause.codes:
-            for key in cause.nodes:
-                by_reason.setdefault((key, code), []).append(cause.change)
-    of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
+    changes = {cause.identity: cause.change for cause in blockers.causes}
+    by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
+    for cause in blockers.causes:
+        for reason in itertools.product(cause.nodes, cause.codes):
+            by_reason.setdefault(reason, {})[changes[cause.identity]] = None
+    of_the_whole = [cause for cause in blockers.causes if refusal is not None and refusal.code in cause.codes]
     # A cause of single nodes may have the code of the refusal of the whole graph.
     ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
-    changes = [cause.change for cause in (*ending, *of_the_whole)]
-    return Advice({reason: tuple(dict.fromkeys(texts)) for reason, texts in by_reason.items()}, next(iter(changes), ""))
+    of_refusal = [changes[cause.identity] for cause in (*ending, *of_the_whole)]
+    return Advice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))
 
 
 def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:

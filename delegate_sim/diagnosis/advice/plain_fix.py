@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...errors import FixError, LimitError
 from ...fixing.score import is_better
@@ -14,7 +14,11 @@ from ...model.model import Model
 from ...runtime.target import Target
 from ..causes.change_words import result_words
 from ..examiner import Cost
+from .commands import joint_fix_command
 from .fix_passes import cost_of
+
+if TYPE_CHECKING:
+    from ..diagnosis import Diagnosis
 
 _PARTS = 16
 """A command's limit on simulations is divided by this number. The quotient is the limit of the search for passes."""
@@ -25,6 +29,8 @@ _SIMULATIONS_AT_LEAST = 40
 
 The search for several targets first searches for each target, so it needs twice this number for each target.
 """
+_MOST_TARGETS = 4
+"""Largest number of targets for which a common file is searched."""
 _MANY = "the search for passes takes many simulations"
 
 
@@ -102,3 +108,44 @@ def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, .
     """Return the arguments of ``fix`` for the names and sizes of inputs."""
     texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
     return tuple([argument for text in texts for argument in ("--shape", text)])
+
+
+@dataclass(frozen=True, slots=True)
+class JointFix:
+    """The result of ``delegate-sim fix`` for several targets, if the user does not choose passes.
+
+    If the result is not known, ``plan`` is None and ``unknown`` is the reason.
+    """
+
+    plan: FixPlan | None
+    command: str
+    per_target_command: str = ""
+    """The command that writes a file for each target."""
+    unknown: str = ""
+
+
+def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
+    """Search for the passes that ``delegate-sim fix`` applies to one model for all targets of its diagnoses.
+
+    Return None if no rewrite improves the result on any target, if custom operators are not registered, or if no command line
+    describes the targets.
+    """
+    model, targets = diagnoses[0].model, [diagnosis.target for diagnosis in diagnoses]
+    if not 2 <= len(targets) <= _MOST_TARGETS or any(diagnosis.model is not model for diagnosis in diagnoses):
+        return None
+    # Without registered operators, fix cannot run the model to compare the outputs.
+    if not any(diagnosis.findings for diagnosis in diagnoses) or any(diagnosis.lacks_operators for diagnosis in diagnoses):
+        return None
+    command = joint_fix_command(model, targets)
+    if not command:
+        return None
+    plans = [search.searched for diagnosis in diagnoses if (search := diagnosis.known_fix_search) is not None]
+    known = [other for plan in plans if plan is not None for other in (plan, plan.with_shapes) if other is not None]
+    searched = search_fix(model, targets, diagnoses[0].effort, known)
+    plan = searched.plan or searched.searched
+    if plan is None:
+        return JointFix(None, command, unknown=searched.unknown) if searched.unknown else None
+    if not (plan.is_changed or plan.conflicts):
+        return None
+    shapes = shape_arguments(plan)
+    return JointFix(plan, joint_fix_command(model, targets, *shapes), joint_fix_command(model, targets, *shapes, "--per-target"))

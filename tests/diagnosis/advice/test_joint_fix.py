@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.commands import joint_fix_command
-from delegate_sim.diagnosis.advice.joint_fix import joint_fix
+from delegate_sim.diagnosis.advice.plain_fix import joint_fix
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.fixing.search import search
 from delegate_sim.graph.effort import Effort
