@@ -12,7 +12,7 @@ from ...graph.graph import NodeView
 from ...graph.unassigned_variables import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model
+from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
 from ...rules.hints import Hint, Way
@@ -23,21 +23,7 @@ from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Cause, views_of
 from ..causes.change import Advice, Change, ChangeKind, Remedy
-from ..causes.change_words import (
-    UNROLLED,
-    UNROLLED_LOOP,
-    WITHOUT_OPTIONS,
-    compile_text,
-    continued,
-    conversion_change,
-    devices_text,
-    feature_change,
-    fix_inputs_text,
-    fix_shapes_text,
-    general_change,
-    limits_text,
-    sizes_text,
-)
+from ..causes.change_words import FULLY_QUANTIZED, WITHOUT_OPTIONS, continued, conversion_change, feature_change, general_change
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
@@ -67,6 +53,28 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
+_HOW_FIXED = (
+    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
+    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
+)
+_FIXED_IN_FILE = (
+    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
+    "a new conversion removes"
+)
+_UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
+
+UNROLLED: Mapping[str, str] = MappingProxyType(
+    {
+        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
+        "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
+        f"models; {_UNKNOWN}",
+    }
+)
+UNROLLED_LOOP = (
+    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
+    f"its body as a separate model; {_UNKNOWN}"
+)
+
 _OF_WAYS = {Way.CONVERSION: ChangeKind.CONVERSION, Way.RESHAPE: ChangeKind.RESHAPE, Way.OTHER: ChangeKind.OTHER}
 """The kind of change that each kind of hint asks for."""
 
@@ -162,9 +170,13 @@ class Wording:
                 return title, Advice(code, (self._fixed_inputs(is_loop=False),))
             case ("shapes",):
                 first = self.model.subgraphs[0]
-                sizes = sizes_text([first.tensors[index] for index in first.inputs if index >= 0])
+                sizes = _sizes([first.tensors[index] for index in first.inputs if index >= 0])
                 title = "the model computes shapes at run time, although all input sizes are known"
-                return title, Advice(code, (Change(fix_shapes_text(sizes)),))
+                change = (
+                    f"convert again with inputs of fixed sizes, such as {sizes}, because an older converter may have written "
+                    f"these nodes for unknown sizes: {_HOW_FIXED}"
+                )
+                return title, Advice(code, (Change(change),))
         op = "" if sized_by is None else self._view(sized_by).op
         return reason.message, Advice(
             code, (Change(CHOOSING[op]),) if op in CHOOSING else (*self._hints(1), general_change(code))
@@ -180,7 +192,7 @@ class Wording:
                 return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
             case ("compile",):
                 compiler = self.last.run.delegate.compiler
-                return f"{ops}: not compiled with {compiler}", Advice("compile-model", (self._compilation(),))
+                return f"{ops}: not compiled with {compiler}", Advice("compile-model", (self._compilation(compiler),))
             case ("flex",):
                 return f"{own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent", _general("avoid-flex")
             case ("lists",):
@@ -220,39 +232,33 @@ class Wording:
     def _changed_options(self, general: Change) -> Change:
         # A plugin that fails as a whole takes no operators at any feature level.
         hints = self._hints(1) if self.last.run.delegate.is_plugin else ()
-        values = [value for _, value in self._option_values()]
-        is_lifted = self.cause.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
-        text = limits_text(self._options(), is_lifted, self._bound())
+        options, limits = self.cause.remedy.options, self.last.run.delegate.limits
+        raised = options.get(limits.option, limits.unlimited)
+        text = self._options()
+        if self.cause.identity.problem is Problem.LIMIT and list(options.values())[-1] == 0:
+            text += " (no limit)"
+        if raised != limits.unlimited:
+            text += f" but not more, because with {raised + 1} the delegate rejects the model"
         return Change(text, ChangeKind.OPTIONS, text, (*hints, general)[0].text, self.cause.remedy)
 
     def _options(self) -> str:
         """Return the options that remove the cause, in the form of the command line."""
-        declared = self.last.run.delegate.options
-        return " ".join([as_typed(declared, name, value) for name, value in self._option_values()])
-
-    def _option_values(self) -> list[tuple[str, str]]:
-        """Return the names and values of the options that remove the cause."""
-        limits = self.last.run.delegate.limits
-        values = []
+        limits, typed = self.last.run.delegate.limits, []
         for name, value in self.cause.remedy.options.items():
-            partitions = limits.unlimited
-            if name == limits.option and value == limits.unlimited:
-                partitions = max([case.reason.partitions for case in self.cases])
-            # Some delegates have no value for "no limit", so the option is the number of partitions.
-            if value is not None:
-                values.append((name, f"{partitions} or more" if partitions < limits.unlimited else str(value)))
-        return values
-
-    def _bound(self) -> int | None:
-        """Return the largest safe limit on partitions, or None if the limit is lifted."""
-        limits = self.last.run.delegate.limits
-        raised: int = self.cause.remedy.options.get(limits.option, limits.unlimited)
-        return None if raised == limits.unlimited else raised
+            partitions = max([case.reason.partitions for case in self.cases])
+            if name == limits.option and value == limits.unlimited and partitions < limits.unlimited:
+                # Some delegates have no value for "no limit", so the option is the number of partitions.
+                typed.append(as_typed(self.last.run.delegate.options, name, f"{partitions} or more"))
+            elif value is not None:
+                typed.append(as_typed(self.last.run.delegate.options, name, str(value)))
+        return " ".join(typed)
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
-        return Change(fix_inputs_text(sizes_text(inputs), only_batch, is_loop))
+        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        further = f"At the same time, {UNROLLED_LOOP}" if is_loop else _FIXED_IN_FILE
+        return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
     def _not_loaded(self) -> str:
         """Return the first operator or type that the release cannot load.
@@ -302,17 +308,17 @@ class Wording:
         """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
         release = "" if platform is None else self.cause.remedy.options.get(platform.option, "")
-        name = "" if platform is None else platform.key.capitalize()
-        text = devices_text(name, release, self._options())
+        devices = f"{platform.key.capitalize()} {release} or later" if platform and release else "a higher feature level"
+        text = f"devices with {devices} take the nodes: {self._options()}"
         return Change(text, ChangeKind.OPTIONS, self._options(), remedy=self.cause.remedy)
 
-    def _compilation(self) -> Change:
-        """Return the change for nodes that run on the delegate only after they are compiled.
-
-        The result of a compilation is not simulated.
-        """
-        is_compiled = any(subgraph.delegated for subgraph in self.first.run.subgraphs)
-        return Change(compile_text(self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
+    def _compilation(self, compiler: str) -> Change:
+        """Return the change for nodes that run on the delegate only after they are compiled."""
+        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
+        if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
+            return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
+        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
+        return Change(f"{first}compile the model with {compiler}, which is not simulated ({table})")
 
     def _view(self, key: NodeKey) -> NodeView:
         return views_of(self.model, [key])[0]
@@ -339,3 +345,7 @@ def _some(names: Iterable[str]) -> str:
     """Return the first different names."""
     different = list(dict.fromkeys(names))
     return ", ".join(different[:_TOLD]) + (", ..." if len(different) > _TOLD else "")
+
+
+def _sizes(inputs: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_TOLD]])

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ...foundation import converter_attributes as attributes
-from ...model.model import Tensor
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
 from ...versions.features import FEATURES
@@ -15,7 +14,6 @@ from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
 from .change import Advice, Assumed, Change, ChangeKind, Remedy
 
-_INPUTS_NAMED = 3
 NOT_SIMULATED = "not simulated"
 IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
 
@@ -23,15 +21,6 @@ FULLY_QUANTIZED = (
     f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
     f"{attributes.OPERATORS.format(attributes.INT8)}"
 )
-_HOW_FIXED = (
-    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
-    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
-)
-_FIXED_IN_FILE = (
-    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
-    "a new conversion removes"
-)
-_UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
 
 
 class _Conversion(NamedTuple):
@@ -82,18 +71,6 @@ INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
 )
 """Instructions and a short name for each operator whose subgraphs can replace it."""
 
-UNROLLED: Mapping[str, str] = MappingProxyType(
-    {
-        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
-        "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
-        f"models; {_UNKNOWN}",
-    }
-)
-UNROLLED_LOOP = (
-    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
-    f"its body as a separate model; {_UNKNOWN}"
-)
-
 WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
     {
         Problem.LIMIT: "remove the nodes that split the graph",
@@ -131,48 +108,6 @@ def feature_change(code: str, *, is_continued: bool = False) -> Change:
 def continued(text: str) -> str:
     """Return a text that does not begin a sentence."""
     return f"{text[0].lower()}{text[1:]}"
-
-
-def fix_inputs_text(sizes: str, only_batch: bool, is_loop: bool) -> str:
-    """Return how to fix the sizes of inputs. A loop must also be unrolled."""
-    how = "a fixed batch" if only_batch else "inputs of fixed sizes"
-    fixed = f"convert with {how}, such as {sizes}: {_HOW_FIXED}"
-    return f"{fixed}. At the same time, {UNROLLED_LOOP}" if is_loop else f"{fixed}. {_FIXED_IN_FILE}"
-
-
-def fix_shapes_text(sizes: str) -> str:
-    """Return how to fix sizes that the model computes."""
-    return (
-        f"convert again with inputs of fixed sizes, such as {sizes}, because an older converter may have written these nodes for "
-        f"unknown sizes: {_HOW_FIXED}"
-    )
-
-
-def compile_text(compiler: str, is_compiled: bool, is_quantized: bool) -> str:
-    """Return how to compile the model, or where the compiler says why it left nodes to the CPU."""
-    table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
-    if is_compiled:
-        return f"{compiler} left these nodes to the CPU: {table}, which says why"
-    first = "" if is_quantized else f"{FULLY_QUANTIZED}; then "
-    return f"{first}compile the model with {compiler}, which is not simulated ({table})"
-
-
-def devices_text(platform: str, release: str, options: str) -> str:
-    """Return the options of devices that take the nodes."""
-    devices = f"devices with {platform} {release} or later" if release else "devices with a higher feature level"
-    return f"{devices} take the nodes: {options}"
-
-
-def limits_text(options: str, is_lifted: bool, most: int | None) -> str:
-    """Return the options that change a limit. If the limit is not lifted, ``most`` is its largest safe value."""
-    lifted = " (no limit)" if is_lifted else ""
-    bound = "" if most is None else f" but not more, because with {most + 1} the delegate rejects the model"
-    return f"{options}{lifted}{bound}"
-
-
-def sizes_text(inputs: Sequence[Tensor]) -> str:
-    """Return the names and sizes of the first inputs."""
-    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_INPUTS_NAMED]])
 
 
 def result_words(cost: Cost) -> str:

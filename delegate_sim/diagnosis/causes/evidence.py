@@ -135,14 +135,12 @@ def view_of(key: NodeKey, examined: Examined) -> NodeView:
     return graph.view(graph.nodes[now.node])
 
 
-def by_cause(evidence: Iterable[Evidence]) -> Mapping[Identity, Sequence[Evidence]]:
+def by_cause(evidence: Sequence[Evidence]) -> Mapping[Identity, Sequence[Evidence]]:
     """Group evidence by cause. The cause with the earliest refusal comes first. Causes without a refusal are left out."""
-    with_cases: dict[Identity, list[Evidence]] = {}
-    without_cases: dict[Identity, list[Evidence]] = {}
+    groups: dict[Identity, list[Evidence]] = {}
     for own in evidence:
-        groups = with_cases if own.cases or own.identity in with_cases else without_cases
         groups.setdefault(own.identity, []).append(own)
-    return {identity: [*without_cases.get(identity, ()), *group] for identity, group in with_cases.items()}
+    return {identity: groups[identity] for identity in [own.identity for own in evidence if own.cases]}
 
 
 def cases_in(group: Iterable[Evidence]) -> Sequence[RefusedCase]:
@@ -154,7 +152,7 @@ def cases_in(group: Iterable[Evidence]) -> Sequence[RefusedCase]:
     return tuple(cases.values())
 
 
-def blockers_of(evidence: Iterable[Evidence], not_simulated: Sequence[str]) -> Blockers:
+def blockers_of(evidence: Sequence[Evidence], not_simulated: Sequence[str]) -> Blockers:
     """Return the causes of all refusals, without titles and advice, and the causes of each node."""
     causes = []
     causes_of: dict[NodeKey, set[Identity]] = {}
