@@ -13,7 +13,6 @@ from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
 from ..foundation.documents import schema_of
 from ..graph.effort import Effort
-from ..graph.graph import file_graphs
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
 from ..micro.kinds import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE
@@ -22,6 +21,7 @@ from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..version import __version__
+from .causes.cause import views_of
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
@@ -115,7 +115,7 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
 
 def _types(model: Model, node: MicroNode) -> set[str]:
     """Return the types of a node's operands and results."""
-    view = file_graphs(model)[node.subgraph].view(model.subgraphs[node.subgraph].nodes[node.index])
+    (view,) = views_of(model, [NodeKey(node.subgraph, node.index)])
     return {tensor.type for tensor in (*view.inputs, *view.outputs)}
 
 

@@ -186,14 +186,9 @@ def _each_enough(
 
     Causes in ``needed`` are left out. Only causes in ``helping`` are tried.
     """
-    enough: dict[Identity, Gain] = {}
-    for other in helping:
-        if other in needed or not tries.take():
-            continue
-        own = gain(cost_without([other]), cost_without([other, cause]))
-        if own > NO_GAIN:
-            enough[other.identity] = own
-    return enough
+    tried = (other for other in helping if other not in needed and tries.take())
+    gains = {other.identity: gain(cost_without([other]), cost_without([other, cause])) for other in tried}
+    return {identity: gained for identity, gained in gains.items() if gained > NO_GAIN}
 
 
 def _after_what_they_need(ranked: Mapping[Identity, RankedCause]) -> Sequence[RankedCause]:

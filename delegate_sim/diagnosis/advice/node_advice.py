@@ -13,9 +13,8 @@ from ...model.model import Model
 from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Refusal, Run
+from ...runtime.run import Run
 from ...runtime.target import Target
-from ..causes.cause import Blockers, Cause
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
@@ -81,12 +80,7 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
             by_reason.setdefault(reason, {})[changes[cause.identity]] = None
     of_the_whole = [cause for cause in blockers.causes if refusal is not None and refusal.code in cause.codes]
     # A cause of single nodes may have the code of the refusal of the whole graph.
-    ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
+    left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
+    ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
     of_refusal = [changes[cause.identity] for cause in (*ending, *of_the_whole)]
     return Advice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))
-
-
-def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether fixing a cause removes the refusal of the whole graph."""
-    left = examiner.simulate(blockers.without([cause])).run.refusal
-    return left is None or left.code != refusal.code

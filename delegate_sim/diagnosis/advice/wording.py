@@ -198,7 +198,9 @@ class Wording:
             case ("lists",):
                 change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
                 return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
-            case ("text",) if len(self.cause.remedy.removed_nodes) == sum([len(each.nodes) for each in self.model.subgraphs]):
+            case ("text",) if len(self.cause.remedy.removed_nodes) == sum(
+                [len(subgraph.nodes) for subgraph in self.model.subgraphs]
+            ):
                 return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
                 return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))

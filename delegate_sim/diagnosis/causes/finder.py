@@ -63,11 +63,11 @@ def _with_causes(find: Finder, search: Search, state: State) -> State:
     """Find causes and assume that they are fixed, until no new cause changes the run."""
     tries = Tries(search.most_repairs, search.effort)
     while find not in _REPAIRING or tries.take():
-        found = find(search, state)
-        if not found:
+        evidence = find(search, state)
+        if not evidence:
             return state
         changes = state.changes
-        state = search.assume(state, found)
+        state = search.assume(state, evidence)
         if state.changes == changes:
             return state
         if find is not guesses:
@@ -101,7 +101,8 @@ def _joined(blockers: Blockers) -> Blockers:
         problem = _raised_by(version)
         if problem is None:
             continue
-        host = next((cause for cause in causes.values() if cause.identity.problem is problem and _includes(cause, version)), None)
+        hosts = [cause for cause in causes.values() if cause.identity.problem is problem and cause.remedy.accepts]
+        host = next((cause for cause in hosts if set(version.nodes) <= set(cause.nodes)), None)
         if host is None:
             continue
         del causes[version.identity]
@@ -139,7 +140,3 @@ def _raised_by(cause: Cause) -> Problem | None:
     if subject == ("high-rank",):
         return Problem.RANK
     return Problem.TYPE if len(subject) == 1 and subject[0].endswith(_TYPE_FEATURE) else None
-
-
-def _includes(cause: Cause, version: Cause) -> bool:
-    return cause.remedy.accepts and set(version.nodes) <= set(cause.nodes)

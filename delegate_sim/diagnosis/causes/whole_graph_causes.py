@@ -58,11 +58,10 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
     ``now`` is the result without the change, and ``then`` is the result with the change. The refusal also counts as removed if
     ``then`` names another tensor than ``now``.
     """
-    return is_dynamic(now.run) and not (is_dynamic(then.run) and _unknown_tensor(now.run) == _unknown_tensor(then.run))
-
-
-def _unknown_tensor(run: Run) -> tuple[int, int | None] | None:
-    return None if run.refusal is None else (run.refusal.subgraph, run.refusal.tensor)
+    old, new = now.run.refusal, then.run.refusal
+    if old is None or new is None or not is_dynamic(then.run):
+        return is_dynamic(now.run)
+    return is_dynamic(now.run) and (old.subgraph, old.tensor) != (new.subgraph, new.tensor)
 
 
 def reason_of(refusal: Refusal) -> Reason:
