@@ -107,7 +107,8 @@ class Search:
         added = tuple(evidence)
         fixes = [own.remedy if own.assumed is None else own.assumed for own in added]
         changes = combined(state.changes, *[fix for fix in fixes if fix is not None])
-        return State(changes, self.simulate(changes), (*state.evidence, *added))
+        run = state.run if changes == state.changes else self.simulate(changes)
+        return State(changes, run, (*state.evidence, *added))
 
 
 Found: TypeAlias = tuple[Evidence, ...]

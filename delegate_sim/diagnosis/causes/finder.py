@@ -31,11 +31,21 @@ _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 
 _OF_COMPILED: tuple[Finder, ...] = (loading, registration, refusals)
 """For a delegate with a compiler, no change of the source model is simulated, because the compiler decides about the nodes."""
+
 _FINDERS: tuple[Finder, ...] = (
-    *(loading, registration, text, inputs, preparation, types),
-    *(dynamic, preparation_again, stages, refusals),
+    loading,
+    registration,
+    text,
+    inputs,
+    preparation,
+    types,
+    dynamic,
+    preparation_again,
+    stages,
+    refusals,
 )
 _REPAIRING = (preparation, preparation_again, guesses)
+"""Each of these finders finds one node at a time, so the number of steps is limited."""
 
 _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
@@ -63,15 +73,10 @@ def _with_causes(find: Finder, search: Search, state: State) -> State:
     """Find causes and assume that they are fixed, until no new cause changes the run."""
     tries = Tries(search.most_repairs, search.effort)
     while find not in _REPAIRING or tries.take():
-        evidence = find(search, state)
-        if not evidence:
-            return state
-        changes = state.changes
-        state = search.assume(state, evidence)
-        if state.changes == changes:
-            return state
-        if find is not guesses:
-            state = _with_causes(guesses, search, state)
+        then = search.assume(state, find(search, state))
+        if then.changes == state.changes:
+            return then
+        state = then if find is guesses else _with_causes(guesses, search, then)
     return state
 
 
