@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import DelegateSimError
 from ..foundation.files import open_appended
 from .job import JobAnswer
-from .reading import check_first_page, check_schema
+from .reading import check_first_page, check_row, check_schema
 from .schema import CAUSES, COLUMNS, RUNS, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
@@ -107,6 +107,7 @@ class Journal:
             for model in models:
                 by_target: dict[str, list[tuple[Any, ...]]] = {}
                 for row in self._connection.execute(f"SELECT * FROM {table} WHERE model = ? ORDER BY rowid", (model,)):
+                    check_row(row, table)
                     by_target.setdefault(row[1], []).append(row)
                 for target in targets:
                     yield from by_target.get(target, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ..errors import LimitError
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
-from .schema import COLUMNS, LONGEST_TEXT, declaration
+from .schema import COLUMNS, LONGEST_TEXT, MEASURES, RUNS, declaration, names
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""
@@ -22,6 +22,8 @@ _BYTES_FOR_A_BYTE = 64
 _BYTES_OF_A_ROW = 1000
 """Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
 _TYPES = {TEXT: (str, type(None)), INTEGER: (int, type(None)), NUMBER: (int, float, type(None))}
+_ROW_TYPES = {table: [_TYPES[column.type] for column in columns] for table, columns in COLUMNS.items()}
+_ERROR, *_MEASURES = map(names(RUNS).index, ("error", *MEASURES))
 
 _SQLITE_HEADER, _PAGE_HEADER = 100, 8
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -36,21 +38,24 @@ class RowLimit:
         self._most = self._left = raised(max(_ALWAYS, _BYTES_FOR_A_BYTE * file_size))
 
     def checked(self, rows: Iterator[tuple[object, ...]], table: str) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of a table. Raises ValueError for a value of a wrong type, and LimitError if the rows are too large."""
-        types = [_TYPES[column.type] for column in COLUMNS[table]]
+        """Yield the rows of a table. Raises ValueError for a row that no scan writes, and LimitError for too large rows."""
         for row in rows:
-            size = _BYTES_OF_A_ROW
-            for value, allowed in zip(row, types, strict=True):
-                if value.__class__ not in allowed:
-                    raise ValueError("a value has a wrong type")
-                if isinstance(value, str):
-                    size += len(value)
-                    if len(value) > LONGEST_TEXT:
-                        raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
-            self._left -= size
+            check_row(row, table)
+            self._left -= _BYTES_OF_A_ROW + sum([len(value) for value in row if isinstance(value, str)])
             if self._left < 0:
                 raise LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")
             yield row
+
+
+def check_row(row: Sequence[object], table: str) -> None:
+    """Raise ValueError if a row has a wrong type or too long a text, or if it has neither an error nor measures."""
+    for value, allowed in zip(row, _ROW_TYPES[table], strict=True):
+        if value.__class__ not in allowed:
+            raise ValueError("a value has a wrong type")
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
+    if table == RUNS and not row[_ERROR] and None in [row[place] for place in _MEASURES]:
+        raise ValueError("a row has neither an error nor measures")
 
 
 def total_size(files: Mapping[str, str]) -> int:

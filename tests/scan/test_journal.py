@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from delegate_sim.scan.job import Job, answer
 from delegate_sim.scan.journal import Journal, ScanError
-from delegate_sim.scan.output import format_for
+from delegate_sim.scan.output import format_for, read_tables
 from delegate_sim.scan.scan import Workers, scan
-from delegate_sim.scan.schema import CAUSES, RUNS
+from delegate_sim.scan.schema import CAUSES, MEASURES, RUNS
 from tests.support.models import chain_model
 from tests.support.scans import GPU, NNAPI, judged, read
 
@@ -70,3 +72,18 @@ def test_half_of_an_output_is_kept(zoo):
         scan(zoo, [NNAPI], "z.csv", Workers())
     assert len(Path("z.csv").read_text().splitlines()) == 4
     assert not list(Path().glob("z.csv.*"))
+
+
+@pytest.mark.parametrize("name", ["z.sqlite", "z.sqlite.journal"])
+@pytest.mark.parametrize("change", [*[f"{key} = NULL" for key in MEASURES], "nodes = 'x'", "outcome = x'00'"])
+def test_rows_that_no_scan_writes_are_one_line(zoo, name, change):
+    scan(zoo, [NNAPI], "z.sqlite", Workers())
+    journal = Journal("z.sqlite.journal")
+    journal.take_over(read_tables("z.sqlite"))
+    journal.close()
+    if name == "z.sqlite":
+        Path("z.sqlite.journal").unlink()
+    with closing(sqlite3.connect(name)) as connection, connection:
+        connection.execute(f"UPDATE runs SET {change} WHERE error IS NULL")
+    with pytest.raises(ScanError, match=f"^{name}: is not the (output|journal) of a scan"):
+        scan(zoo, [NNAPI], "z.sqlite", Workers())
