@@ -52,7 +52,7 @@ Examples:
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. A
-conversion is not chosen as the best if its outputs differ by more than --max-difference, or if it was calibrated with random numbers.
+conversion is not chosen as the best if its outputs differ by more than --max-difference, or after calibration with random data.
 Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
@@ -170,8 +170,8 @@ def command(
 ) -> int:
     """Convert SOURCE in many ways, and show how much of each converted model the delegates take.
 
-    Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is refused
-    without --run-model-code.
+    Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is
+    refused without --run-model-code.
     """
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
