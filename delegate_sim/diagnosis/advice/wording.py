@@ -142,9 +142,10 @@ class Wording:
                     code = SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code
                     advice = Advice(code, (rewrites or Change(WITHOUT_OPTIONS[problem]), self._devices()))
                 return title, advice
-            case Problem.LIMIT if remedy.options:
+            case Problem.LIMIT:
                 title = f"accepted, but a limit drops the partitions: {reason.message}"
-                return title, Advice(code, (self._changed_options(general),))
+                changes = (self._changed_options(general),) if remedy.options else self._hints() or (general,)
+                return title, Advice(code, changes)
             case Problem.DRIVER if reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
                 return reason.message, Advice(code, self._hints(1) or (general,))
