@@ -26,13 +26,11 @@ _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 
 
 def refusals(search: Search, state: State) -> Found:
-    """Find the causes of the refusals that no earlier run had.
+    """Find the causes of single nodes.
 
     Delegates may stop at the first failed check of a node. The next failed check appears only in a run with the assumed fixes.
     """
-    known = {(own.identity, case.key, case.reason.code) for own in state.evidence for case in own.cases}
-    evidence = [*_of_nodes(search, state), *_kernel_failure(search, state)]
-    return tuple([own for own in evidence for case in own.cases if (own.identity, case.key, case.reason.code) not in known])
+    return (*_of_nodes(search, state), *_kernel_failure(search, state))
 
 
 def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
@@ -138,16 +136,16 @@ def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
-def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
+def _kernel_failure(search: Search, state: State) -> Found:
     """Find the cause of a delegate kernel that cannot be created.
 
     The failure undoes all delegation. The cause covers all nodes with the operator and types of the node at fault. If no
     node is at fault, the cause covers the whole graph.
     """
-    now, refusal = state.run, state.run.run.refusal
+    refusal = state.run.run.refusal
     if refusal is None or refusal.code == DYNAMIC_TENSORS.name or search.problem_of(refusal.code) in _NOT_CAUSES:
-        return
-    graph = now.run.subgraphs[refusal.subgraph].graph
+        return ()
+    graph = state.run.run.subgraphs[refusal.subgraph].graph
     is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
     blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
     reason = reason_of(refusal)
@@ -159,13 +157,16 @@ def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
     elif problem is Problem.TARGET_LEVEL:
         problem, subject = Problem.OPERATOR, subject[:1]
     alike = None if blamed is None else (blamed.op, _types_of(graph.view(blamed)))
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        key = now.change.origin(NodeKey(graph.index, index))
-        if key is not None and alike in (None, (node.op, _types_of(graph.view(node)))):
-            assumed = HypotheticalChanges(accepted_nodes=frozenset({key}), options=options)
-            remedy = Remedy(options=options) if options else None
-            yield Evidence(Identity(problem, subject), (RefusedCase(key, node.op, reason),), remedy, assumed)
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    cases = [
+        RefusedCase(key, node.op, reason)
+        for node in nodes
+        if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
+        and alike in (None, (node.op, _types_of(graph.view(node))))
+    ]
+    assumed = HypotheticalChanges(accepted_nodes=frozenset([case.key for case in cases]), options=options)
+    remedy = Remedy(options=options) if options else None
+    return (Evidence(Identity(problem, subject), tuple(cases), remedy, assumed),)
 
 
 def _types_of(node: NodeView) -> list[str]:
