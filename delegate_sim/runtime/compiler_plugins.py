@@ -50,7 +50,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
     refusal = None if selection.failure is None else _refusal(selection.failure)
     of_model = [*filter(None, [no_weights(model)]), *precompiled(model).words]
-    warnings = (*target.delegate.release_notes(target.release), *of_model, *selection.warnings)
+    warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings)
     return Run(target, outcome, refusal, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 
