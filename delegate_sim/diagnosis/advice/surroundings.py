@@ -84,7 +84,7 @@ def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
 
 
 class Others:
-    """Other delegates for the nodes of a run, with their default options. The rules of each delegate are applied once to the run."""
+    """Other delegates for the nodes of a run. The rules of each delegate, with default options, are applied once to the run."""
 
     def __init__(self, examined: Examined, effort: Effort) -> None:
         self._examined = examined
