@@ -47,7 +47,6 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --delegate gpu
   delegate-sim sweep saved_model --delegate nnapi --android 13 --setting int8 --data inputs.npz
   delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
-  delegate-sim sweep models.py:classifier --delegate gpu --all --format csv > conversions.csv
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
@@ -109,7 +108,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     "settings",
     metavar="NAME",
     multiple=True,
-    help="Also try these settings, such as int8 or int8+dense-per-tensor.",
+    help="Also try a setting, such as int8+dense-per-tensor.",
 )
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
 @click.option(
@@ -131,7 +130,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page of the best conversions."
 )
-@click.option("--run-model-code", is_flag=True, help="Let converters run code that is in the file of SOURCE.")
+@click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
