@@ -180,13 +180,13 @@ def _never_needed(
 
 
 def _each_enough(
-    cause: Cause, needed: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
+    cause: Cause, others: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> dict[Identity, Gain]:
     """Find the causes that each make a fix of ``cause`` help. Return these causes, with the gain.
 
-    Causes in ``needed`` are left out. Only causes in ``helping`` are tried.
+    Causes in ``others`` are left out. Only causes in ``helping`` are tried.
     """
-    tried = (other for other in helping if other not in needed and tries.take())
+    tried = (other for other in helping if other not in others and tries.take())
     gains = {other.identity: gain(cost_without([other]), cost_without([other, cause])) for other in tried}
     return {identity: gained for identity, gained in gains.items() if gained > NO_GAIN}
 

@@ -23,7 +23,7 @@ _NODES_ADVISED = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
@@ -64,7 +64,7 @@ def advised_comparison(comparison: Comparison) -> Comparison:
     return compare(*[Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)])
 
 
-def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> Advice:
+def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> RunAdvice:
     """Find the causes of a model's refusals on a target, and the changes that fix the causes.
 
     The advice does not name other delegates, because this would require simulating all delegates.
@@ -83,4 +83,4 @@ def advise(model: Model, target: Target, effort: Effort | None = None, cache: An
     left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
     ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
     of_refusal = [changes[cause.identity] for cause in (*ending, *of_the_whole)]
-    return Advice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))
+    return RunAdvice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))

@@ -67,11 +67,11 @@ def with_results(blockers: Blockers, model: Model, target: Target, simulate: Sim
     A change helps if it delegates some of the cause's nodes and improves the result. The diagnosis assumes the first change of
     each cause.
     """
-    judge = _Judge(blockers, simulate, effort)
+    judge = _Results(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
 
 
-def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> Cause:
+def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -> Cause:
     if cause.identity.problem in _OF_OPTIONS:
         return _with_result_of_options(cause, judge)
     offered = list(_offers(cause, model, target))
@@ -155,7 +155,7 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     return replace(cause, advice=replace(cause.advice, folded=tuple(ops[:_FOLDED_TOLD])))
 
 
-def _with_result_of_options(cause: Cause, judge: _Judge) -> Cause:
+def _with_result_of_options(cause: Cause, judge: _Results) -> Cause:
     """Add the results of changed options, and of operators that users can write instead.
 
     If a change of options does not help, it is left out. A raised limit on partitions is left out only if the delegate then
@@ -244,7 +244,7 @@ def _tensors(views: Iterable[NodeView]) -> list[Tensor]:
     return [tensor for view in views for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
 
 
-class _Judge:
+class _Results:
     """Simulates each change alone. If a change alone does not help, it is simulated again with other causes fixed.
 
     Unknown input sizes may keep the whole graph off the delegate, so that no other change helps alone. They are fixed first, and

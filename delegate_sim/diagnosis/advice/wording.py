@@ -15,7 +15,7 @@ from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
-from ...rules.hints import Hint, Way
+from ...rules.hints import Hint, HintKind
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
 from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
@@ -84,7 +84,7 @@ UNROLLED_LOOP = (
     f"its body as a separate model; {_UNKNOWN}"
 )
 
-_OF_WAYS = {Way.CONVERSION: ChangeKind.CONVERSION, Way.RESHAPE: ChangeKind.RESHAPE, Way.OTHER: ChangeKind.OTHER}
+_OF_WAYS = {HintKind.CONVERSION: ChangeKind.CONVERSION, HintKind.RESHAPE: ChangeKind.RESHAPE, HintKind.OTHER: ChangeKind.OTHER}
 """The kind of change that each kind of hint asks for."""
 
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
@@ -238,7 +238,7 @@ class Wording:
     def _hints(self, count: int | None = None) -> tuple[Change, ...]:
         """Return the different hints of the first ``count`` cases."""
         hints = [hint for hint in dict.fromkeys([case.reason.hint for case in self.cases[:count]]) if hint]
-        usual = Way.CONVERSION if self.cause.identity.problem in OF_TYPES else Way.OTHER
+        usual = HintKind.CONVERSION if self.cause.identity.problem in OF_TYPES else HintKind.OTHER
         return tuple([Change(hint, _OF_WAYS[hint.way if isinstance(hint, Hint) else usual]) for hint in hints])
 
     def _changed_options(self, general: Change) -> Change:

@@ -13,7 +13,7 @@ from ...rules.kinds import Problem
 from ..examiner import Cost, Examined, RefusedNode
 from .cause import Identity
 from .change import Remedy
-from .evidence import Evidence, Found, Search, State, cases_of
+from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, cases_of
 from .whole_graph_causes import is_dynamic, is_no_longer_dynamic, refused_by_runtime
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
@@ -26,7 +26,7 @@ _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
-def inputs(search: Search, state: State) -> Found:
+def inputs(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the refusals that a conversion with fixed input sizes removes.
 
     If the model file already has all input sizes, the conversion fixes only the sizes that the model computes from the inputs.
@@ -44,7 +44,7 @@ def inputs(search: Search, state: State) -> Found:
     return (Evidence(identity, cases_of(ended), remedy),) if ended else ()
 
 
-def types(search: Search, state: State) -> Found:
+def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the refusals that a conversion to other types removes. If several conversions help, the best one is assumed.
 
     If a conversion removes only version refusals of one operator, it is ignored. The feature that raised the version is then a

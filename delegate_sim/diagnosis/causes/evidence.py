@@ -52,7 +52,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SearchState:
     """A run of the model with hypothetical changes, and all refusals in this run and earlier runs.
 
     The changes fix the causes found so far. They show refusals that the unchanged model hides.
@@ -69,7 +69,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class CauseSearch:
     """The model and the limits of a search for causes."""
 
     model: Model
@@ -102,19 +102,19 @@ class Search:
             if any(self.problem_of(reason.code) is problem for reason in refused.reasons)
         }
 
-    def assume(self, state: State, evidence: Iterable[Evidence]) -> State:
+    def assume(self, state: SearchState, evidence: Iterable[Evidence]) -> SearchState:
         """Add causes, and simulate the model with their fixes."""
         added = tuple(evidence)
         fixes = [own.remedy if own.assumed is None else own.assumed for own in added]
         changes = combined(state.changes, *[fix for fix in fixes if fix is not None])
         run = state.run if changes == state.changes else self.simulate(changes)
-        return State(changes, run, (*state.evidence, *added))
+        return SearchState(changes, run, (*state.evidence, *added))
 
 
-Found: TypeAlias = tuple[Evidence, ...]
+FoundEvidence: TypeAlias = tuple[Evidence, ...]
 """The causes that a function finds in a run."""
 
-Finder: TypeAlias = Callable[[Search, State], Found]
+EvidenceFinder: TypeAlias = Callable[[CauseSearch, SearchState], FoundEvidence]
 """A function that finds causes in the run of a state."""
 
 

@@ -14,7 +14,7 @@ from ..advice.wording import Wording
 from .cause import Blockers, Cause
 from .change import Advice, feature_change
 from .conversion_causes import inputs, types
-from .evidence import Finder, Search, Simulate, State, blockers_of, by_cause, cases_in
+from .evidence import CauseSearch, EvidenceFinder, SearchState, Simulate, blockers_of, by_cause, cases_in
 from .node_causes import refusals, rest
 from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
 
@@ -27,10 +27,10 @@ Each simulation assumes that one more CPU kernel accepts its node.
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 512
 """Smallest and largest number of simulations with other operator versions. Large models get fewer than small models."""
 
-_OF_COMPILED: tuple[Finder, ...] = (loading, registration, refusals)
+_OF_COMPILED: tuple[EvidenceFinder, ...] = (loading, registration, refusals)
 """For a delegate with a compiler, no change of the source model is simulated, because the compiler decides about the nodes."""
 
-_FINDERS: tuple[Finder, ...] = (
+_FINDERS: tuple[EvidenceFinder, ...] = (
     loading,
     registration,
     text,
@@ -58,8 +58,8 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     first = simulate(HypotheticalChanges())
     most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
     tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
-    search = Search(model, simulate, effort, first, tries, most_repairs)
-    state = State(HypotheticalChanges(), first)
+    search = CauseSearch(model, simulate, effort, first, tries, most_repairs)
+    state = SearchState(HypotheticalChanges(), first)
     for find in _OF_COMPILED if search.delegate.compiler else _FINDERS:
         state = _with_causes(find, search, state)
     state = replace(state, evidence=(*state.evidence, *rest(search, state)))
@@ -67,7 +67,7 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     return with_results(_joined(_worded(search, state, others)), model, first.run.target, simulate, effort)
 
 
-def _with_causes(find: Finder, search: Search, state: State) -> State:
+def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) -> SearchState:
     """Find causes and assume that they are fixed, until no new cause changes the run."""
     tries = Tries(search.most_repairs, search.effort)
     while find not in _REPAIRING or tries.take():
@@ -78,7 +78,7 @@ def _with_causes(find: Finder, search: Search, state: State) -> State:
     return state
 
 
-def _worded(search: Search, state: State, others: Others | None) -> Blockers:
+def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> Blockers:
     """Return the causes with their titles and advice."""
     blockers = blockers_of(state.evidence, search.not_simulated)
     groups = by_cause(state.evidence)

@@ -17,7 +17,7 @@ from ...versions.explanation import VersionCause, shared_version, version_cause
 from .cause import Identity
 from .change import Remedy
 from .conversion_causes import form
-from .evidence import Evidence, Found, RefusedCase, Search, State, blockers_of, cases_of, view_of
+from .evidence import CauseSearch, Evidence, FoundEvidence, RefusedCase, SearchState, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
 from .whole_graph_causes import reason_of
 
@@ -37,7 +37,7 @@ _Refused = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
 """A function that sets the versions of some nodes and returns the nodes with a refused version."""
 
 
-def refusals(search: Search, state: State) -> Found:
+def refusals(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the causes of single nodes.
 
     Delegates may stop at the first failed check of a node. The next failed check appears only in a run with the assumed fixes.
@@ -45,7 +45,7 @@ def refusals(search: Search, state: State) -> Found:
     return (*_of_nodes(search, state), *_kernel_failure(search, state))
 
 
-def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
+def _of_nodes(search: CauseSearch, state: SearchState) -> Iterator[Evidence]:
     refusal = state.run.run.refusal
     left: dict[Problem, list[RefusedCase]] = {Problem.LIMIT: [], **{problem: [] for problem in _TRIED}}
     tried = {case.key for own in state.evidence if own.identity.problem in _TRIED for case in own.cases}
@@ -68,7 +68,7 @@ def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
     yield from _levels(search, state, left[Problem.TARGET_LEVEL])
 
 
-def _special_subject(search: Search, node: NodeView) -> tuple[str, ...] | None:
+def _special_subject(search: CauseSearch, node: NodeView) -> tuple[str, ...] | None:
     subject = special_subject(node)
     is_compiled = subject is not None and subject[0] == "compiled"
     return ("compile",) if search.delegate.compiler and not is_compiled else subject
@@ -86,7 +86,7 @@ def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     return (case.op, case.reason.code, case.reason.needed)
 
 
-def _limits(search: Search, state: State, cases: Iterable[RefusedCase]) -> Iterator[Evidence]:
+def _limits(search: CauseSearch, state: SearchState, cases: Iterable[RefusedCase]) -> Iterator[Evidence]:
     """Yield the causes of nodes that a limit keeps on the CPU. Later runs keep the limit."""
     earlier = [own for own in state.evidence if own.identity.problem is Problem.LIMIT and own.remedy is not None]
     raised = {case.reason.code: own.remedy for own in earlier for case in own.cases}
@@ -96,7 +96,7 @@ def _limits(search: Search, state: State, cases: Iterable[RefusedCase]) -> Itera
         yield Evidence(Identity(Problem.LIMIT, _told(remedy.options)), (case,), remedy, assumed=HypotheticalChanges())
 
 
-def _raised_limit(search: Search, reason: Reason) -> Mapping[str, Any]:
+def _raised_limit(search: CauseSearch, reason: Reason) -> Mapping[str, Any]:
     """Return the options that lift a limit on partitions.
 
     If the delegate fails without a limit, return the largest safe limit instead. Partitions are delegated in order of size,
@@ -125,7 +125,7 @@ def _raised_limit(search: Search, reason: Reason) -> Mapping[str, Any]:
     return {option: most} if most > now else lifted
 
 
-def _levels(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
+def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
     """Find, for each node, the smallest change of options that raises the feature level enough."""
     left = {case.key: case for case in cases}
     tried: list[Mapping[str, Any]] = []
@@ -143,7 +143,7 @@ def _levels(search: Search, state: State, cases: Sequence[RefusedCase]) -> Itera
         yield Evidence(Identity(Problem.OPERATOR, (case.op,)), (case,))
 
 
-def _versions(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
+def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
     A version is lowered step by step until the delegate accepts the version, no lower version exists, or the tries run out.
@@ -220,7 +220,7 @@ def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
-def _kernel_failure(search: Search, state: State) -> Found:
+def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause of a delegate kernel that cannot be created.
 
     The failure undoes all delegation. The cause covers all nodes with the operator and types of the node at fault. If no
@@ -258,7 +258,7 @@ def _types_of(node: NodeView) -> list[str]:
     return [tensor.type for tensor in (*node.inputs, *node.outputs)]
 
 
-def _options_against(search: Search, state: State, refusal: Refusal) -> Mapping[str, Any]:
+def _options_against(search: CauseSearch, state: SearchState, refusal: Refusal) -> Mapping[str, Any]:
     """Return the smallest change of options that makes the stage behind the delegate accept a refused node.
 
     The result is empty if no change of options helps.
@@ -272,7 +272,7 @@ def _options_against(search: Search, state: State, refusal: Refusal) -> Mapping[
     return {}
 
 
-def rest(search: Search, state: State) -> Found:
+def rest(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find causes for the refusals of CPU nodes in the first run that still have no cause."""
     known = {case.key for own in state.evidence for case in own.cases}
     cases = [case for case in cases_of(search.first.on_cpu()) if case.key not in known]

@@ -27,7 +27,7 @@ from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined
 from .cause import Identity
 from .change import Remedy
-from .evidence import Evidence, Found, RefusedCase, Search, State, cases_of, view_of
+from .evidence import CauseSearch, Evidence, FoundEvidence, RefusedCase, SearchState, cases_of, view_of
 from .undelegatable_nodes import CONTROL_FLOW, special_subject, text_nodes
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -81,17 +81,17 @@ def refused_by_runtime(run: Examined) -> tuple[RefusedCase, ...]:
 
 
 def _whole(
-    state: State,
+    state: SearchState,
     identity: Identity,
     remedy: Remedy,
     assumed: HypotheticalChanges | None = None,
     guessed: frozenset[NodeKey] = frozenset(),
-) -> Found:
+) -> FoundEvidence:
     """Return the refusal of the whole graph as a cause of all nodes."""
     return (Evidence(identity, refused_by_runtime(state.run), remedy, assumed, at_fault=frozenset(), guessed=guessed),)
 
 
-def loading(search: Search, state: State) -> Found:
+def loading(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause that keeps the release from loading the model. This cause hides all other causes.
 
     The fix is the first later release that loads the model. If no later release loads the model, the fix is to register the
@@ -115,7 +115,7 @@ def loading(search: Search, state: State) -> Found:
     return _whole(state, Identity(Problem.RELEASE, subject), remedy)
 
 
-def registration(search: Search, state: State) -> Found:
+def registration(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause that custom operators are not registered.
 
     If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example of a kind is
@@ -138,7 +138,7 @@ def registration(search: Search, state: State) -> Found:
     return (Evidence(Identity(Problem.OPERATOR, special), remedy=replace(remedy, accepts=True)),)
 
 
-def text(search: Search, state: State) -> Found:
+def text(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the nodes that work on text.
 
     The results of text nodes have unknown sizes, and a tensor of unknown size may prevent all delegation.
@@ -154,7 +154,7 @@ def text(search: Search, state: State) -> Found:
     return (Evidence(_TEXT, cases_of(own), remedy),)
 
 
-def preparation(search: Search, state: State) -> Found:
+def preparation(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find a node of the model file that a CPU kernel cannot prepare. Nodes of the same operator share a cause."""
     key = _unprepared(state.run)
     if key is None:
@@ -163,7 +163,7 @@ def preparation(search: Search, state: State) -> Found:
     return _whole(state, Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
-def preparation_again(search: Search, state: State) -> Found:
+def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find a node that a CPU kernel cannot prepare, and that a tensor of unknown size hid."""
     return preparation(search, state) if state.changes.fixed_shapes else ()
 
@@ -175,7 +175,7 @@ def _unprepared(examined: Examined) -> NodeKey | None:
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
 
 
-def guesses(search: Search, state: State) -> Found:
+def guesses(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find a node that a CPU kernel cannot prepare because of a guessed size.
 
     The fix of an unknown size must guess all sizes that depend on the unknown size. The remedy therefore also assumes that CPU
@@ -188,7 +188,7 @@ def guesses(search: Search, state: State) -> Found:
     return (Evidence(guessing.identity, remedy=Remedy(repaired_nodes=frozenset({key}))),)
 
 
-def dynamic(search: Search, state: State) -> Found:
+def dynamic(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause of a tensor of unknown size that fixed sizes of inputs do not change."""
     run, refusal = state.run, state.run.run.refusal
     if refusal is None or not is_dynamic(run.run) or state.changes.fixed_shapes:
@@ -205,7 +205,7 @@ def dynamic(search: Search, state: State) -> Found:
     return _whole(state, identity, remedy, guessed=nodes_behind(run))
 
 
-def stages(search: Search, state: State) -> Found:
+def stages(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause of a refusal of the whole model by LiteRT or a plugin."""
     refusal = state.run.run.refusal
     if refusal is None or not refusal.stage:
