@@ -47,7 +47,7 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --delegate gpu
   delegate-sim sweep saved_model --delegate nnapi --android 13 --setting int8 --data inputs.npz
   delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
-  delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
+  delegate-sim sweep model.keras --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. A
@@ -114,8 +114,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--data",
     metavar="DATA",
-    help="Data for calibration and for comparing outputs: a .npz file with an array named like each input, "
-    "a folder of images, or a function.",
+    help="Data for calibration and comparison: a .npz file with an array for each input, a folder of images, or a function.",
 )
 @click.option(
     "--max-difference",
