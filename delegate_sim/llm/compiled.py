@@ -18,10 +18,11 @@ from ..delegates.xnnpack import failures as xnnpack_failures
 from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
-from ..runtime.run import REFUSED, Refusal, Run
+from ..runtime.run import REFUSED, Run
 from ..runtime.target import Target
 from .composites import COMPOSITE, InliningBudget, composites_left, only_called, with_inlined_composites
 from .report import BundleReplacement, Stop, Stopped
@@ -60,7 +61,7 @@ _CRASHES = frozenset(
         code
         for wordings in (mldrift_failures.WORDINGS, xnnpack_failures.WORDINGS)
         for code, wording in wordings.items()
-        if wording.is_crash
+        if wording.effect.is_crash
     }
 )
 """The codes of failures that end the process while a delegate makes its kernels."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
+from ..refusal import Refusal
 from .hints import by_reshape
 
 
@@ -68,6 +69,10 @@ class Kind:
     def reworded(self, **changes: Any) -> Kind:
         """Return a copy of this kind with the texts of one delegate."""
         return replace(self, **changes)
+
+    def refusal(self, message: str, **fields: Any) -> Refusal:
+        """Return a refusal of this kind. ``fields`` are further fields of the refusal."""
+        return Refusal(self.name, message, self.hint, **fields)
 
     def code(self, delegate: str) -> str:
         """Return the code of this kind in the refusals of a delegate."""

@@ -18,20 +18,20 @@ from ..graph.effort import SIMULATION, Effort
 from ..graph.graph import Graph, PrepareFailure, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
+from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .assumptions import NOTHING_ASSUMED, Assumptions
 from .delegate_application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
 from .execution_plan import ChangedPlan, plan_after
 from .model_loading import custom_operators, load_on, loading_warnings
-from .refusals import kernel_refusal, not_loaded, not_prepared
+from .refusals import not_loaded, not_prepared
 from .release_constants import as_read_by
-from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
+from .run import REFUSED, Run, SubgraphRun, option_values
 from .target import Target
 
 __all__ = [
     "REFUSED",
     "Assumptions",
-    "Refusal",
     "Run",
     "SubgraphRun",
     "option_values",
@@ -174,7 +174,7 @@ class _Chain:
     @property
     def is_unreadable(self) -> bool:
         """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
-        return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
+        return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
 
     def _dispatch(self) -> None:
         """Replace each partition that a plugin compiled with a kernel of the dispatch delegate.
@@ -226,10 +226,11 @@ class _Chain:
         for number, kernel in self._unprepared:
             run = self.runs[number]
             is_at_invoke = stops_before and kernel.graph.index == 0
-            message = f"{'Invoke' if is_at_invoke else 'AllocateTensors'} will fail: {kernel.text}"
-            refusal = run.refusal or kernel_refusal(kernel.graph, kernel.failure, message, is_at_invoke=is_at_invoke)
-            warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {message}")
-            self.runs[number] = replace(run, refusal=refusal, warnings=warnings)
+            effect = Effect.FAIL_AT_INVOKE if is_at_invoke else Effect.FAIL_LATER
+            step = "Invoke" if is_at_invoke else "AllocateTensors"
+            refusal = replace(kernel.failure.within(f"{step} will fail: "), effect=effect)
+            warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {refusal.message}")
+            self.runs[number] = replace(run, refusal=run.refusal or refusal, warnings=warnings)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):

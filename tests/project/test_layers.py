@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = (
     ("errors", "version"),
+    ("refusal",),
     ("foundation",),
     ("bundles", "releases"),
     ("model",),

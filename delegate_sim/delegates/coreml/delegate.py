@@ -13,10 +13,11 @@ from typing import Any
 from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code, kinds_of_failures
 from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
@@ -125,7 +126,7 @@ class CoreMlDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the Core ML model of a partition cannot be built, or None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 

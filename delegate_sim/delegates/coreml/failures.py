@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from ...refusal import Effect
 from ...rules.hints import by_reshape
 from ...rules.kinds import Kind, Problem
 from .. import decision
@@ -51,7 +52,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "use PAD, or give the node a padding value",
             is_shared=True,
         ),
-        is_crash=True,
+        effect=Effect.CRASH,
     ),
 }
 """The wording of each failure, by problem code."""

@@ -13,9 +13,10 @@ from types import MappingProxyType
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, ReleaseOnly, kinds_of_failures, take_supported
+from ..decision import Decision, ReleaseOnly, kinds_of_failures, take_supported
 from ..options import Option, OptionValues, boolean, integer, text, wide_integer
 from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
@@ -76,7 +77,7 @@ class EthosuDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why a partition's kernel fails, or None if no failure is known."""
         graph = decision.graph
         compiled = [index for index in subset.nodes if _is_compiled(graph, index)]

@@ -11,11 +11,12 @@ from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model import schema
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code, kinds_of_failures
 from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
@@ -167,7 +168,7 @@ class GpuDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the delegate's own model of a partition cannot be built, or None if the build succeeds.
 
         The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
@@ -176,7 +177,7 @@ class GpuDelegate(Delegate):
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
             return failure
-        return replace(failure, is_known=False)
+        return replace(failure, is_predicted=True)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that avoid refusals with this code, by removing the limit on partitions or on node indices."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from ...refusal import Effect
 from ...rules.kinds import Kind, Problem
 from .. import decision
 from ..decision import FailureWording
@@ -47,7 +48,7 @@ _WORDINGS = (
             "make the operand a constant of the model",
             is_shared=True,
         ),
-        is_crash=True,
+        effect=Effect.CRASH,
     ),
     FailureWording(
         "{tensor} is a constant of type {type}; to convert it to float, the delegate needs a scale and a zero point",
@@ -61,7 +62,7 @@ _WORDINGS = (
             "convert the model so that this constant is float, or has a scale and a zero point",
             is_shared=True,
         ),
-        is_crash=True,
+        effect=Effect.CRASH,
     ),
     FailureWording(
         "an operand that the delegate reads is missing",
@@ -286,7 +287,7 @@ WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording
 
 def is_crash(code: str) -> bool:
     """Return whether a failure with this code ends the process."""
-    return WORDINGS[code].is_crash
+    return WORDINGS[code].effect.is_crash
 
 
 kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)

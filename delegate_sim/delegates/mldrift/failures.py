@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from ...refusal import Effect, Refusal
 from ...rules.kinds import Kind, Problem
-from ..decision import Decision, FailureWording, KernelFailure, kernel_failure
+from ..decision import Decision, FailureWording, kernel_failure
 
 LITERT_LOADER = Kind(
     "litert-loader",
@@ -146,7 +147,7 @@ WITHOUT_KERNEL = Kind(
 
 
 def _crash(message: str, kind: Kind) -> FailureWording:
-    return FailureWording(message, kind, is_crash=True)
+    return FailureWording(message, kind, effect=Effect.CRASH)
 
 
 WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
@@ -154,7 +155,7 @@ WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
         LITERT_LOADER.name: FailureWording("LiteRT does not load the model: {problem}", LITERT_LOADER),
         HINT_NOT_MET.name: FailureWording("the hint says that the GPU takes all nodes, but {problem}", HINT_NOT_MET),
         NOT_ACCELERATED.name: FailureWording(
-            "the model fails, because the CPU is not among the accelerators and {problem}", NOT_ACCELERATED
+            "the model fails, because the CPU is not among the accelerators and {problem}", NOT_ACCELERATED, Effect.FAIL_LATER
         ),
         CONSTANT_READ.name: _crash("{tensor} is a constant, but ML Drift looks for it in GPU memory", CONSTANT_READ),
         CONSTANT_TYPE.name: _crash("{tensor} has type {type}, which ML Drift cannot read", CONSTANT_TYPE),
@@ -179,7 +180,7 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
     return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left)} nodes stay on the CPU (the first is {first})"
 
 
-def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
+def hint_not_met(decision: Decision, left: Sequence[int]) -> Refusal:
     """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
 
     ``left`` has the nodes that stay on the CPU.
@@ -188,10 +189,9 @@ def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
     return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
-def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
+def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> Refusal:
     """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
 
     ``left`` has the nodes that stay on the CPU.
     """
-    failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
-    return replace(failure, is_later=True)
+    return kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))

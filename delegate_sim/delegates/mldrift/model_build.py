@@ -7,19 +7,17 @@ depend on the driver and are not simulated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from importlib import import_module
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
-from ...releases.catalogue import Release
-from ..decision import KernelFailure, kernel_failure
+from ...refusal import Refusal
+from ..decision import kernel_failure
 from ..options import OptionValues
 from .build_problems import BuildProblem, BuildProblems
 from .failures import EMPTY, WORDINGS
-from .known_releases import NEWEST_MEASURED
 from .rules.checks import integers
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
@@ -32,12 +30,11 @@ ML Drift has no kernel for a result that is empty along the split axis. Therefor
 _CHANNELS_AXIS = 3
 
 
-def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> KernelFailure | None:
+def build_failure(graph: Graph, subset: Subset, options: OptionValues) -> Refusal | None:
     """Return the first failure to build the model of a partition, or None if no failure is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), options):
-            failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
-            return failure if release.is_at_least(NEWEST_MEASURED) else replace(failure, is_known=False)
+            return kernel_failure(WORDINGS, problem.code, index, problem.tensor)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 
+from ...refusal import Effect
 from ...rules.kinds import Problem, shared_kind
 from .. import decision
 from ..decision import FailureWording, kinds_of_failures
@@ -47,7 +48,7 @@ _FAILURES = (
             "Fix the shapes of the model before you convert it, or turn allow_dynamic_dimensions off.",
             "turn allow_dynamic_dimensions off, or fix the shapes before converting",
         ),
-        is_crash=True,
+        effect=Effect.CRASH,
     ),
     FailureWording(
         "NNAPI has no accelerator named {found}; the accelerators in the profile are {known}",

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...refusal import Refusal, Stage
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import ModelFailure
 from ..decision import Decision
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
@@ -36,7 +36,7 @@ class PluginAnswer:
 
     verdicts: Mapping[int, Verdict]
     lines: tuple[str, ...] = ()
-    failure: ModelFailure | None = None
+    failure: Refusal | None = None
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
@@ -57,7 +57,7 @@ class Partitioned:
 
     decision: Decision
     lines: tuple[str, ...]
-    failure: ModelFailure | None = None
+    failure: Refusal | None = None
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
@@ -169,9 +169,9 @@ def _decided(
     )
 
 
-def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
+def _too_many(graph: Graph, count: int, limit: int) -> Refusal:
     line = ISLANDS_LINE.format(found=count, limit=limit)
-    return ModelFailure("partition", graph.index, None, None, ISLANDS.name, line, ISLANDS.hint)
+    return ISLANDS.refusal(line, subgraph=graph.index, stage=Stage.SELECTING)
 
 
 def selected_subgraphs(graphs: Sequence[Graph], chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:

@@ -7,11 +7,12 @@ from typing import Any
 
 from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import CompilerPlugin, ModelDecision, ModelFailure
+from ..compiler_plugin import CompilerPlugin, ModelDecision
 from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
@@ -151,7 +152,7 @@ class NpuPlugin(CompilerPlugin):
         """Yield warnings about parts of the plugin's decisions that cannot be predicted."""
         return iter(())
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], Refusal | None]:
         """Check a subgraph as a whole, before the nodes are checked. Return the plugin's log lines, and a failure or None."""
         return (), None
 

@@ -12,10 +12,11 @@ from ...foundation.invalid_value import InvalidValueError
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_of_failures
+from ..decision import Decision, kinds_of_failures
 from ..live_traits import RuntimeTraits
 from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory
@@ -158,7 +159,7 @@ class XnnpackDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the failure to create the kernel of a partition, or None if the kernel can be created.
 
         The kernel of a mixture of experts never fails.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
+from ...refusal import Effect
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Problem, shared_kind
 from .. import decision
@@ -188,7 +189,7 @@ WORDINGS: Mapping[str, FailureWording] = {
             "Give the result the shape of the constant, as converters do.",
             "give the unpacked tensor the shape of its constant",
         ),
-        is_crash=True,
+        effect=Effect.CRASH,
     ),
     "xnnpack-kernel-variable-twice": FailureWording(
         "{op} reads the value of a variable, {tensor}, more than once",

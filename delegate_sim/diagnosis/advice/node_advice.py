@@ -9,9 +9,10 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
+from ...refusal import Refusal
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Refusal, Run
+from ...runtime.run import Run
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause
 from ..causes.finder import find_causes

@@ -12,9 +12,9 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
+from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
-from ...runtime.interpreter import Refusal
 from ..advice.other_delegates import Others
 from ..advice.simulated_changes import with_results
 from ..advice.surroundings import Surroundings
@@ -334,7 +334,7 @@ class _Finder:
         """Add a cause for each refusal of the whole model by LiteRT or a plugin. Return a run without such refusals."""
         options: dict[str, Any] = {}
         known: set[str] = set()
-        while (refusal := now.run.refusal) is not None and refusal.stage and refusal.code not in known:
+        while (refusal := now.run.refusal) is not None and refusal.stage.is_of_plugin and refusal.code not in known:
             known.add(refusal.code)
             change: Mapping[str, Any] = next(iter(self.delegate.remedies(refusal.code, now.run.options)), {})
             subject = tuple([f"{name}={value}" for name, value in change.items()]) or (refusal.code,)
@@ -415,8 +415,7 @@ class _Finder:
         if refusal is None or refusal.code == DYNAMIC_TENSORS.name or self.problem_of(refusal.code) in _NOT_CAUSES:
             return
         graph = now.run.subgraphs[refusal.subgraph].graph
-        is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
-        blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
+        blamed = graph.nodes[refusal.node] if refusal.is_of_node and refusal.node is not None else None
         reason = reason_of(refusal)
         problem = self.problem_of(refusal.code)
         subject: tuple[str, ...] = (refusal.code,)

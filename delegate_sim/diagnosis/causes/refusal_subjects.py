@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...graph.graph import NodeView
+from ...refusal import Refusal
 from ...rules.kinds import Problem
 from ...rules.rule import Reason
-from ...runtime.run import Refusal
 from ..advice.change_kinds import OF_RUNTIME
 from ..advice.wording import RefusedCase
 
 
 def reason_of(refusal: Refusal) -> Reason:
     """Return a refusal by a delegate kernel, or by a stage behind the delegate, as a reason for the node at fault."""
-    stage = refusal.behind
-    if stage is None:
+    below = refusal.below
+    if below is None:
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, "a kernel that can be created", refusal.hint)
-    actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    actual, needed = f"{below.operand!s}: {below.found!s}", f"{below.operand!s}: {below.needed!s}"
     return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
+from ...refusal import Refusal
 from ...releases.catalogue import Release
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
@@ -22,7 +23,7 @@ from ...rules.kinds import (
     Problem,
 )
 from ...rules.rule import Reason
-from ...runtime.interpreter import Refusal, Run
+from ...runtime.interpreter import Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined

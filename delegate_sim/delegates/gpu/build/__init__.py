@@ -12,8 +12,8 @@ from importlib import import_module
 from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....model.operator_families import FAMILY_OF
+from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release
-from ...decision import KernelFailure
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import kernel_failure
 from .model import BuildError, GpuModel
@@ -30,7 +30,7 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> Refusal | None:
     """Build the model of one partition of accepted nodes.
 
     Return the failure, or None if the build succeeds.

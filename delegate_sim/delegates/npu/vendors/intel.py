@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....refusal import Refusal, Stage
 from ....releases.catalogue import Release, parse_release
 from ....rules.rule import Verdict
-from ...compiler_plugin import ModelFailure
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import OptionValues
@@ -43,7 +43,7 @@ class IntelPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], Refusal | None]:
         """Return a failure if an input of the subgraph has six dimensions or more."""
         for position, index in enumerate(graph.inputs):
             rank = len(layout(graph.tensors[index]))
@@ -52,7 +52,7 @@ class IntelPlugin(NpuPlugin):
                     f"Model not supported: subgraph input {position} has {rank} dimensions (>= {_REFUSED_DIMENSIONS}), skipping "
                     "partitioning."
                 )
-                return (line,), ModelFailure("partition", graph.index, None, index, INPUT_RANK.name, line, INPUT_RANK.hint)
+                return (line,), INPUT_RANK.refusal(line, subgraph=graph.index, tensor=index, stage=Stage.SELECTING)
         return (), None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....refusal import Refusal, Stage
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
-from ...compiler_plugin import ModelFailure
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import OptionValues
@@ -55,13 +55,13 @@ class MediatekPlugin(NpuPlugin):
             "compiler decides about each node"
         )
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], Refusal | None]:
         """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
         if not soc or soc in SOCS:
             return (), None
         line = f"Unexpected SoC model: {soc}"
-        return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
+        return (line,), SOC.refusal(line, subgraph=graph.index, stage=Stage.SELECTING)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield log lines about constants that the plugin casts, and about the first unsupported type, if any."""
