@@ -21,7 +21,7 @@ _MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BAT
 def change_for(call: Refusal) -> str:
     """Return advice on how to change the model or the options so that the call is not rejected."""
     kind, operation = KINDS[PREFIX + call.code], call.operation
-    if call.found == _CHANNELS:
+    if call.found is _CHANNELS:
         return _change_of_channels(operation)
     if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
         return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
@@ -30,7 +30,7 @@ def change_for(call: Refusal) -> str:
             f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "
             "CPU"
         )
-    if operation == "TRANSPOSE_CONV" and call.found == OperandType.TENSOR_FLOAT16:
+    if operation == "TRANSPOSE_CONV" and call.found is OperandType.TENSOR_FLOAT16:
         return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
     return kind.hint
 
