@@ -178,5 +178,9 @@ class Refused(DelegateSimError):
     """Raised if a stage refuses."""
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(f"{refusal.call} refuses: {refusal.message}" if refusal.call else refusal.message)
+        super().__init__(refusal)
         self.refusal = refusal
+
+    def __str__(self) -> str:
+        call = self.refusal.call
+        return f"{call} refuses: {self.refusal.message}" if call else self.refusal.message

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
+from typing import Any
 
-from ...refusal import Effect
+from ...model.model import Tensor
+from ...refusal import Effect, Refused
 from ...rules.kinds import Kind, Problem
 from .. import decision
 from ..decision import FailureWording
@@ -285,9 +286,6 @@ WORDINGS: Mapping[str, FailureWording] = {wording.kind.name: wording for wording
 """The wording of each failure, by problem code."""
 
 
-def is_crash(code: str) -> bool:
-    """Return whether a failure with this code ends the process."""
-    return WORDINGS[code].effect.is_crash
-
-
-kernel_failure = functools.partial(decision.kernel_failure, WORDINGS)
+def build_error(code: str, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a failed step of the build. ``values`` fill the placeholders of its message."""
+    return Refused(decision.kernel_failure(WORDINGS, code, node, tensor, **values))

@@ -7,6 +7,7 @@ depend on the driver and are not simulated.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
 from ...graph.graph import Graph, NodeView
@@ -14,10 +15,9 @@ from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
-from ..decision import kernel_failure
 from ..options import OptionValues
-from .build_problems import BuildProblem, BuildProblems
-from .failures import EMPTY, WORDINGS
+from .build_problems import BuildProblems, build_problem
+from .failures import EMPTY
 from .rules.checks import integers
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
@@ -34,11 +34,11 @@ def build_failure(graph: Graph, subset: Subset, options: OptionValues) -> Refusa
     """Return the first failure to build the model of a partition, or None if no failure is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), options):
-            return kernel_failure(WORDINGS, problem.code, index, problem.tensor)
+            return replace(problem, node=index)
     return None
 
 
-def _problems(node: NodeView, options: OptionValues) -> Iterator[BuildProblem]:
+def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
     is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
         if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
@@ -52,11 +52,11 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[BuildProblem]:
     if is_on_webgpu:
         for tensor in node.outputs:
             if _is_divided_by(node, tensor):
-                yield BuildProblem(EMPTY.name, tensor)
+                yield build_problem(EMPTY, tensor)
         yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
 
 
-def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
+def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
     problems: BuildProblems = getattr(import_module(f".rules.{FAMILY_OF[node.op]}", __package__), table, {})
     if node.op in problems:
         yield from problems[node.op](node)

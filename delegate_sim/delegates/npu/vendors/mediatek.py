@@ -16,7 +16,7 @@ from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
-from ..rules.checks import TypeFault, mapped_types
+from ..rules.checks import mapped_types
 from ..target import NpuTarget
 
 SOCS = (
@@ -72,7 +72,7 @@ class MediatekPlugin(NpuPlugin):
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return
         for fault in mapped_types(graph.view(node), target):
-            yield fault.line if isinstance(fault, TypeFault) else fault
+            yield fault.error_line if isinstance(fault, Refusal) else fault
 
 
 DELEGATE = MediatekPlugin()
