@@ -127,16 +127,7 @@ class StoppedWhileCompiling(Stopped):
         self.compiled = compiled
 
 
-@dataclass(frozen=True, slots=True)
-class AllocationFailure:
-    """The node or the delegate kernel for which tensors cannot be allocated. If a tensor causes the failure, ``node`` is None."""
-
-    node: int | None
-    message: str
-    hint: str
-
-
-def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, AllocationFailure | None]:
+def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, Refusal | None]:
     """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
     Each round inlines the composites that XNNPACK did not take in the previous round, and applies XNNPACK again. Return the model
@@ -157,19 +148,18 @@ def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -
     return inlined, _allocation_failure(inlined, subgraph)
 
 
-def _allocation_failure(compiled: Compiled, subgraph: int) -> AllocationFailure | None:
+def _allocation_failure(compiled: Compiled, subgraph: int) -> Refusal | None:
     run = compiled.run
     if run.refusal is not None and not run.refusal.is_at_invoke:
-        node = run.refusal.node if run.refusal.subgraph == subgraph else None
-        return AllocationFailure(node, run.refusal.message, run.refusal.hint)
+        return run.refusal if run.refusal.subgraph == subgraph else replace(run.refusal, node=None)
     delegated = {one.graph.index: one.delegated for one in run.subgraphs}
     unregistered = custom_operators(compiled.model, run.target).unregistered
     failure = prepare_around(compiled.model, delegated, release=run.release, unregistered=unregistered)[subgraph].failure
-    return None if failure is None else AllocationFailure(failure.node, failure.message, _NO_KERNEL)
+    return None if failure is None else replace(failure, hint=_NO_KERNEL)
 
 
-def not_allocated(compiled: Compiled, subgraph: int, failure: AllocationFailure, stage: str, signature: str | None) -> Stop:
-    """Return the stop for tensors that cannot be allocated."""
+def not_allocated(compiled: Compiled, subgraph: int, failure: Refusal, stage: str, signature: str | None) -> Stop:
+    """Return the stop for tensors that cannot be allocated. If a tensor causes the failure, it has no node."""
     return Stop(
         "allocation",
         NOT_ALLOCATED,

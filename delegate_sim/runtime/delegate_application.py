@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from ..delegates.decision import Decision
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
-from ..graph.graph import Graph, PrepareFailure
+from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Refusal, Stage
@@ -124,12 +124,12 @@ class DelegateApplication:
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
-    def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
+    def _end_unprepared(self, graph: Graph, failure: Refusal) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
         The delegate keeps the nodes of earlier subgraphs, unless failures of the delegate make the whole model fail.
         """
-        self.log_lines += failure.lines
+        self.log_lines += failure.log_lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
         self._judge_rest(self.graphs[graph.index :])

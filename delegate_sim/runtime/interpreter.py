@@ -15,7 +15,7 @@ from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
 from ..graph.effort import SIMULATION, Effort
-from ..graph.graph import Graph, PrepareFailure, file_graphs
+from ..graph.graph import Graph, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
@@ -218,9 +218,9 @@ class _Chain:
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
-            if failure.kernel is None:
+            if failure.stage is Stage.PREPARING:
                 self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
-            lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
+            lines = (*failure.log_lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.log_lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
         for number, kernel in self._unprepared:
@@ -244,7 +244,7 @@ class _Chain:
         first = self._prepared[0]
         return first.failure is None and first.dynamic is None and not self._unprepared
 
-    def _rest_fails(self) -> PrepareFailure | None:
+    def _rest_fails(self) -> Refusal | None:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..graph.graph import Graph, PrepareFailure
+from ..graph.graph import Graph
 from ..model.model import Model
 from ..refusal import Refusal, Stage
 from ..releases.wording import NOT_INITIALIZED_LINE
 from ..rules.kinds import (
-    CPU_KERNEL_NOT_PREPARED,
     MODEL_NOT_LOADED,
-    NODE_NOT_LOADED,
     OPERATOR_NOT_LOADED,
-    OPERATOR_NOT_REGISTERED,
-    TENSOR_NOT_LOADED,
     TENSOR_TYPE_NOT_LOADED,
 )
 from .model_loading import Loading, first_node
@@ -26,11 +22,9 @@ def _load_refusal(model: Model, loading: Loading) -> Refusal:
     if not loading.is_known_version:
         return MODEL_NOT_LOADED.refusal(loading.message, stage=Stage.LOADING)
     if not loading.refused and loading.invalid_node is not None:
-        at = loading.invalid_node
-        return NODE_NOT_LOADED.refusal(loading.message, subgraph=at.subgraph, node=at.node, stage=Stage.LOADING)
+        return replace(loading.invalid_node, template=loading.message, values={})
     if not loading.refused and not loading.refused_tensors:
-        first = loading.invalid[0]
-        return TENSOR_NOT_LOADED.refusal(loading.message, subgraph=first.subgraph, tensor=first.tensor, stage=Stage.LOADING)
+        return replace(loading.invalid[0], template=loading.message)
     if not loading.refused:
         tensor = loading.refused_tensors[0].index
         return TENSOR_TYPE_NOT_LOADED.refusal(loading.message, subgraph=loading.subgraph, tensor=tensor, stage=Stage.LOADING)
@@ -55,8 +49,7 @@ def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
     )
 
 
-def not_prepared(graph: Graph, failure: PrepareFailure) -> Refusal:
-    """Return the refusal for a CPU kernel that cannot be prepared."""
-    message = f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): {failure.message}"
-    kind = OPERATOR_NOT_REGISTERED if failure.unregistered else CPU_KERNEL_NOT_PREPARED
-    return kind.refusal(message, subgraph=graph.index, node=failure.node, stage=Stage.PREPARING)
+def not_prepared(graph: Graph, failure: Refusal) -> Refusal:
+    """Return the refusal of a run for a CPU kernel that cannot be prepared."""
+    assert failure.node is not None
+    return failure.within(f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): ")
