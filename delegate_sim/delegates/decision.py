@@ -11,36 +11,21 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Tensor
-from ..refusal import Effect, Refusal
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
 from ..rules.book import RuleBook
 from ..rules.kinds import Kind
 from ..rules.rule import Reason, Verdict
 
 
-@dataclass(frozen=True, slots=True)
-class FailureWording:
-    """The wording of a kernel failure: its kind, its effect, and a message with placeholders."""
-
-    message: str
-    kind: Kind
-    effect: Effect = Effect.UNDO
-
-
 def kernel_failure(
-    wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
+    kinds: Mapping[str, Kind], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
 ) -> Refusal:
     """Return a failure to initialize or prepare a kernel. ``values`` fill the placeholders of its message.
 
     The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed.
     """
-    wording = wordings[code]
-    if tensor is not None:
-        name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
-        values = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **values}
-    index = None if tensor is None else tensor.index
-    hint, effect = wording.kind.hint, wording.effect
-    return Refusal(code, wording.message, hint, node=node, tensor=index, values=values, effect=effect)
+    return kinds[code].failure(tensor, node, **values)
 
 
 FileNode: TypeAlias = tuple[int, int]
@@ -135,8 +120,3 @@ def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
 def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
     """Return the kinds of problem, keyed by code."""
     return MappingProxyType({kind.name: kind for kind in kinds})
-
-
-def kinds_of_failures(wordings: Mapping[str, FailureWording]) -> Mapping[str, Kind]:
-    """Return the kinds of kernel failures, keyed by code."""
-    return MappingProxyType({code: wording.kind for code, wording in wordings.items()})

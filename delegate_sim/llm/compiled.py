@@ -57,12 +57,7 @@ _HINT = (
 
 
 _CRASHES = frozenset(
-    {
-        code
-        for wordings in (mldrift_failures.WORDINGS, xnnpack_failures.WORDINGS)
-        for code, wording in wordings.items()
-        if wording.effect.is_crash
-    }
+    {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
 )
 """The codes of failures that end the process while a delegate makes its kernels."""
 _NO_KERNEL = "change the operator in the export, because the engine has no CPU kernel for this node"

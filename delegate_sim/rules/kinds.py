@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
-from ..refusal import Refusal
+from ..model.model import Tensor
+from ..refusal import Effect, Refusal
 from .hints import by_reshape
 
 
@@ -60,6 +61,9 @@ class Kind:
     suffix: str = ""
     native: str = ""
     is_shared: bool = False
+    template: str = ""
+    """The message of a refusal, with a placeholder for each value. Empty if each refusal has its own message."""
+    effect: Effect = Effect.UNDO
 
     @property
     def explanation(self) -> Explanation:
@@ -74,14 +78,23 @@ class Kind:
         """Return a refusal of this kind. ``fields`` are further fields of the refusal."""
         return Refusal(self.name, message, self.hint, **fields)
 
+    def failure(self, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refusal:
+        """Return a refusal with the template and the effect of this kind. ``values`` fill the placeholders of the template."""
+        index = None
+        if tensor is not None:
+            index = tensor.index
+            name = f"tensor {index} ({tensor.name})" if tensor.name else f"tensor {index}"
+            values = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **values}
+        return self.refusal(self.template, node=node, tensor=index, values=values, effect=self.effect)
+
     def code(self, delegate: str) -> str:
         """Return the code of this kind in the refusals of a delegate."""
         return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
 
 
-def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind that has the same code for every delegate."""
-    return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
+def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str, **fields: Any) -> Kind:
+    """Return a kind that has the same code for every delegate. ``fields`` are further fields of the kind."""
+    return Kind(name, problem, title, meaning, advice, hint, is_shared=True, **fields)
 
 
 OPERATOR = Kind(

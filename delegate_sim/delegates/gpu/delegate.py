@@ -16,13 +16,13 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Delegate
-from ..decision import Decision, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition, different_batches
-from .failures import WORDINGS
+from .failures import KINDS
 from .rules import RULES
 from .target import GpuTarget
 
@@ -126,9 +126,7 @@ class GpuDelegate(Delegate):
     )
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType(
-        {**kinds_of_failures(WORDINGS), **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
-    )
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})

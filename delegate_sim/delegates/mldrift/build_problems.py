@@ -13,17 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ...graph.graph import NodeView
-from ...model.model import Tensor
 from ...refusal import Refusal
-from ...rules.kinds import Kind
-from ..decision import kernel_failure
-from .failures import CONSTANT_READ, CONSTANT_TYPE, WEIGHTS, WORDINGS
-
-
-def build_problem(kind: Kind, tensor: Tensor) -> Refusal:
-    """Return the refusal of a kind that a tensor causes."""
-    return kernel_failure(WORDINGS, kind.name, None, tensor)
-
+from .failures import CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 
 BuildProblems = Mapping[str, Callable[[NodeView], Iterator[Refusal]]]
 """Functions that find build problems, by operator."""
@@ -36,18 +27,18 @@ def constants_read(node: NodeView, *positions: int) -> Iterator[Refusal]:
     """Yield a problem for each constant input at ``positions``. The parser reads these inputs as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
-            yield build_problem(CONSTANT_READ, node.input(position))
+            yield CONSTANT_READ.failure(node.input(position))
 
 
 def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Refusal]:
     """Yield a problem for each constant input with a type that ML Drift's model does not support."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
-            yield build_problem(CONSTANT_TYPE, node.input(position))
+            yield CONSTANT_TYPE.failure(node.input(position))
 
 
 def blockwise_weights(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem if the second input has one scale for each block of elements."""
     weights = node.input(1)
     if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        yield build_problem(WEIGHTS, weights)
+        yield WEIGHTS.failure(weights)

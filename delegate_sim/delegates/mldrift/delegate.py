@@ -21,13 +21,13 @@ from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..capabilities import Accelerator
-from ..decision import Decision, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code
 from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
 from ..live_traits import AcceleratorTraits
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, ReleaseHistory
-from .failures import WORDINGS, hint_not_met, not_fully_accelerated
+from .failures import KINDS, hint_not_met, not_fully_accelerated
 from .known_releases import NEWEST_MEASURED, release_notes, rules_of
 from .loading import load_refusal
 from .messages import HEADING, LAST_LINE, refusal_lines
@@ -173,7 +173,7 @@ class MlDriftDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     accelerator = MlDriftAccelerator()
     live = AcceleratorTraits(
         "libLiteRtWebGpuAccelerator.so",

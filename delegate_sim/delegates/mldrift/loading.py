@@ -11,8 +11,7 @@ from dataclasses import replace
 from ...graph.graph import index_in_graph
 from ...model.model import Model, Subgraph, Tensor
 from ...refusal import Refusal, Stage
-from ..decision import kernel_failure
-from .failures import LITERT_LOADER, WORDINGS
+from .failures import LITERT_LOADER
 
 _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
 """Types without a name in LiteRT."""
@@ -44,5 +43,5 @@ def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
 
 
 def _refusal(subgraph: Subgraph, problem: str, line: str, node: int | None = None, tensor: Tensor | None = None) -> Refusal:
-    failure = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
+    failure = LITERT_LOADER.failure(tensor, node, problem=problem)
     return replace(failure, subgraph=subgraph.index, stage=Stage.LOADING, log_lines=(line,))

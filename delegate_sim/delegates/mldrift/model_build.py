@@ -16,7 +16,7 @@ from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
 from ..options import OptionValues
-from .build_problems import BuildProblems, build_problem
+from .build_problems import BuildProblems
 from .failures import EMPTY
 from .rules.checks import integers
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
@@ -52,7 +52,7 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
     if is_on_webgpu:
         for tensor in node.outputs:
             if _is_divided_by(node, tensor):
-                yield build_problem(EMPTY, tensor)
+                yield EMPTY.failure(tensor)
         yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
 
 

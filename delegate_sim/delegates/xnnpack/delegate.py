@@ -16,12 +16,12 @@ from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Delegate
-from ..decision import Decision, kinds_of_failures
+from ..decision import Decision
 from ..live_traits import RuntimeTraits
 from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory
 from .experts import is_mixture, printed_lines
-from .failures import WORDINGS
+from .failures import KINDS
 from .kernel_creation import build_partition
 from .node_visit import Visit
 from .profiled_operators import profiled_operator
@@ -104,7 +104,7 @@ class XnnpackDelegate(Delegate):
     provider_name = "XNNPACK"
     options = OPTIONS
     rules = RULES
-    further_kinds = kinds_of_failures(WORDINGS)
+    further_kinds = KINDS
     is_applied_by_default = True
     live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack")

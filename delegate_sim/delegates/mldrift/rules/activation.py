@@ -10,7 +10,7 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import BATCH
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
@@ -133,7 +133,7 @@ RULES = {
 
 def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
     if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield build_problem(BATCH, node.input(0))
+        yield BATCH.failure(node.input(0))
 
 
 WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}

@@ -25,7 +25,7 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblems, build_problem, unread_constants
+from ..build_problems import BuildProblems, unread_constants
 from ..failures import BATCH
 from ..shapes import bhwc, is_linear
 from .checks import (
@@ -362,7 +362,7 @@ def _unread_selected(node: NodeView) -> Iterator[Refusal]:
 
 def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
     if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
-        yield build_problem(BATCH, node.input(0))
+        yield BATCH.failure(node.input(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {

@@ -12,7 +12,7 @@ from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import BATCH, CONSTANT_TYPE
 from ..tensor_names import name_of
 from .checks import (
@@ -190,9 +190,9 @@ def _undequantized(node: NodeView) -> Iterator[Refusal]:
     """
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
-        yield build_problem(CONSTANT_TYPE, source)
+        yield CONSTANT_TYPE.failure(source)
     if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
-        yield build_problem(BATCH, source)
+        yield BATCH.failure(source)
 
 
 BUILD_PROBLEMS: BuildProblems = {"DEQUANTIZE": _undequantized}

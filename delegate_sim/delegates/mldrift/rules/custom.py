@@ -15,7 +15,7 @@ from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ...gpu_compatibility import custom
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import SIZE, WITHOUT_KERNEL
 from ..known_releases import as_measured
 from .checks import (
@@ -56,11 +56,11 @@ def _of_mediapipe(runtime: int) -> OpRule[Any]:
 
 
 def _size_not_read(node: NodeView) -> Iterator[Refusal]:
-    yield build_problem(SIZE, node.output(0))
+    yield SIZE.failure(node.output(0))
 
 
 def _without_kernel(node: NodeView) -> Iterator[Refusal]:
-    yield build_problem(WITHOUT_KERNEL, node.output(0))
+    yield WITHOUT_KERNEL.failure(node.output(0))
 
 
 WEBGPU_PROBLEMS: BuildProblems = {

@@ -11,7 +11,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblems, build_problem, constants_read
+from ..build_problems import BuildProblems, constants_read
 from ..failures import WEIGHTS
 from .checks import (
     INT32,
@@ -76,7 +76,7 @@ def _unusable_values(node: NodeView) -> Iterator[Refusal]:
     yield from constants_read(node, 0)
     for position in (2, 3):
         if not node.input(position).is_constant:
-            yield build_problem(WEIGHTS, node.input(position))
+            yield WEIGHTS.failure(node.input(position))
 
 
 BUILD_PROBLEMS: BuildProblems = {"ONE_HOT": _unusable_values}

@@ -12,7 +12,7 @@ from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import gathering
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblems, blockwise_weights, build_problem, constants_read, unread_constants
+from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
 from ..failures import CHANNELS, WEIGHTS
 from .checks import (
     ANY_NUMBERS,
@@ -133,7 +133,7 @@ def _unusable_table(node: NodeView) -> Iterator[Refusal]:
     yield from constants_read(node, 0)
     table = node.input(1)
     if not table.is_constant or table.rank == 4:
-        yield build_problem(WEIGHTS, table)
+        yield WEIGHTS.failure(table)
 
 
 _VECTOR = 4
@@ -141,7 +141,7 @@ _VECTOR = 4
 
 def _few_channels(node: NodeView) -> Iterator[Refusal]:
     if element_count(node.input(0).shape[-1:]) < _VECTOR:
-        yield build_problem(CHANNELS, node.input(0))
+        yield CHANNELS.failure(node.input(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": _unusable_table, "GATHER": _unread_data}

@@ -10,7 +10,7 @@ from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblems, blockwise_weights, build_problem
+from ..build_problems import BuildProblems, blockwise_weights
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 from ..shapes import bhwc
 from .checks import (
@@ -103,7 +103,7 @@ RULES = {
 def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
     for tensor in node.inputs:
         if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
-            yield build_problem(CONSTANT_TYPE, tensor)
+            yield CONSTANT_TYPE.failure(tensor)
 
 
 def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
@@ -112,9 +112,9 @@ def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
     has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
     has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
     if is_same or has_scales:
-        yield build_problem(WEIGHTS, weights)
+        yield WEIGHTS.failure(weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
-        yield build_problem(CONSTANT_READ, weights)
+        yield CONSTANT_READ.failure(weights)
 
 
 _FEW_ROWS = 8
@@ -126,7 +126,7 @@ def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield build_problem(BATCH, node.output(0))
+        yield BATCH.failure(node.output(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}

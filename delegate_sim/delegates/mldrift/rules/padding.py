@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.vocabulary import where
 from ...gpu_compatibility import padding
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import CONSTANT_TYPE
 from .checks import (
     ANY_NUMBERS,
@@ -54,7 +54,7 @@ RULES = {
 def _unread_value(node: NodeView) -> Iterator[Refusal]:
     value = node.input(2)
     if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
-        yield build_problem(CONSTANT_TYPE, value)
+        yield CONSTANT_TYPE.failure(value)
 
 
 BUILD_PROBLEMS: BuildProblems = {"PADV2": _unread_value}

@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import AXES
 from .checks import (
     BOOL,
@@ -84,7 +84,7 @@ RULES = {
 
 def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
     if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
-        yield build_problem(AXES, node.input(1))
+        yield AXES.failure(node.input(1))
 
 
 BUILD_PROBLEMS: BuildProblems = {"CUMSUM": _unusable_axis}

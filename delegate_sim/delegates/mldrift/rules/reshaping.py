@@ -11,7 +11,7 @@ from ....rules.number_sets import counted
 from ....rules.vocabulary import check
 from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import AXES
 from .checks import (
     ANY_NUMBERS,
@@ -74,7 +74,7 @@ RULES = {
 
 def _negative_axes(node: NodeView) -> Iterator[Refusal]:
     if any(axis < 0 for axis in integers(node, 1)):
-        yield build_problem(AXES, node.input(1))
+        yield AXES.failure(node.input(1))
 
 
 BUILD_PROBLEMS: BuildProblems = {"TRANSPOSE": _negative_axes}

@@ -11,7 +11,7 @@ from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
-from ..build_problems import BuildProblems, build_problem
+from ..build_problems import BuildProblems
 from ..failures import LOWERED
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
@@ -163,7 +163,7 @@ RULES = {
 
 
 def _lowered(node: NodeView) -> Iterator[Refusal]:
-    yield build_problem(LOWERED, node.output(0))
+    yield LOWERED.failure(node.output(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"STABLEHLO_SHIFT_LEFT": unread_operands}
