@@ -68,7 +68,7 @@ class Rule:
         RULES[code] = self
 
 
-class Part(NamedTuple):
+class OperandPart(NamedTuple):
     """An operand of an operation, and the property of the operand that breaks a rule."""
 
     side: str

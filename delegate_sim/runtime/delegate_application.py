@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..delegates.decision import Decision
 from ..graph.analysis_cache import AnalysisCache
@@ -49,19 +49,6 @@ NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes after which benchmark_model stops with an error."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unprepared:
-    """A delegate kernel that fails when the application allocates tensors.
-
-    A kernel after a dynamic tensor fails later, when the model runs.
-    """
-
-    graph: Graph
-    node: int
-    """The first node of the partition that the kernel replaces."""
-    failure: Refusal
-
-
 class DelegateApplication:
     """The application of one delegate to the current subgraphs."""
 
@@ -94,7 +81,11 @@ class DelegateApplication:
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.again = Reapplications(self.release)
         self.later_failure: Refusal | None = None
-        self.unprepared: list[Unprepared] = []
+        self.unprepared: list[tuple[int, Refusal]] = []
+        """The delegate kernels that fail when the application allocates tensors, each with the first node that it replaces.
+
+        A kernel after a dynamic tensor fails later, when the model runs.
+        """
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
@@ -216,7 +207,7 @@ class DelegateApplication:
             # If dynamic tensors are allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
             failure = replace(failure.within(place), subgraph=graph.index)
-            self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure))
+            self.unprepared.append((decision.origins.get(first, first), failure))
         return self._ask_of_graph(graph, decision, subsets)
 
     @functools.cached_property

@@ -21,7 +21,7 @@ from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .assumptions import NOTHING_ASSUMED, Assumptions
-from .delegate_application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
+from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .execution_plan import ChangedPlan, plan_after
 from .model_loading import custom_operators, load_on, loading_warnings
 from .refusals import not_loaded, not_prepared
@@ -126,8 +126,8 @@ class _Chain:
         """The changed plans, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
         """The nodes in each delegate kernel, keyed by subgraph and by the kernel's node index."""
-        self._unprepared: list[tuple[int, Unprepared]] = []
-        """The kernels that fail when tensors are allocated. Each pair is the number of a run and a kernel."""
+        self._unprepared: list[tuple[int, int, Refusal]] = []
+        """The kernels that fail when tensors are allocated: the number of the run, the first replaced node, and the failure."""
         self._compiled: dict[int, frozenset[int]] | None = None
         """The nodes that a plugin compiled, by subgraph, or None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
@@ -153,7 +153,7 @@ class _Chain:
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
-            self._unprepared += [(len(self.runs), kernel) for kernel in simulation.unprepared]
+            self._unprepared += [(len(self.runs), node, failure) for node, failure in simulation.unprepared]
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
@@ -223,13 +223,13 @@ class _Chain:
             lines = (*failure.log_lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.log_lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
-        for number, kernel in self._unprepared:
+        for number, _, failed in self._unprepared:
             run = self.runs[number]
-            is_at_invoke = stops_before and kernel.graph.index == 0
+            is_at_invoke = stops_before and failed.subgraph == 0
             effect = Effect.FAIL_AT_INVOKE if is_at_invoke else Effect.FAIL_LATER
             step = "Invoke" if is_at_invoke else "AllocateTensors"
-            refusal = replace(kernel.failure.within(f"{step} will fail: "), effect=effect)
-            warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {refusal.message}")
+            refusal = replace(failed.within(f"{step} will fail: "), effect=effect)
+            warnings = (*run.warnings, f"subgraph {refusal.subgraph}: {refusal.message}")
             self.runs[number] = replace(run, refusal=run.refusal or refusal, warnings=warnings)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
@@ -253,8 +253,8 @@ class _Chain:
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
         failing: dict[int, dict[int, tuple[str, ...]]] = {index: {} for index in nodes}
-        for _, kernel in self._unprepared:
-            failing[kernel.graph.index][kernel.node] = kernel.failure.log_lines[:-1]
+        for _, node, refusal in self._unprepared:
+            failing[refusal.subgraph][node] = refusal.log_lines[:-1]
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...foundation.float32 import float32
-from ..refusal import Concern, Part, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, NUMBER_3, QUANT8_1, QUANT8_3, levels
 from .shared import RANK_LIMIT, binary, max_rank, unary
@@ -45,7 +45,7 @@ def _mul_scale(code: int) -> SignatureCheck:
         actual, bound = f"{scale:.4g}", f"{product:.4g}"
         if actual == bound and scale != product:
             actual, bound = str(scale), str(product)
-        return Part("output", 0, "scale"), actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}"
+        return OperandPart("output", 0, "scale"), actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}"
 
     return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 

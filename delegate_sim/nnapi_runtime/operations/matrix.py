@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Part, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperationType, element_count
 from .levels import REAL_1, levels
 from .shared import product_level
@@ -34,9 +34,9 @@ def _fully_connected_shape(view: OperationView) -> Violation | None:
     units, columns = weights
     elements = element_count(given)
     if columns and elements % columns:
-        return Part("input", 0, "elements"), elements, f"a multiple of {columns}, the number of columns of the weights"
+        return OperandPart("input", 0, "elements"), elements, f"a multiple of {columns}, the number of columns of the weights"
     if units and bias[0] and units != bias[0]:
-        return Part("input", 2, "elements"), bias[0], f"{units}, the number of rows of the weights"
+        return OperandPart("input", 2, "elements"), bias[0], f"{units}, the number of rows of the weights"
     return None
 
 

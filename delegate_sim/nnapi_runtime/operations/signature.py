@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ..operands import NnOperand
 from ..optional_inputs import OptionalInputs
-from ..refusal import Call, Concern, OneOf, Part, Rule, Violation, refuse
+from ..refusal import Call, Concern, OneOf, OperandPart, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 T = OperandType
@@ -128,9 +128,9 @@ class Decider:
         return (view.outputs if self.is_output else view.inputs)[self.index]
 
     @property
-    def subject(self) -> Part:
+    def subject(self) -> OperandPart:
         """The deciding tensor in messages."""
-        return Part("output" if self.is_output else "input", self.index)
+        return OperandPart("output" if self.is_output else "input", self.index)
 
 
 def operation_rule(
@@ -219,5 +219,5 @@ def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider:
             return level
         if wrong > furthest:
             furthest, needed = wrong, OneOf(sorted(map(type_of, slots[wrong].allowed(decider)), key=str))
-    _refuse(rule, Part(subject, furthest), type_of(operands[furthest].type), needed)
+    _refuse(rule, OperandPart(subject, furthest), type_of(operands[furthest].type), needed)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
 from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
-from ....nnapi_runtime.refusal import Part
+from ....nnapi_runtime.refusal import OperandPart
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal
 from ....rules.kinds import Problem
@@ -49,7 +49,7 @@ def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> t
     if call.tensor is not None:
         return _named(graph, call.tensor), call.tensor
     part, model = call.operand, lowered.model
-    if not isinstance(part, Part) or model is None:
+    if not isinstance(part, OperandPart) or model is None:
         return str(part), None
     operations = [
         operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.nnapi.android.refusal_advice import change_for
-from delegate_sim.nnapi_runtime.refusal import ForType, Part
+from delegate_sim.nnapi_runtime.refusal import ForType, OperandPart
 from delegate_sim.nnapi_runtime.types import OperandType as T
 from delegate_sim.refusal import Refusal
 
@@ -24,5 +24,5 @@ from delegate_sim.refusal import Refusal
     ],
 )
 def test_advice_follows_from_values(code, operation, found, needed, words):
-    values = {"operand": Part("input", 1), "found": found, "needed": needed}
+    values = {"operand": OperandPart("input", 1), "found": found, "needed": needed}
     assert words in change_for(Refusal(code, "", values=values, operation=operation))
