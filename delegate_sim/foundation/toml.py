@@ -45,11 +45,11 @@ def loads(text: str) -> dict[str, Any]:
     return content
 
 
-def _without_quotes(message: str) -> str:
-    if _QUOTES_NOTHING.match(message):
-        return message
-    place = _PLACE.search(message)
-    problem = "A key is set twice" if message.startswith(("Cannot", "Duplicate")) else "A character is not allowed"
+def _without_quotes(line: str) -> str:
+    if _QUOTES_NOTHING.match(line):
+        return line
+    place = _PLACE.search(line)
+    problem = "A key is set twice" if line.startswith(("Cannot", "Duplicate")) else "A character is not allowed"
     return f"{problem} {place[0]}" if place else problem
 
 

@@ -49,7 +49,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
     of_model = [*filter(None, [no_weights(model)]), *precompiled(model).words]
-    warnings = (*target.delegate.release_notes(target.release), *of_model, *selection.warnings)
+    warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings)
     return Run(target, outcome, selection.failure, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 

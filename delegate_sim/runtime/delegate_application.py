@@ -77,7 +77,7 @@ class DelegateApplication:
         self.release = target.release
         self._cache = cache
         self.log_lines: list[str] = []
-        self.warnings = [*self.delegate.release_notes(self.release), *warnings]
+        self.warnings = [*map(str, self.delegate.release_notes(self.release)), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.again = Reapplications(self.release)
         self.later_failure: Refusal | None = None

@@ -16,8 +16,7 @@ from ..foundation.columns import TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
 from .journal import ScanError, ScanRows
-from .output import check_columns
-from .schema import COLUMNS, LONGEST_TEXT
+from .schema import COLUMNS, LONGEST_TEXT, check_columns
 
 _MEMORY = 384 << 20
 """Number of bytes that DuckDB may use for small files, and the number of bytes that the rows of a result may take."""

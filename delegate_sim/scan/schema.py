@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys
 from ..results.report.measures import measure_columns
 from ..results.report.multiply_adds import COMPUTE
@@ -80,3 +82,9 @@ def declaration(table: str) -> str:
 def names(table: str) -> list[str]:
     """Return the names of a table's columns."""
     return list(keys(COLUMNS[table]))
+
+
+def check_columns(columns: Sequence[str], table: str) -> None:
+    """Raise ValueError if the names are not those of a table's columns."""
+    if list(columns) != names(table):
+        raise ValueError(f"its columns are not those of {table}")

@@ -42,7 +42,8 @@ class Totals:
 
     def _add(self, row: dict[str, Any]) -> None:
         target = self.targets.setdefault(row["target"], TargetTotals())
-        if row["error"]:
+        measures = [row[key] for key in _MEASURES]
+        if row["error"] or None in measures:  # a row of an earlier output may lack measures
             target.add_unanswered()
         else:
-            target.add(*[row[key] for key in _MEASURES])
+            target.add(*measures)

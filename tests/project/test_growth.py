@@ -26,6 +26,7 @@ import pytest
 
 from delegate_sim.gate.baseline.baseline import baseline_text
 from delegate_sim.gate.baseline.entries import Baseline
+from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
 from delegate_sim_cli.exits import USAGE
 from delegate_sim_cli.main import program
@@ -491,6 +492,13 @@ def table_as_sqlite(count):
     if not hasattr(connection, "serialize"):
         pytest.skip("this Python cannot return a database as bytes")
     return {"zoo.sqlite": connection.serialize()}, ("query", "zoo.sqlite", "--view", "refused-operators")
+
+
+@kind(1_000)
+def journal(count):
+    groups = [json.dumps([table, *row]) + "\n" for table in COLUMNS for row in table_rows(table, count)]
+    content = _FIRST_LINE + "".join(groups).encode() + _LAST_LINE
+    return {"zoo.csv.journal": content}, ("scan", "model.tflite", "--delegate", "gpu", "--processes", "1", "-o", "zoo.csv")
 
 
 def command_lines(make):

@@ -8,7 +8,6 @@ from delegate_sim.device.compare.cpu_reasons import DRIVER, LIMIT, REFUSED, UNDE
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.outcome_counts import Tally
 from delegate_sim.device.compare.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
-from delegate_sim.device.compare.row_matching import OTHER_MODEL
 from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
@@ -43,10 +42,9 @@ _EVIDENCE = {
 
 def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation. Without ``verbose``, long lists of nodes are shortened."""
-    other = [note for note in reconciliation.notes if OTHER_MODEL in note]
-    for note in other:
+    for note in reconciliation.doubts:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
-    if other:
+    if reconciliation.doubts:
         yield Line("")
     yield from _result(reconciliation, width)
     yield Line("")
@@ -55,7 +53,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _refusals(reconciliation, width)
     yield Line("")
     yield from _setting(reconciliation, width)
-    notes = [note for note in reconciliation.notes if note not in other]
+    notes = [note for note in reconciliation.notes if note not in reconciliation.doubts]
     if notes:
         yield Line("")
         yield Line("Notes", _HEADING)

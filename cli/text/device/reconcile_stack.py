@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from delegate_sim.delegates.registry import APPLIED_AHEAD
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
-from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
 from ...console.layout import message
 from ...console.terminal import Line
@@ -33,10 +32,10 @@ _STEPS = {
 
 def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation of several accelerators."""
-    other = [note for step in reconciliation.steps for note in step.notes if OTHER_MODEL in note]
-    for note in other:
+    doubts = [note for step in reconciliation.steps for note in step.doubts]
+    for note in doubts:
         yield from paragraph(message(note), width, "", "  ", style=_BAD)
-    if other:
+    if doubts:
         yield Line("")
     text, style = _RESULTS[reconciliation.status]
     yield Line(text, style)
@@ -68,5 +67,5 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:
         yield from listed_lines(listed, width)
-    for note in [note for note in step.notes if OTHER_MODEL not in note]:
+    for note in [note for note in step.notes if note not in step.doubts]:
         yield from paragraph(message(note), width, "  - ", "    ")

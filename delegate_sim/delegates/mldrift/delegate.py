@@ -16,7 +16,7 @@ from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
 from ...refusal import Refusal
-from ...releases.catalogue import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Delegate
@@ -196,7 +196,7 @@ class MlDriftDelegate(Delegate):
         """The names of all backends' kernels."""
         return tuple(_KERNELS.values())
 
-    def release_notes(self, release: Release) -> Iterator[str]:
+    def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
         return release_notes(release)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...refusal import Refusal
-from ...releases.catalogue import NEWEST, Release, parse_release
+from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
@@ -138,13 +138,11 @@ class NpuPlugin(CompilerPlugin):
         completed = body_decisions(graphs, decisions, release)
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
-    def release_notes(self, release: Release) -> Iterator[str]:
+    def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
-            yield (
-                f"the rules of this compiler plugin in {release} are not known; the rules of {self.history.known_since} are "
-                "used instead"
-            )
+            instead = f"the rules of {self.history.known_since} are used instead"
+            yield ReleaseNote(f"the rules of this compiler plugin in {{release}} are not known; {instead}", release)
             return
         yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)
 

@@ -120,7 +120,7 @@ NODE_ENTRY = (
 NODE = (
     *(Column("delegate", source="run.delegate.name"), Column("subgraph", INTEGER, source="graph.index")),
     *(Column("node", INTEGER, source="node.index"), *_OPERATOR),
-    Column("name", source=lambda placed: placed.outputs[0] if placed.outputs else ""),
+    Column("name", source=lambda placed: next(iter(placed.outputs), "")),
     *_PLACE,
     Column("codes", source=lambda placed: reason_cells(placed.reasons)[0]),
     Column("reasons", source=lambda placed: reason_cells(placed.reasons)[1]),
