@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...graph.graph import Graph
+from ...refusal import Refusal, Stage
 from ...rules import kinds
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Kind, Problem
@@ -184,3 +186,8 @@ ISLANDS = _plugin_kind(
     "Raise max_partitions, or merge partitions by removing nodes that split them.",
     "raise max_partitions, or merge partitions by removing nodes that split them",
 )
+
+
+def plugin_refusal(kind: Kind, graph: Graph, line: str, tensor: int | None = None) -> Refusal:
+    """Return the refusal of a subgraph by a plugin. The message is the plugin's log line."""
+    return kind.refusal(line, subgraph=graph.index, tensor=tensor, stage=Stage.SELECTING, log_lines=(line,))

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from ....graph.graph import Graph
-from ....refusal import Refusal, Stage
+from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import OptionValues
 from ..composites import present
-from ..kinds import ISLANDS, LOADER_KINDS, SOC
+from ..kinds import ISLANDS, LOADER_KINDS, SOC, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
 from ..rules.checks import mapped_types
@@ -55,13 +55,12 @@ class MediatekPlugin(NpuPlugin):
             "compiler decides about each node"
         )
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], Refusal | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
         if not soc or soc in SOCS:
-            return (), None
-        line = f"Unexpected SoC model: {soc}"
-        return (line,), SOC.refusal(line, subgraph=graph.index, stage=Stage.SELECTING)
+            return None
+        return plugin_refusal(SOC, graph, f"Unexpected SoC model: {soc}")
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield log lines about constants that the plugin casts, and about the first unsupported type, if any."""
