@@ -239,7 +239,7 @@ def compare(
     the times of side A. A delegate that cannot be simulated, such as ``ethos-u55-128``, is run on this host. Raises the errors
     of ``analyze``, and OptionError if A and B have the same model and target.
     """
-    from ..diagnosis.advice.comparison_advice import advised_comparison
+    from ..diagnosis.advice.node_advice import advised_comparison
     from ..live.live_runs import run_side
     from ..results.compare.comparison import compare
 
@@ -280,7 +280,7 @@ def whatif(
     side B (see ``compare``). ``op_profile`` has the times of side A. Raises the errors of ``analyze``, and OptionError if no
     change is given or the model lacks a named operator or node.
     """
-    from ..diagnosis.advice.comparison_advice import advised_comparison
+    from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
     from ..results.compare.compared_runs import hypothetical_side, simulated_side
     from ..results.compare.comparison import compare

@@ -15,7 +15,7 @@ from ..foundation.work_budget import spend_steps
 from .bundle_error import READING, BundleError
 from .decompression import BZIP2, DEFLATE, FILES, Compression, decompressed, lzma_of
 from .member import Member, Unpacking, copy_bounded
-from .ranged import Content, ContentFile, part_of, pieces
+from .ranged import Content, ContentFile, pieces
 
 _LOCAL_HEADER = 30
 _LOCAL_MAGIC = b"PK\x03\x04"
@@ -120,12 +120,12 @@ def _raw_bytes(content: Content, entry: zipfile.ZipInfo) -> Content:
     if entry.flag_bits & _ENCRYPTED:
         raise BundleError(f"{entry.filename} is encrypted")
     start = entry.header_offset
-    header = bytes(part_of(content, start, start + _LOCAL_HEADER)) if start >= 0 else b""
+    header = bytes(content[start : start + _LOCAL_HEADER]) if start >= 0 else b""
     if len(header) < _LOCAL_HEADER:
         raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
     size = int.from_bytes(header[26:28], "little")
     start += _LOCAL_HEADER
-    name = bytes(part_of(content, start, start + size))
+    name = bytes(content[start : start + size])
     encoding = "utf-8" if int.from_bytes(header[6:8], "little") & _UTF8 else "cp437"
     if header[:4] != _LOCAL_MAGIC or name.decode(encoding, "replace") != entry.orig_filename:
         raise BundleError(f"is a damaged zip archive: {entry.filename} has another name in its own header")

@@ -265,6 +265,7 @@ def _vector(table: Any, count: int) -> list[Any]:
         return []
     spend_steps(_STEPS_FOR_A_TABLE * count, READING)
     start = table.Vector(table.Offset(4))
+    # bounded: callers limit the number of sections and items
     return [flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
 
 

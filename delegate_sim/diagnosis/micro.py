@@ -15,15 +15,18 @@ from ..foundation.documents import schema_of
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
-from ..micro.kinds import EXPLAINED, MISSING_OPERATOR, NAME
+from ..micro.kinds import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE
 from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..version import __version__
+from .causes.cause import views_of
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
+_OF_TYPES = frozenset({TENSOR_TYPE.code(NAME), HYBRID.code(NAME)})
+"""The codes of reasons that concern the types of a node's tensors."""
 _CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only in a few operators, such as QUANTIZE"
 
 
@@ -97,7 +100,7 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
         for reason in node.reasons:
             # Each missing operator is a separate cause. Nodes with uint8 have a separate cause, because their advice differs.
             detail = node.operator if reason.code == MISSING_OPERATOR.code(NAME) else reason.needed
-            advice = _CONVERT_UINT8 if " UINT8" in f" {reason.found}" else reason.hint
+            advice = _CONVERT_UINT8 if reason.code in _OF_TYPES and "UINT8" in _types(model, node) else reason.hint
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
     causes = []
     effort = Effort(model)
@@ -108,6 +111,12 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
         )
     causes.sort(key=lambda cause: (-cause.multiply_adds, -len(cause.nodes), cause.code))
     return MicroDiagnosis(model, report, tuple(causes))
+
+
+def _types(model: Model, node: MicroNode) -> set[str]:
+    """Return the types of a node's operands and results."""
+    (view,) = views_of(model, [NodeKey(node.subgraph, node.index)])
+    return {tensor.type for tensor in (*view.inputs, *view.outputs)}
 
 
 def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effort: Effort) -> tuple[Pass, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from typing import Any
 
@@ -184,7 +184,7 @@ def parse_delegate(value: Any) -> Delegate:
     return find_live(parse_text(value))
 
 
-def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
+def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:
     """Return names of known targets. Raises ValueError for unknown names."""
     names = parse_texts(value)
     for name in names:

@@ -118,7 +118,7 @@ def refuse(
     raise Refused(Refusal(rule.code, _MESSAGE, values=values, stage=stage, call=call.value, result=result))
 
 
-_MESSAGE = "{operand!s}: found {found!s}, needed {needed!s}"
+_MESSAGE = "{operand}: found {found}, needed {needed}"
 
 
 def refusal_entry(refusal: Refusal) -> dict[str, object]:

@@ -34,6 +34,9 @@ class OperandType(IntEnum):
     def __str__(self) -> str:
         return self.name
 
+    def __format__(self, format_spec: str) -> str:
+        return format(self.name, format_spec)
+
 
 class OperationType(IntEnum):
     """Code of an operation, numbered as in NeuralNetworksTypes.h."""

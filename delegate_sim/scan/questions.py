@@ -270,4 +270,4 @@ def _order_releases(connection: Any) -> None:
         ordered = sorted(runtimes)
     connection.execute("CREATE TABLE release_order (runtime TEXT, position BIGINT)")
     insertion = "INSERT INTO release_order SELECT unnest(?::TEXT[]), unnest(?::BIGINT[])"
-    connection.execute(insertion, [ordered, list(range(len(ordered)))])  # bounded: the number of rows is limited
+    connection.execute(insertion, [ordered, list(range(len(ordered)))])

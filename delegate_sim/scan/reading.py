@@ -96,8 +96,9 @@ def _check_first_page(page: bytes) -> None:
     if page[_SQLITE_HEADER] != _LEAF_OF_A_TABLE or count > len(_SCHEMA):
         raise ValueError("has another schema")
     start = _SQLITE_HEADER + _PAGE_HEADER
-    for pointer in range(start, start + 2 * count, 2):  # bounded: count was checked
-        cell = int.from_bytes(page[pointer : pointer + 2], "big")
+    pointers = page[start : start + 2 * count]
+    for first, second in zip(pointers[::2], pointers[1::2], strict=False):
+        cell = first << 8 | second
         # The size has groups of seven bits. All bytes but the last one have the highest bit.
         high, low = page[cell : cell + 2]
         size = high if high < 0x80 else (high & 0x7F) << 7 | (low if low < 0x80 else sys.maxsize)

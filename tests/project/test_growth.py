@@ -149,9 +149,29 @@ def configuration_with_overrides(count):
 
 
 @kind(500)
+def configuration_with_overrides_of_targets(count):
+    targets = "".join([f'[targets.t{n}]\ndelegate = "gpu"\n' for n in range(20)])
+    overrides = "".join([f'[[overrides]]\ntargets = ["t{n % 20}"]\nmax-fallback = {n}\n' for n in range(count)])
+    return configuration(f'models = ["model.tflite"]\n{targets}{overrides}')
+
+
+@kind(500)
 def configuration_with_patterns(count):
     patterns = json.dumps([f"{'**/' * (number % 3)}m*{number}-{count}" for number in range(count)])
     return configuration(CONFIGURATION.replace('["model.tflite"]', patterns))
+
+
+@kind(2_000)
+def configuration_with_repeated_patterns(count):
+    return configuration(CONFIGURATION.replace('["model.tflite"]', json.dumps(["m*"] * count)))
+
+
+@kind(40)
+def configuration_with_targets_that_multiply(count):
+    releases = json.dumps([f"litert-9.9.{number}" for number in range(count)])
+    platforms = json.dumps(["8.1", "9", "10", "11", "12", "13"])
+    target = f'[targets.one]\ndelegate = "nnapi"\nandroid = {platforms}\nruntime = {releases}\n'
+    return configuration(f'models = ["model.tflite"]\n{target}')
 
 
 @kind(5_000)
@@ -320,6 +340,11 @@ def filters_with_a_long_name(count):
 @kind(5_000)
 def filters_with_alternatives(count):
     return filters(f'filters {{ op_name_pattern: "{"|".join(["ab"] * count)}" }}')
+
+
+@kind(400)
+def filters_with_wide_classes(count):
+    return filters(f'filters {{ op_name_pattern: "{"".join([f"(?i)[a-{chr(0xFFFF - number)}]" for number in range(count)])}" }}')
 
 
 @kind(3)

@@ -542,7 +542,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "link": Kind(
         _links,
-        changed_text("&", "=", "%", "%00", "%0a", "+", "delegate=", "android=", "#"),
+        changed_text("&", "=", "%", "%00", "%0a", "%ED%A0%80", "+", "delegate=", "android=", "#"),
         ((LINK, "{text}", "{model}"), (LINK, "{text}", "{model}"), (LINK, "{text}", "other.tflite")),
     ),
 }

@@ -1,48 +1,28 @@
-"""Changes that may fix a cause, with their simulated results. ``change_words`` has the texts."""
+"""Changes that may fix a cause, with their texts and simulated results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
-from ...hypothetical.hypothetical_changes import NodeKey
-from ...releases.catalogue import Release
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ..examiner import Cost
 
 
 class ChangeKind(Enum):
-    """The kinds of change. ``change_words.WORDS`` has the text of each kind, and says which parameters the kind has."""
+    """The kinds of change that a diagnosis treats differently."""
 
-    COMPILE = "compile"
-    COMPUTE_IN_FLOAT = "compute-in-float"
-    CONVERT = "convert"
-    FEATURE = "feature"
-    FIX_INPUTS = "fix-inputs"
-    FIX_SHAPES = "fix-shapes"
-    GENERAL = "general"
-    HINT = "hint"
-    INLINE = "inline"
-    KEEP_SIZE = "keep-size"
-    KEEP_WEIGHTS = "keep-weights"
-    LEAVE_ARITHMETIC = "leave-arithmetic"
-    LEAVE_INTEGERS = "leave-integers"
-    LEAVE_TEXT = "leave-text"
-    MASK = "mask"
+    APPLICATION = "application"
+    """The application does the work of the nodes."""
+    CONVERSION = "conversion"
+    """Other settings of the conversion, such as the types of tensors."""
+    LAYER = "layer"
+    """The layer is written with other operators."""
     OPTIONS = "options"
-    OPTIONS_OF_DEVICES = "options-of-devices"
-    OTHER_DELEGATES = "other-delegates"
-    REGISTER = "register"
-    RELEASES = "releases"
-    RESIZE = "resize"
-    SEPARATE_MODELS = "separate-models"
-    STORE_IN_FLOAT32 = "store-in-float32"
-    TO_APPLICATION = "to-application"
-    TEXT_TO_APPLICATION = "text-to-application"
-    UNROLL = "unroll"
-    WITHOUT_OPTIONS = "without-options"
-    WRITE_AS = "write-as"
+    """Other options of the delegate."""
+    RESHAPE = "reshape"
+    """Other dimensions of tensors, by a RESHAPE before or after the node."""
+    OTHER = "other"
 
 
 class Assumed(Enum):
@@ -54,73 +34,38 @@ class Assumed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """The hypothetical changes that fix a cause in a simulation.
-
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields change versions
-    of nodes, options of the delegate, or fields of ``HypotheticalChanges``.
-    """
+class Remedy(HypotheticalChanges):
+    """The hypothetical changes that fix a cause in a simulation."""
 
     accepts: bool = False
-    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fixed_inputs: bool = False
-    fixed_shapes: bool = False
-    conversion: str = ""
-    release: Release | None = None
-    assume_ops_registered: bool = False
-    repaired_nodes: frozenset[NodeKey] = frozenset()
-    removed_nodes: frozenset[NodeKey] = frozenset()
-    float_nodes: frozenset[NodeKey] = frozenset()
-    inlined_nodes: frozenset[NodeKey] = frozenset()
-    ended: str = ""
-    """The code of a refusal of the whole model that the simulation ignores; otherwise empty."""
+    """Whether the simulation also assumes that the delegate takes the cause's nodes."""
     sized_by: NodeKey | None = None
     """The node whose result has the unknown size that ``fixed_shapes`` fixes, if the size comes from a node of the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """The result of a change.
+class Change:
+    """A change that may fix a cause, and its simulated result. Code never reads the texts.
 
     ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the
     reason. If only this change does not help, ``with_others`` may have the result with other fixes, which ``assumed`` names.
     ``helps`` is true if the change improves one of the two results.
     """
 
-    cost: Cost | None
+    text: str
+    """The instructions."""
+    kind: ChangeKind = ChangeKind.OTHER
+    name: str = ""
+    """The short name in lists of changes."""
+    note: str = ""
+    """Further instructions, which follow the result."""
+    remedy: Remedy | None = None
+    """The hypothetical changes that simulate the change. None if it cannot be simulated."""
+    cost: Cost | None = None
     helps: bool = False
     with_others: Cost | None = None
     assumed: Assumed = Assumed.NOTHING
     unknown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change that may fix a cause: its kind, and the values of its text.
-
-    ``remedy`` simulates the change, if the change can be simulated. ``simulated`` is the result, or None without a simulation.
-    """
-
-    kind: ChangeKind
-    parameters: tuple[Any, ...] = ()
-    remedy: Remedy | None = None
-    simulated: Simulated | None = None
-
-    @property
-    def helps(self) -> bool:
-        """Whether a simulation shows that the change helps."""
-        return self.simulated is not None and self.simulated.helps
-
-    @property
-    def cost(self) -> Cost | None:
-        """The result of making only this change, or None if the result is not known."""
-        return None if self.simulated is None else self.simulated.cost
-
-    @property
-    def assumed(self) -> Assumed:
-        """The assumption under which the change helps."""
-        return Assumed.NOTHING if self.simulated is None else self.simulated.assumed
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _undone_reason(refusal: Refusal) -> Reason:
         needed, action = "CPU kernels that can be prepared", "does not apply the delegate"
     elif refusal.below is not None and refusal.is_of_node:
         below = refusal.below
-        needed, action = f"{below.operation or below.call} with {below.operand}: {below.needed!s}", "undid all delegation"
+        needed, action = f"{below.operation or below.call} with {below.operand}: {below.needed}", "undid all delegation"
     else:
         needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

@@ -47,7 +47,7 @@ def refused_call_failure(
     below = replace(call, node=None) if call.call in _OF_MODEL else call
     return Refusal(
         PREFIX + call.code,
-        "the NNAPI runtime of Android {android} {does}: {operation}{operand}: found {found!s}, needed {needed!s}",
+        "the NNAPI runtime of Android {android} {does}: {operation}{operand}: found {found}, needed {needed}",
         change_for(call),
         node=call.node,
         tensor=tensor,
