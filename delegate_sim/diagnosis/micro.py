@@ -12,7 +12,7 @@ from ..fixing.micro_search import score_of
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
 from ..foundation.documents import schema_of
-from ..graph.effort import Effort
+from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
 from ..micro.kinds import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE
@@ -93,7 +93,10 @@ class MicroDiagnosis:
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
-    """Find the causes that keep TensorFlow Lite Micro from running a model. A node can have several causes."""
+    """Find the causes that keep TensorFlow Lite Micro from running a model. A node can have several causes.
+
+    If the model is too large for a search for rewrites, the causes have no passes.
+    """
     report = analyze(model, target)
     groups: dict[tuple[str, str, str], list[tuple[MicroNode, str]]] = {}
     for node in report.refused:
@@ -104,11 +107,11 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
     causes = []
     effort = Effort(model)
+    is_searched = not effort.refusal(REWRITING)
     for (code, _, advice), members in groups.items():
         nodes = tuple(dict.fromkeys([node for node, _ in members]))
-        causes.append(
-            MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, _passes(model, report, nodes, effort))
-        )
+        passes = _passes(model, report, nodes, effort) if is_searched else ()
+        causes.append(MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, passes))
     causes.sort(key=lambda cause: (-cause.multiply_adds, -len(cause.nodes), cause.code))
     return MicroDiagnosis(model, report, tuple(causes))
 
@@ -132,6 +135,7 @@ def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effor
         tried += 1
         rewritten = apply_pass(start(model), pass_, keys)
         if rewritten is None:
+            effort.spend_nodes(len(report.nodes))
             continue
         effort.spend(2)  # rewriting the model takes as long as analyzing it
         if score_of(analyze(rewritten.model, report.target)) < score_of(report):

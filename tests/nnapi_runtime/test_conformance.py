@@ -37,7 +37,9 @@ pytestmark = pytest.mark.skipif(
 def tool():
     spec = importlib.util.spec_from_file_location("runtime_conformance", TOOL)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(TOOL.parent)
+        spec.loader.exec_module(module)
     return module
 
 

@@ -531,7 +531,7 @@ def command_lines(make):
 
     def register(size, *commands):
         for words in commands:
-            KINDS[f"{make.__name__}:{words[0]}"] = (
+            KINDS[f"{make.__name__}:{words[0]}{'-micro' if '--micro' in words else ''}"] = (
                 lambda count, words=words: ({"model.tflite": make(count)}, (words[0], "model.tflite", *words[1:])),
                 size,
             )
@@ -580,6 +580,29 @@ def model_with_calls(count):
     body.node("RELU", [source], [result])
     body.outputs(result)
     return builder.bytes()
+
+
+def model_with_called_subgraphs(count, op="GELU"):
+    """Return subgraphs that nodes of the first subgraph call, with a refused node in each."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition, result = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1, 4])
+    for number in range(1, count + 1):
+        source, result = result, graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        options = {"then_subgraph_index": number, "else_subgraph_index": number}
+        graph.node("IF", [condition, source], [result], options=options)
+    graph.outputs(result)
+    for number in range(count):
+        body = builder.subgraph(f"body{number}")
+        source, result = body.input("x", "FLOAT32", [1, 4]), body.tensor("y", "FLOAT32", [1, 4])
+        body.node(op, [source], [result])
+        body.outputs(result)
+    return builder.bytes()
+
+
+def model_with_composites(count):
+    """Return subgraphs that are each a composite of the whole first subgraph."""
+    return model_with_called_subgraphs(count, "STABLEHLO_COMPOSITE")
 
 
 def model_with_nested_calls(count):
@@ -660,6 +683,15 @@ for make, size in (
     (model_with_custom_operators, 60),
 ):
     command_lines(make)(size, *COMMANDS)
+for make, size in (
+    (model_with_nodes, 100),
+    (model_with_causes, 300),
+    (model_with_custom_operators, 500),
+    (model_with_called_subgraphs, 250),
+    (model_with_composites, 125),
+):
+    command_lines(make)(size, ("diagnose", "--micro"))
+command_lines(model_with_composites)(50, ("fix", "--micro", "--output", "fixed.tflite", "--force"))
 
 
 def run(words):
