@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from delegate_sim.delegates.nnapi import failures
+from delegate_sim.delegates.npu import kinds as loader_kinds
 from delegate_sim.refusal import Effect, Refusal, Refused, Stage
+from delegate_sim.rules import kinds
 
 REFUSAL = Refusal("x-call", "the call is refused", "change it", 0, 3, 5)
 BELOW = Refusal(
@@ -82,3 +85,20 @@ def test_effects(effect, postponed, is_crash, is_later):
 @pytest.mark.parametrize(("call", "text"), [("", "no"), ("finish", "finish refuses: no")])
 def test_the_exception_names_the_call(call, text):
     assert str(Refused(Refusal("x", "no", call=call))) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "stage"),
+    [
+        (loader_kinds.VARIABLE, Stage.READING),
+        (loader_kinds.SOC, Stage.SELECTING),
+        (kinds.MODEL_NOT_LOADED, Stage.LOADING),
+        (kinds.CPU_KERNEL_NOT_PREPARED, Stage.PREPARING),
+        (kinds.DYNAMIC_TENSORS, Stage.ACCEPTING),
+        (failures.KINDS["nnapi-tensor-type"], Stage.BUILDING),
+    ],
+)
+def test_a_kind_of_failure_belongs_to_a_stage(kind, stage):
+    refusal = kind.refusal("no")
+    assert (refusal.code, refusal.hint, refusal.stage, refusal.effect) == (kind.name, kind.hint, stage, kind.effect)
+    assert ("stage" in refusal.to_dict()) == stage.is_of_plugin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..refusal import Effect, Refusal
+from ..refusal import Effect, Refusal, Stage
 from ..rules.book import RuleBook
 from ..rules.kinds import Kind, Problem
 from ..rules.rule import Reason
@@ -45,7 +45,7 @@ def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) 
         return None
     node, reason = first
     message = f"the delegate crashes while it checks this node: {reason.found}, but the delegate reads its value without a check"
-    return Refusal(reason.code, message, reason.hint, node=node, effect=Effect.CRASH)
+    return Refusal(reason.code, message, reason.hint, node=node, stage=Stage.ACCEPTING, effect=Effect.CRASH)
 
 
 def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:

@@ -378,7 +378,7 @@ def _failure(subgraph: KernelSubgraph, node: int, error: PrepareError, lines: tu
         subgraph=subgraph.graph.index,
         node=node,
         values={"problem": str(error), "unregistered": error.unregistered, "kernel": error.kernel},
-        stage=Stage.PREPARING if error.kernel is None else Stage.BUILDING,
+        stage=kind.stage if error.kernel is None else Stage.BUILDING,
         log_lines=lines,
     )
 

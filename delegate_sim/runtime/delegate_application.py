@@ -17,7 +17,7 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
-from ..refusal import Effect, Refusal, Stage
+from ..refusal import Effect, Refusal
 from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
@@ -276,7 +276,6 @@ class DelegateApplication:
                     failure = CPU_KERNEL_AFTER_REMAPPING.refusal(
                         f"the CPU kernel of {node.op} does not support the {operands} from the delegate: {message}",
                         node=index,
-                        stage=Stage.PREPARING,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
                     return failure, index
@@ -326,9 +325,8 @@ class DelegateApplication:
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
         elif node:
             message += f" because of {node}"
-        return Refusal(
-            DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause, stage=Stage.ACCEPTING
-        )
+        place = {"subgraph": graph.index, "node": dynamic.node, "tensor": dynamic.tensor, "cause": dynamic.cause}
+        return DYNAMIC_TENSORS.refusal(message, hint=hint, **place)
 
     def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
         """Give all delegated nodes of all subgraphs back to the CPU."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..graph.graph import Graph
 from ..model.model import Model
-from ..refusal import Refusal, Stage
+from ..refusal import Refusal
 from ..releases.wording import NOT_INITIALIZED_LINE
 from ..rules.kinds import (
     MODEL_NOT_LOADED,
@@ -20,20 +20,20 @@ from .run import REFUSED, Run
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
     """Return the refusal for a model that does not load. Its location is the first refused operator, tensor or node."""
     if not loading.is_known_version:
-        return MODEL_NOT_LOADED.refusal(loading.message, stage=Stage.LOADING)
+        return MODEL_NOT_LOADED.refusal(loading.message)
     if not loading.refused and loading.invalid_node is not None:
         return replace(loading.invalid_node, template=loading.message, values={})
     if not loading.refused and not loading.refused_tensors:
         return replace(loading.invalid[0], template=loading.message)
     if not loading.refused:
         tensor = loading.refused_tensors[0].index
-        return TENSOR_TYPE_NOT_LOADED.refusal(loading.message, subgraph=loading.subgraph, tensor=tensor, stage=Stage.LOADING)
+        return TENSOR_TYPE_NOT_LOADED.refusal(loading.message, subgraph=loading.subgraph, tensor=tensor)
     message = loading.message
     subgraph, node = first_node(model, loading.refused[0]) or (0, None)
     if node is None:
         which = "this operator" if len(loading.refused) == 1 else "the first of these operators"
         message += f"; no node uses {which}, but the file lists it"
-    return OPERATOR_NOT_LOADED.refusal(message, subgraph=subgraph, node=node, stage=Stage.LOADING)
+    return OPERATOR_NOT_LOADED.refusal(message, subgraph=subgraph, node=node)
 
 
 def not_loaded(model: Model, run: Run, loading: Loading) -> Run:

@@ -17,7 +17,7 @@ from ..graph.graph import file_graph
 from ..model import schema
 from ..model.model import Model, Node
 from ..model.options import Options
-from ..refusal import Refusal, Stage
+from ..refusal import Refusal
 from ..rules.kinds import NODE_NOT_LOADED
 
 
@@ -51,7 +51,6 @@ def invalid_node(model: Model) -> Refusal | None:
                     subgraph=subgraph.index,
                     node=node.index,
                     values={"problem": fault[0], "op": node.op},
-                    stage=Stage.LOADING,
                     log_lines=fault[1],
                 )
     return None

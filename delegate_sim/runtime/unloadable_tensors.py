@@ -16,7 +16,7 @@ from typing import TypeAlias
 from ..foundation.limits import element_count, fits_if_unsigned
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
-from ..refusal import Refusal, Stage
+from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import TENSOR_NOT_LOADED
 
@@ -55,7 +55,6 @@ def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
                 " and ".join([problem for problem, _ in wrong]),
                 subgraph=subgraph.index,
                 tensor=tensor.index,
-                stage=Stage.LOADING,
                 log_lines=tuple([line for _, lines in wrong for line in lines]),
             )
             for tensor in suspects

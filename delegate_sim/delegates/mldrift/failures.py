@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...refusal import Effect, Refusal
+from ...refusal import Effect, Refusal, Stage
 from ...rules.kinds import Kind, Problem
 from ..decision import Decision, kinds_by_code
 
@@ -20,6 +20,7 @@ LITERT_LOADER = Kind(
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
     template="LiteRT does not load the model: {problem}",
+    stage=Stage.LOADING,
 )
 HINT_NOT_MET = Kind(
     "hint-not-met",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...graph.graph import index_in_graph
 from ...model.model import Model, Subgraph, Tensor
-from ...refusal import Refusal, Stage
+from ...refusal import Refusal
 from .failures import LITERT_LOADER
 
 _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
@@ -44,4 +44,4 @@ def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
 
 def _refusal(subgraph: Subgraph, problem: str, line: str, node: int | None = None, tensor: Tensor | None = None) -> Refusal:
     failure = LITERT_LOADER.failure(tensor, node, problem=problem)
-    return replace(failure, subgraph=subgraph.index, stage=Stage.LOADING, log_lines=(line,))
+    return replace(failure, subgraph=subgraph.index, log_lines=(line,))

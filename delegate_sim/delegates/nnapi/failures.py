@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from ...refusal import Effect
+from ...refusal import Effect, Stage
 from ...rules.kinds import Problem, shared_kind
 from .. import decision
 from ..decision import kinds_by_code
@@ -51,6 +51,7 @@ KINDS = kinds_by_code(
         "Choose one of the phone's devices, or no accelerator.",
         "choose one of the phone's devices",
         template="NNAPI has no accelerator named {found}; the accelerators in the profile are {known}",
+        stage=Stage.ACCEPTING,
     ),
     shared_kind(
         "nnapi-unmapped-operator",

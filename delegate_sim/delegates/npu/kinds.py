@@ -68,6 +68,7 @@ def _loader_kind(name: str, problem: Problem, title: str, meaning: str, advice: 
         advice,
         hint,
         is_shared=True,
+        stage=Stage.READING,
     )
 
 
@@ -149,7 +150,7 @@ LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMED
 
 
 def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    return Kind(f"npu-{name}", problem, title, meaning, advice, hint, is_shared=True)
+    return Kind(f"npu-{name}", problem, title, meaning, advice, hint, is_shared=True, stage=Stage.SELECTING)
 
 
 SOC = _plugin_kind(
@@ -190,4 +191,4 @@ ISLANDS = _plugin_kind(
 
 def plugin_refusal(kind: Kind, graph: Graph, line: str, tensor: int | None = None) -> Refusal:
     """Return the refusal of a subgraph by a plugin. The message is the plugin's log line."""
-    return kind.refusal(line, subgraph=graph.index, tensor=tensor, stage=Stage.SELECTING, log_lines=(line,))
+    return kind.refusal(line, subgraph=graph.index, tensor=tensor, log_lines=(line,))

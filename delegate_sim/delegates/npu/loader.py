@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ...model import schema
 from ...model.model import Model, Node, Signature, Subgraph, Tensor
-from ...refusal import Refusal, Stage
+from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, SIGNATURE, TENSOR_RANK, VARIABLE, VARIANT
@@ -62,7 +62,7 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
             line = _signature_fault(model, signature)
             if line:
                 place = signature.subgraph if 0 <= signature.subgraph < len(model.subgraphs) else 0
-                failure = SIGNATURE.refusal(f"signature {signature.key}: {line}", subgraph=place, stage=Stage.READING)
+                failure = SIGNATURE.refusal(f"signature {signature.key}: {line}", subgraph=place)
                 return Loaded((*lines, line), failure)
     return Loaded(tuple(lines), None)
 
@@ -140,6 +140,5 @@ def _fault(subgraph: Subgraph, kind: Kind, line: str, node: Node | None = None, 
         subgraph=subgraph.index,
         node=None if node is None else node.index,
         tensor=None if tensor is None else tensor.index,
-        stage=Stage.READING,
         log_lines=(line,),
     )

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....refusal import Refusal, Stage
+from ....refusal import Refusal
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules
@@ -167,7 +167,7 @@ def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> Refusal |
 
 
 def _refusal(kind: Kind, found: str, line: str) -> Refusal:
-    return kind.refusal(found, stage=Stage.SELECTING, log_lines=(line,))
+    return kind.refusal(found, log_lines=(line,))
 
 
 def _is_known(name: str, target: NpuTarget) -> bool:
