@@ -14,7 +14,7 @@ from ..foundation.files import file_content
 from ..foundation.work_budget import spend_steps
 from .bundle_error import READING, BundleError
 from .decompression import BZIP2, DEFLATE, FILES, Compression, decompressed, lzma_of
-from .member import Member, Unpacking, copy_bounded
+from .member import Member, UnpackedBytes, copy_bounded
 from .ranged import Content, ContentFile, pieces
 
 _LOCAL_HEADER = 30
@@ -83,7 +83,7 @@ def _zip_member(content: Content, entry: zipfile.ZipInfo) -> Member:
                 break
         return first[:count]
 
-    def whole(unpacking: Unpacking) -> Content:
+    def whole(unpacking: UnpackedBytes) -> Content:
         if entry.compress_type == zipfile.ZIP_STORED:
             return _raw_bytes(content, entry)
         with tempfile.TemporaryFile() as target:
@@ -94,7 +94,7 @@ def _zip_member(content: Content, entry: zipfile.ZipInfo) -> Member:
     return Member(entry.filename, beginning, whole)
 
 
-def copy_entry(content: Content, entry: zipfile.ZipInfo, target: BinaryIO, unpacking: Unpacking) -> None:
+def copy_entry(content: Content, entry: zipfile.ZipInfo, target: BinaryIO, unpacking: UnpackedBytes) -> None:
     """Copy the content of an archive's entry to a file.
 
     Raises BundleError, or LimitError if decompressing takes too much work.
@@ -148,7 +148,7 @@ def _compression_of(entry: zipfile.ZipInfo, raw: Content) -> tuple[Compression, 
     raise BundleError(f"{entry.filename} has a compression that cannot be read (method {entry.compress_type}): unpack it first")
 
 
-def unpacked_file(content: Content, unpacking: Unpacking) -> Content:
+def unpacked_file(content: Content, unpacking: UnpackedBytes) -> Content:
     """Return the decompressed bytes of a file that is compressed with gzip, bzip2 or xz. Raises BundleError or LimitError."""
     beginning = bytes(content[:6])
     compression = next(one for one in FILES if beginning.startswith(one.magic))

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
-from .outputs import Output, check_output, is_device, is_input, keep_input, keep_written, output_at
+from .outputs import OutputFile, check_output, is_device, is_input, keep_input, keep_written, output_at
 
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
@@ -154,7 +154,7 @@ def write_by(path: str, fill: Callable[[str], None], *, replaces: bool = False, 
     """
     import tempfile  # imported here because the import is slow
 
-    output = output_at(path) or Output(path, is_forced=replaces)
+    output = output_at(path) or OutputFile(path, is_forced=replaces)
     output = replace(output, is_updated=output.is_updated or is_updated)
     check_output(output)
     path = os.path.realpath(path)

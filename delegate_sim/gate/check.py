@@ -10,7 +10,7 @@ from typing import Any
 from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.limits import problem_text
-from ..foundation.outputs import Output, declare_outputs
+from ..foundation.outputs import OutputFile, declare_outputs
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
@@ -207,7 +207,7 @@ def _declare_files(configuration: Configuration, *, updates_baseline: bool, upda
             (_times_path(configuration.baseline), updates_times),
         ):
             if is_updated:
-                outputs.append(Output(path, is_forced=None, is_updated=True, within=configuration.root or os.curdir))
+                outputs.append(OutputFile(path, is_forced=None, is_updated=True, within=configuration.root or os.curdir))
             else:
                 inputs.append(path)
     declare_outputs(outputs, inputs)

@@ -13,7 +13,7 @@ from typing import Any
 from ..bundles.address import split_address
 from ..errors import LimitError, OutputError
 from ..foundation.files import beside
-from ..foundation.outputs import Output, declare_outputs, files_kept
+from ..foundation.outputs import OutputFile, declare_outputs, files_kept
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
 from .journal import Journal, ScanError, ScanRows
@@ -93,7 +93,7 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
     return answers_here(jobs, count, engine.processes)
 
 
-def _outputs(output: str, journal: str, file_format: Format) -> Iterator[Output]:
+def _outputs(output: str, journal: str, file_format: Format) -> Iterator[OutputFile]:
     """Yield all files that a scan writes. Raises ScanError for an existing file with content that no scan wrote.
 
     The ``Journal`` checks its own file.
@@ -103,8 +103,8 @@ def _outputs(output: str, journal: str, file_format: Format) -> Iterator[Output]
         if exists:
             with _naming_output(path):
                 next(iter(read_tables(output)[table]), None)
-        yield Output(path, is_forced=None, is_updated=exists)
-    yield Output(journal, is_forced=None, is_updated=not os.path.islink(journal))
+        yield OutputFile(path, is_forced=None, is_updated=exists)
+    yield OutputFile(journal, is_forced=None, is_updated=not os.path.islink(journal))
 
 
 @contextmanager

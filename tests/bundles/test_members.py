@@ -162,3 +162,10 @@ def test_damage_raises_nothing_else(tmp_path_factory, data):
             load(found)
     with suppress(BundleError):
         models_in(str(path))
+
+
+def test_a_very_long_name_is_refused(tmp_path):
+    path = tmp_path / "long.zip"
+    path.write_bytes(zip_bytes({f"{'n' * members._LONGEST_NAME}.tflite": MODEL}))
+    with pytest.raises(BundleError, match="holds a name of more than 4,096 characters"):
+        models_in(str(path))

@@ -137,10 +137,11 @@ _STATEFUL = re.compile(
 )
 """Operators of TensorFlow that keep a state in memory, and otherwise only compute."""
 _EFFECTS = re.compile(
-    r"PyFuncStateless|ReadFile|MatchingFiles|ImmutableConst|InitializeTableFromTextFile|GenerateVocabRemapping|Reader\w+|\w*Dataset\w*"
-    r"|\w*Summary\w*|Debug\w+|Copy|CopyHost|DecodeProtoV2|EncodeProto|Abort|XlaCustomCall(V2)?|MlirPassthroughOp"
+    r".*(Dataset|Summary)|(Reader|Debug)\w"
+    r"|(PyFuncStateless|ReadFile|MatchingFiles|ImmutableConst|InitializeTableFromTextFile|GenerateVocabRemapping|Copy|CopyHost"
+    r"|DecodeProtoV2|EncodeProto|Abort|XlaCustomCall(V2)?|MlirPassthroughOp)$"
 )
-"""Operators without a state that call other code, use files that the graph names, open connections, or end the process."""
+"""The beginnings of operators without a state that call other code, use files that the graph names, open connections, or end the process."""
 _SAVING, _RESTORING = frozenset({"SaveV2", "MergeV2Checkpoints"}), frozenset({"RestoreV2"})
 """Operators with which a SavedModel stores and reads its own variables."""
 
@@ -177,7 +178,7 @@ def _check_operator(name: str) -> None:
     operator = op_def_registry.get(name)
     if operator is None:
         raise ModelCode(f"has the operator {name[:200]}, which TensorFlow does not have")
-    if not _STATEFUL.fullmatch(name) if operator.is_stateful else _EFFECTS.fullmatch(name):
+    if not _STATEFUL.fullmatch(name) if operator.is_stateful else _EFFECTS.match(name):
         raise ModelCode(f"has the operator {name}, which does more than compute")
 
 

@@ -42,7 +42,7 @@ _Unit: TypeAlias = "CharacterSet | re.Pattern[str]"
 
 
 @dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repetition:
     """A part that is repeated at least ``least`` times, and at most ``most`` times or without limit."""
 
     part: _Part
@@ -52,14 +52,14 @@ class _Repeat:
 
 
 @dataclass(slots=True)
-class _Group:
+class _Alternatives:
     """A group: the alternatives, each with its parts in order, and the flags at the current position in the group."""
 
     flags: int
     alternatives: list[list[_Part]] = field(default_factory=lambda: [[]])
 
 
-_Part: TypeAlias = "_Unit | _Repeat | _Group"
+_Part: TypeAlias = "_Unit | _Repetition | _Alternatives"
 
 
 class Re2Pattern:
@@ -120,9 +120,9 @@ class Re2Pattern:
 
     def _compiled(self, part: _Part, following: int, repeats: int) -> int:
         """Add the states of a part, and return its first state. ``repeats`` is the largest product of counts in the part."""
-        if isinstance(part, _Repeat):
+        if isinstance(part, _Repetition):
             return self._repeated(part, following, repeats)
-        if not isinstance(part, _Group):
+        if not isinstance(part, _Alternatives):
             return self._state(part, [following])
         starts = []
         for alternative in part.alternatives:
@@ -132,7 +132,7 @@ class Re2Pattern:
             starts.append(start)
         return self._state(None, starts)
 
-    def _repeated(self, repeat: _Repeat, following: int, repeats: int) -> int:
+    def _repeated(self, repeat: _Repetition, following: int, repeats: int) -> int:
         if repeat.is_counted:
             repeats //= max(repeat.least if repeat.most is None else repeat.most, 1)
             if not repeats:
@@ -157,10 +157,10 @@ class _Parser:
         self.position = 0
         self.is_repeated = False
         """True directly after a repetition. RE2 does not accept a repetition of a repetition."""
-        self.groups = [_Group(re.ASCII)]
+        self.groups = [_Alternatives(re.ASCII)]
         """The whole pattern, and the open groups in it."""
 
-    def run(self) -> _Group:
+    def run(self) -> _Alternatives:
         while self.position < len(self.pattern):
             self._step()
         if len(self.groups) > 1:
@@ -218,7 +218,7 @@ class _Parser:
             most = least if match[2] is None else _count(match[3]) if match[3] else None
             if most is not None and most < least:
                 raise _Invalid
-        parts[-1] = _Repeat(parts[-1], least, most, match is not None)
+        parts[-1] = _Repetition(parts[-1], least, most, match is not None)
         self.position += 1 if match is None else len(match[0])
         if self.pattern[self.position : self.position + 1] == "?":
             self.position += 1
@@ -239,7 +239,7 @@ class _Parser:
                 self.groups[-1].flags = flags
                 self.position += length
                 return
-        self.groups.append(_Group(flags))
+        self.groups.append(_Alternatives(flags))
         self.position += length
 
     def _close(self) -> None:
