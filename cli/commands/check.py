@@ -87,7 +87,7 @@ time wait for each other.
     help=f"Run code that the configuration names. Only if you trust the repository. Or {CONSENT_VARIABLE}=1.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every model and finding.")
 def command(
     models: Sequence[str],
     config: str | None,

@@ -115,7 +115,7 @@ def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 
 
 def _numbers(row: Mapping[str, Any]) -> str:
-    nodes = f"{counted(row['nodes'], 'node')} in {counted(row['models'], 'model')}"
+    nodes = f"{counted(row['nodes'] or 0, 'node')} in {counted(row['models'], 'model')}"
     return f"{nodes}, {counted(row['multiply_adds'] or 0, 'multiply-add')}"
 
 

@@ -47,12 +47,11 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --delegate gpu
   delegate-sim sweep saved_model --delegate nnapi --android 13 --setting int8 --data inputs.npz
   delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
-  delegate-sim sweep models.py:classifier --delegate gpu --all --format csv > conversions.csv
   delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
 file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. A
-conversion is not chosen as the best if its outputs differ by more than --max-difference, or if it was calibrated with random numbers.
+conversion is not chosen as the best if its outputs differ by more than --max-difference, or after calibration with random data.
 Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
@@ -109,7 +108,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     "settings",
     metavar="NAME",
     multiple=True,
-    help="Also try these settings, such as int8 or int8+dense-per-tensor.",
+    help="Also try a setting, such as int8+dense-per-tensor.",
 )
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
 @click.option(
@@ -131,7 +130,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 @click.option(
     "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page of the best conversions."
 )
-@click.option("--run-model-code", is_flag=True, help="Let converters run code that is in the file of SOURCE.")
+@click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
@@ -170,8 +169,8 @@ def command(
 ) -> int:
     """Convert SOURCE in many ways, and show how much of each converted model the delegates take.
 
-    Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is refused
-    without --run-model-code.
+    Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is
+    refused without --run-model-code.
     """
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")

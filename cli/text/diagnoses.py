@@ -10,8 +10,7 @@ from pathlib import PurePath
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
-from delegate_sim.diagnosis.causes.change import ChangeKind
-from delegate_sim.diagnosis.causes.change_words import result_words
+from delegate_sim.diagnosis.causes.change import ChangeKind, result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost

@@ -25,7 +25,7 @@ from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
 from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import Blockers, Identity
-from .causes.change_words import change_entry
+from .causes.change import change_entry
 from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost
 from .ranking import RankedCause, gain

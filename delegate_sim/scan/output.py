@@ -19,6 +19,7 @@ from typing import Any
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
 from ..foundation.late_numpy import np
+from .duckdb_tables import parquet_rows
 from .journal import ScanError, ScanRows, ScanTables
 from .reading import RowLimit, opened_sqlite, total_size
 from .schema import CAUSES, COLUMNS, RUNS, check_columns, declaration, names
@@ -181,8 +182,6 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
 
 
 def _read_parquet(path: str) -> ScanTables:
-    from .duckdb_tables import parquet_rows  # DuckDB is an extra
-
     return {table: parquet_rows(file, table) for table, file in table_files(path)}
 
 

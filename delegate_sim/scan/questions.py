@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
-from ..diagnosis.causes.change import Assumed
-from ..diagnosis.causes.change_words import IF_TAKEN
+from ..diagnosis.causes.change import IF_TAKEN, Assumed
 from ..errors import LimitError, OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING, TAKEN

@@ -14,7 +14,7 @@ from ..errors import LimitError
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
-from .schema import COLUMNS, LONGEST_TEXT, declaration
+from .schema import COLUMNS, LONGEST_TEXT, MEASURES, RUNS, declaration, names
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""
@@ -24,6 +24,7 @@ _BYTES_OF_A_ROW = 1000
 """Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
 _TYPES = {TEXT: (str, type(None)), INTEGER: (int, type(None)), NUMBER: (int, float, type(None))}
 _TYPES_OF = {table: [_TYPES[column.type] for column in columns] for table, columns in COLUMNS.items()}
+_ERROR, *_MEASURES = map(names(RUNS).index, ("error", *MEASURES))
 
 _SQLITE_HEADER, _PAGE_HEADER = 100, 8
 _SQLITE_MAGIC = b"SQLite format 3\x00"
@@ -56,6 +57,8 @@ class RowLimit:
                     raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
             elif isinstance(value, float) and not math.isfinite(value):
                 raise ValueError("a number is not finite")
+        if table == RUNS and not row[_ERROR] and None in [row[place] for place in _MEASURES]:
+            raise ValueError("a row has neither an error nor measures")
         self._left -= size
         if self._left < 0:
             raise LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")

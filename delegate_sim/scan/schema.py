@@ -63,6 +63,8 @@ CAUSE_COLUMNS = (
     Column("change", TEXT, "what to change, if a change is known"),
 )
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
+MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
+"""The columns that totals need. Every run without an error has a value in each of them."""
 
 
 def sql_type(column: Column) -> str:

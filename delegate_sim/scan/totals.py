@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .journal import ScanRows
-from .schema import RUNS, names
+from .schema import MEASURES, RUNS, names
 from .target_totals import TargetTotals
 
 _MOST_ERRORS = 5
-_MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
 
 
 class Totals:
@@ -42,8 +41,7 @@ class Totals:
 
     def _add(self, row: dict[str, Any]) -> None:
         target = self.targets.setdefault(row["target"], TargetTotals())
-        measures = [row[key] for key in _MEASURES]
-        if row["error"] or None in measures:  # a row of an earlier output may lack measures
+        if row["error"]:
             target.add_unanswered()
         else:
-            target.add(*measures)
+            target.add(*[row[key] for key in MEASURES])

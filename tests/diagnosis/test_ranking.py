@@ -15,7 +15,7 @@ from delegate_sim.diagnosis import ranking
 from delegate_sim.diagnosis.causes.cause import Cause, Identity
 from delegate_sim.diagnosis.causes.change import Advice, Remedy
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.ranking import NO_GAIN, gain, rank_causes
+from delegate_sim.diagnosis.ranking import NO_GAIN, Fix, gain, rank, rank_causes
 from delegate_sim.graph.effort import Effort, Tries
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import measure
@@ -175,3 +175,15 @@ def test_a_cause_that_another_fix_also_fixes_is_not_needed():
     assert needs(found)[also_fixed.identity] is None
     assert needs(found)[shapes.identity] == (conversion.identity,)
     assert needs(found)[conversion.identity] == (shapes.identity,)
+
+
+def test_the_gain_counts_for_each_of_the_causes_that_must_be_fixed_together():
+    alone, together, unknown = (cause(name) for name in ("alone", "together", "unknown"))
+    causes = [unknown, together, alone]
+    fixes = {
+        alone.identity: Fix(cost(), (30, 0, 0, 0, 0)),
+        together.identity: Fix(cost(), (40, 0, 0, 0, 0), needs=(unknown.identity,)),
+    }
+    weights = {each.identity: 7 for each in causes}
+    assert order(rank(causes, weights, fixes, {})) == ["alone", "unknown", "together"]
+    assert order(rank(causes, weights, fixes, {unknown.identity: 0.5})) == ["unknown", "alone", "together"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,7 @@ from delegate_sim.scan.job import Job, JobAnswer, answer
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE, _LONGEST_LINE, Journal, ScanError
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.scan import Workers, scan
-from delegate_sim.scan.schema import CAUSES, COLUMNS, LONGEST_TEXT, RUNS, names
+from delegate_sim.scan.schema import CAUSES, COLUMNS, LONGEST_TEXT, MEASURES, RUNS, names
 from tests.support.models import chain_model
 from tests.support.scans import GPU, NNAPI, judged, read
 
@@ -204,3 +206,12 @@ def test_a_journal_that_cannot_be_written(zoo):
     )
     assert (done.returncode, done.stderr) == (2, "error: z.csv.journal: File too large\n")
     assert judged(scan(zoo, [NNAPI], "z.csv", Workers())) == (3, 0)
+
+
+@pytest.mark.parametrize("change", [*[f"{key} = NULL" for key in MEASURES], "nodes = 'x'", "outcome = x'00'"])
+def test_rows_that_no_scan_writes_are_one_line(zoo, change):
+    scan(zoo, [NNAPI], "z.sqlite", Workers())
+    with closing(sqlite3.connect("z.sqlite")) as connection, connection:
+        connection.execute(f"UPDATE runs SET {change} WHERE error IS NULL")
+    with pytest.raises(ScanError, match=r"^z\.sqlite: is not the output of a scan"):
+        scan(zoo, [NNAPI], "z.sqlite", Workers())

@@ -171,9 +171,9 @@ def test_a_query_reads_and_writes_no_file(scanned, tmp_path):
     (tmp_path / ".tmp").mkdir()
     for name in ("s.csv", "s.json", ".tmp/s.csv"):
         (tmp_path / name).write_text("a\n1\n")
-    duckdb.sql("COPY (SELECT 'secret' AS a) TO 's.parquet'")
     with duckdb.connect("s.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT 'secret' AS a")
+        connection.execute("COPY t TO 's.parquet'")
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
     answered = []
     for sql in _REFUSED:

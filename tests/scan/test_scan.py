@@ -209,16 +209,6 @@ def test_an_output_of_something_else_is_kept(zoo, name, content):
     assert Path(name).read_text() == content
 
 
-@pytest.mark.parametrize("column", ["outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds"])
-def test_an_output_without_a_measure_is_taken_over(zoo, column):
-    scan(zoo[:1], [NNAPI], "z.jsonl", Workers())
-    (row,) = read("z.jsonl")[RUNS]
-    Path("z.jsonl").write_text(json.dumps({**row, column: None}) + "\n")
-    again = scan(zoo[:1], [NNAPI], "z.jsonl", Workers())
-    assert judged(again) == (0, 1)
-    assert (again.totals.targets[NNAPI.name].models, again.totals.targets[NNAPI.name].without_answer) == (1, 1)
-
-
 def many(folder, count):
     """An archive of small models, each a little different from the others."""
     path = folder / "many.zip"

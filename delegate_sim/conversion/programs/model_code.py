@@ -141,7 +141,7 @@ _EFFECTS = re.compile(
     r"|(PyFuncStateless|ReadFile|MatchingFiles|ImmutableConst|InitializeTableFromTextFile|GenerateVocabRemapping|Copy|CopyHost"
     r"|DecodeProtoV2|EncodeProto|Abort|XlaCustomCall(V2)?|MlirPassthroughOp)$"
 )
-"""The beginnings of operators without a state that call other code, use files that the graph names, open connections, or end the process."""
+"""Matches operators without a state that call other code, use files, open connections, or end the process."""
 _SAVING, _RESTORING = frozenset({"SaveV2", "MergeV2Checkpoints"}), frozenset({"RestoreV2"})
 """Operators with which a SavedModel stores and reads its own variables."""
 

@@ -12,7 +12,7 @@ from ...fixing.search import FixPlan, search, try_shapes
 from ...graph.effort import Effort
 from ...model.model import Model
 from ...runtime.target import Target
-from ..causes.change_words import result_words
+from ..causes.change import result_words
 from ..examiner import Cost
 from .commands import joint_fix_command
 from .fix_passes import cost_of

@@ -14,8 +14,17 @@ from ...model.model import Model, Tensor
 from ...rules.kinds import Problem
 from ...runtime.target import Target
 from ..causes.cause import Blockers, Cause, views_of
-from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy
-from ..causes.change_words import INLINED, WITHOUT_OPTIONS, conversion_change, general_change
+from ..causes.change import (
+    INLINED,
+    WITHOUT_OPTIONS,
+    Advice,
+    Assumed,
+    Change,
+    ChangeKind,
+    Remedy,
+    conversion_change,
+    general_change,
+)
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined

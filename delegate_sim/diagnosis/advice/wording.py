@@ -22,16 +22,25 @@ from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
 from ..causes.cause import Cause, views_of
-from ..causes.change import Advice, Change, ChangeKind, Remedy
-from ..causes.change_words import FULLY_QUANTIZED, WITHOUT_OPTIONS, continued, conversion_change, feature_change, general_change
+from ..causes.change import (
+    FULLY_QUANTIZED,
+    WITHOUT_OPTIONS,
+    Advice,
+    Change,
+    ChangeKind,
+    Remedy,
+    continued,
+    conversion_change,
+    feature_change,
+    general_change,
+)
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
-from .other_delegates import Others
-from .surroundings import Surroundings
+from .surroundings import Others, Surroundings
 
 _TOLD = 3
 """Number of names and values in a text."""
@@ -142,9 +151,10 @@ class Wording:
                     code = SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code
                     advice = Advice(code, (rewrites or Change(WITHOUT_OPTIONS[problem]), self._devices()))
                 return title, advice
-            case Problem.LIMIT if remedy.options:
+            case Problem.LIMIT:
                 title = f"accepted, but a limit drops the partitions: {reason.message}"
-                return title, Advice(code, (self._changed_options(general),))
+                changes = (self._changed_options(general),) if remedy.options else self._hints() or (general,)
+                return title, Advice(code, changes)
             case Problem.DRIVER if reason.kind == OF_RUNTIME:
                 # No operator is at fault: the driver fails or is missing.
                 return reason.message, Advice(code, self._hints(1) or (general,))

@@ -10,8 +10,7 @@ from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
 from ...model.model import Model
 from ...rules.kinds import Problem
-from .change import Advice, Change, Remedy
-from .change_words import advice_text
+from .change import Advice, Change, Remedy, advice_text
 
 
 class Identity(NamedTuple):

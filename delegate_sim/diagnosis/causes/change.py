@@ -2,11 +2,92 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
+from ...foundation import converter_attributes as attributes
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...results.report.outcome_words import words_of
+from ...rules.kinds import Problem
+from ...versions.features import FEATURES
+from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
+
+NOT_SIMULATED = "not simulated"
+IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
+
+FULLY_QUANTIZED = (
+    f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
+    f"{attributes.OPERATORS.format(attributes.INT8)}"
+)
+
+
+class _Conversion(NamedTuple):
+    """Instructions for a hypothetical conversion, and its short name."""
+
+    change: str
+    name: str
+
+
+CONVERSIONS: Mapping[str, _Conversion] = MappingProxyType(
+    {
+        "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
+        "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
+        "int8-per-tensor": _Conversion(
+            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
+        ),
+        "float16": _Conversion(
+            f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
+            "float16 weights",
+        ),
+        "per-tensor": _Conversion(
+            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+        ),
+        "dense-per-tensor": _Conversion(
+            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+            "a single scale for the weights of FULLY_CONNECTED",
+        ),
+        "dynamic-range-per-tensor": _Conversion(
+            f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
+            "the older quantizer with a single scale for each tensor",
+        ),
+    }
+)
+"""The texts of hypothetical conversions."""
+
+INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "CALL": ("write the called function in place in the model's code", "the function in place"),
+        "IF": (
+            "compute both branches in the model's code, and choose between the results with tf.where",
+            "computing both branches with tf.where",
+        ),
+        "STABLEHLO_COMPOSITE": (
+            "convert without marking the composite, so that the operators of its body appear in its place",
+            "the operators of the composite's body",
+        ),
+    }
+)
+"""Instructions and a short name for each operator whose subgraphs can replace it."""
+
+WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
+    {
+        Problem.LIMIT: "remove the nodes that split the graph",
+        Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
+    }
+)
+
+
+_CONVERTED_FEATURES = frozenset(
+    [
+        *("asymmetric-quantize-inputs", "basic-lstm", "hybrid-weights", "int2-type", "int2-weights", "int4-type", "int4-weights"),
+        *("narrow-range", "per-channel", "quantized-bias-type", "uint4-type"),
+    ]
+)
+"""Features of versions that another conversion of the model avoids."""
 
 
 class ChangeKind(Enum):
@@ -84,3 +165,97 @@ class Advice:
     """Whether the text says that the result of the changes is not simulated."""
     folded: tuple[str, ...] = ()
     """Operators of the cause around which TensorFlow's converter removes the RESHAPE that the changes ask for."""
+
+
+def general_change(code: str) -> Change:
+    """Return the instructions for a kind of change. ``code`` is a key of ``SUGGESTIONS``."""
+    return Change(SUGGESTIONS[code].change, ChangeKind.CONVERSION if code == "change-quantization" else ChangeKind.OTHER)
+
+
+def conversion_change(name: str) -> Change:
+    """Return a hypothetical conversion as a change. ``name`` is a key of ``CONVERSIONS``."""
+    return Change(CONVERSIONS[name].change, ChangeKind.CONVERSION, CONVERSIONS[name].name, remedy=Remedy(conversion=name))
+
+
+def feature_change(code: str, *, is_continued: bool = False) -> Change:
+    """Return the change that avoids a feature of a version. If ``is_continued`` is true, the text does not begin a sentence."""
+    text = FEATURES[code].advice
+    kind = ChangeKind.CONVERSION if code in _CONVERTED_FEATURES else ChangeKind.OTHER
+    return Change(continued(text) if is_continued else text, kind)
+
+
+def continued(text: str) -> str:
+    """Return a text that does not begin a sentence."""
+    return f"{text[0].lower()}{text[1:]}"
+
+
+def result_words(cost: Cost) -> str:
+    """Describe a result in a few words: delegated nodes, multiply-adds, and delegate kernels.
+
+    For a compiler plugin, the text has the selected partitions instead of delegate kernels.
+    """
+    measures = cost.measures
+    text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
+    if not measures.delegated_nodes:
+        return text
+    text += f" in {words_of(cost.delegate).short_kernels(measures.delegate_kernels)}"
+    if cost.total_multiply_adds:
+        # The share is rounded down, so that 100 % always means all multiply-adds.
+        text += f", {cost.multiply_adds * 1000 // cost.total_multiply_adds / 10:g} % of multiply-adds"
+    return text
+
+
+def result_text(change: Change) -> str:
+    """Return the result of a simulated change in words. If the result is not known, return the reason."""
+    if change.cost is None:
+        return change.unknown
+    words = result_words(change.cost)
+    if change.with_others is None:
+        return words
+    return f"{words}; with {change.assumed.value}, {result_words(change.with_others)}"
+
+
+def advice_text(advice: Advice) -> str:
+    """Return the instructions for a cause, with the results of the changes that were simulated."""
+    text = ("; or " if advice.are_alternatives else "; ").join(map(_with_result, advice.changes))
+    left = [change for change in advice.tried if change not in advice.changes]
+    with_others = [f"{change.name} ({result_words(change.with_others)})" for change in left if change.with_others is not None]
+    useless = [_named_with_result(change) for change in left if not change.helps and change.cost is not None]
+    unknown = [_named_with_result(change) for change in left if not change.helps and change.cost is None]
+    text += f"; helps only with {Assumed.OTHERS.value}: {', '.join(with_others)}" if with_others else ""
+    text += f"; does not help: {', '.join(useless)}" if useless else ""
+    text += f"; {NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
+    if advice.is_not_simulated:
+        text += f"; {NOT_SIMULATED}"
+    if advice.folded:
+        text += (
+            f"; TensorFlow's converter removes a RESHAPE before and after {', '.join(advice.folded)}; delegate-sim fix may have "
+            "a pass that writes the RESHAPE into the model file"
+        )
+    return text
+
+
+def _named_with_result(change: Change) -> str:
+    return f"{change.name} ({result_text(change)})"
+
+
+def _with_result(change: Change) -> str:
+    result = result_text(change)
+    if not result:
+        text = change.text
+    elif change.kind is ChangeKind.LAYER:
+        text = f"{change.text}; {IF_TAKEN if change.cost is not None else NOT_SIMULATED}: {result}"
+    else:
+        text = f"{change.text} ({result})" if change.cost is not None else f"{change.text} ({NOT_SIMULATED}: {result})"
+    return f"{text}: {change.note}" if change.note else text
+
+
+def change_entry(change: Change) -> dict[str, Any]:
+    """Return a simulated change as plain data."""
+    return {
+        "change": change.text,
+        "helps": change.helps,
+        "unknown": change.unknown,
+        "alone": None if change.cost is None else change.cost.to_dict(),
+        "with_others": None if change.with_others is None else change.with_others.to_dict(),
+    }

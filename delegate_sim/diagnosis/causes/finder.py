@@ -8,13 +8,11 @@ from ...graph.effort import Effort, Tries
 from ...hypothetical.hypothetical_changes import HypotheticalChanges
 from ...model.model import Model
 from ...rules.kinds import Problem
-from ..advice.other_delegates import Others
 from ..advice.simulated_changes import with_results
-from ..advice.surroundings import Surroundings
+from ..advice.surroundings import Others, Surroundings
 from ..advice.wording import Wording
 from .cause import Blockers, Cause
-from .change import Advice
-from .change_words import feature_change
+from .change import Advice, feature_change
 from .conversion_causes import inputs, types
 from .evidence import Finder, Search, Simulate, State, blockers_of, by_cause, cases_in
 from .node_causes import refusals, rest

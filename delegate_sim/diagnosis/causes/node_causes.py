@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...graph.effort import Tries
 from ...graph.graph import NodeView
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
+from ...versions.candidates import versions_to_try
+from ...versions.explanation import VersionCause, shared_version, version_cause
 from .cause import Identity
 from .change import Remedy
+from .conversion_causes import form
 from .evidence import Evidence, Found, RefusedCase, Search, State, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
-from .version_search import find_versions
 from .whole_graph_causes import reason_of
 
 _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
@@ -24,15 +27,22 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Kinds of problem for which the search tries other versions or feature levels, once for each node."""
 
+_OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
+"""Features that a conversion to float removes."""
+
+_Entry = tuple[str, int]
+"""An operator and its version. In a model file, all nodes with the same operator and version share one entry."""
+
+_Refused = Callable[[Mapping[NodeKey, int]], set[NodeKey]]
+"""A function that sets the versions of some nodes and returns the nodes with a refused version."""
+
 
 def refusals(search: Search, state: State) -> Found:
-    """Find the causes of the refusals that no earlier run had.
+    """Find the causes of single nodes.
 
     Delegates may stop at the first failed check of a node. The next failed check appears only in a run with the assumed fixes.
     """
-    known = {(own.identity, case.key, case.reason.code) for own in state.evidence for case in own.cases}
-    evidence = [*_of_nodes(search, state), *_kernel_failure(search, state)]
-    return tuple([own for own in evidence for case in own.cases if (own.identity, case.key, case.reason.code) not in known])
+    return (*_of_nodes(search, state), *_kernel_failure(search, state))
 
 
 def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
@@ -54,7 +64,7 @@ def _of_nodes(search: Search, state: State) -> Iterator[Evidence]:
             elif problem is Problem.LIMIT or case.key not in tried:
                 left[problem].append(case)
     yield from _limits(search, state, left[Problem.LIMIT])
-    yield from find_versions(search, state, left[Problem.OPERATOR_VERSION])
+    yield from _versions(search, state, left[Problem.OPERATOR_VERSION])
     yield from _levels(search, state, left[Problem.TARGET_LEVEL])
 
 
@@ -133,21 +143,93 @@ def _levels(search: Search, state: State, cases: Sequence[RefusedCase]) -> Itera
         yield Evidence(Identity(Problem.OPERATOR, (case.op,)), (case,))
 
 
+def _versions(search: Search, state: State, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
+    """Find the features that raised the version of each node, and a lower version that the delegate accepts.
+
+    A version is lowered step by step until the delegate accepts the version, no lower version exists, or the tries run out.
+    Nodes with the same operator and version share an entry in the model file. The same features therefore explain the version
+    of all these nodes.
+    """
+
+    def refused_with(versions: Mapping[NodeKey, int]) -> set[NodeKey]:
+        return search.refused_for(Problem.OPERATOR_VERSION, replace(state.of_model, node_versions=versions))
+
+    is_float = form(search.model) == "float"
+    views = {case.key: view_of(case.key, state.run) for case in cases}
+    left = {case.key: case for case in cases}
+    lowest = {_entry(view): view.version for view in views.values()}
+    while lowest:
+        causes: dict[_Entry, VersionCause] = {}
+        for key in left:
+            entry = _entry(views[key])
+            if entry in lowest and entry not in causes:
+                causes[entry] = version_cause(views[key], lowest[entry] - 1)
+                codes = _codes(causes[entry])
+                lowest[entry] = shared_version(views[key], codes) if causes[entry].is_explained and codes else 0
+        lowest = {entry: version for entry, version in lowest.items() if version and entry in causes}
+        tried = {key: lowest[_entry(views[key])] for key in left if _entry(views[key]) in lowest}
+        if not tried or not search.tries.take():
+            break
+        refused = refused_with(tried)
+        for key, version in tried.items():
+            if key not in refused:
+                cause = causes[_entry(views[key])]
+                is_converted = not is_float and not _OF_QUANTIZATION.isdisjoint(_codes(cause))
+                remedy = Remedy(conversion="float") if is_converted else Remedy(node_versions={key: version})
+                identity = Identity(Problem.OPERATOR_VERSION, _codes(cause))
+                yield Evidence(identity, (left.pop(key),), remedy, demanding=frozenset(cause.nodes))
+        lowest = {entry: version for entry, version in lowest.items() if version > 1}
+    yield from _nearest_versions(left, views, refused_with, search.tries)
+
+
+def _nearest_versions(
+    left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: _Refused, tries: Tries
+) -> Iterator[Evidence]:
+    """Yield the nearest accepted version for each node whose version no feature explains.
+
+    Each try changes all remaining nodes at once. Lower versions are tried before higher versions.
+    """
+    ways = {key: versions_to_try(views[key].version) for key in left}
+    for attempt in range(max(map(len, ways.values()), default=0)):  # bounded: the longest of the lists
+        tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
+        if not tried:
+            continue
+        if not tries.take():
+            break
+        refused = refused_with(tried)
+        for key in [key for key in tried if key not in refused]:
+            yield Evidence(_by_number(views[key]), (left.pop(key),), Remedy(node_versions={key: tried[key]}))
+    for key, case in left.items():
+        yield Evidence(_by_number(views[key]), (case,))
+
+
+def _codes(cause: VersionCause) -> tuple[str, ...]:
+    return tuple([feature.code for feature in cause.features])
+
+
+def _by_number(view: NodeView) -> Identity:
+    return Identity(Problem.OPERATOR_VERSION, (view.op, str(view.version)))
+
+
+def _entry(view: NodeView) -> _Entry:
+    return view.op, view.version
+
+
 def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the text ``name=value`` for each option that is set."""
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 
-def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
+def _kernel_failure(search: Search, state: State) -> Found:
     """Find the cause of a delegate kernel that cannot be created.
 
     The failure undoes all delegation. The cause covers all nodes with the operator and types of the node at fault. If no
     node is at fault, the cause covers the whole graph.
     """
-    now, refusal = state.run, state.run.run.refusal
+    refusal = state.run.run.refusal
     if refusal is None or refusal.code == DYNAMIC_TENSORS.name or search.problem_of(refusal.code) in _NOT_CAUSES:
-        return
-    graph = now.run.subgraphs[refusal.subgraph].graph
+        return ()
+    graph = state.run.run.subgraphs[refusal.subgraph].graph
     blamed = graph.nodes[refusal.node] if refusal.is_of_node and refusal.node is not None else None
     reason = reason_of(refusal)
     problem = search.problem_of(refusal.code)
@@ -158,13 +240,16 @@ def _kernel_failure(search: Search, state: State) -> Iterable[Evidence]:
     elif problem is Problem.TARGET_LEVEL:
         problem, subject = Problem.OPERATOR, subject[:1]
     alike = None if blamed is None else (blamed.op, _types_of(graph.view(blamed)))
-    for index in graph.execution_plan:
-        node = graph.nodes[index]
-        key = now.change.origin(NodeKey(graph.index, index))
-        if key is not None and alike in (None, (node.op, _types_of(graph.view(node)))):
-            assumed = HypotheticalChanges(accepted_nodes=frozenset({key}), options=options)
-            remedy = Remedy(options=options) if options else None
-            yield Evidence(Identity(problem, subject), (RefusedCase(key, node.op, reason),), remedy, assumed)
+    nodes = [graph.nodes[index] for index in graph.execution_plan]
+    cases = [
+        RefusedCase(key, node.op, reason)
+        for node in nodes
+        if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
+        and alike in (None, (node.op, _types_of(graph.view(node))))
+    ]
+    assumed = HypotheticalChanges(accepted_nodes=frozenset([case.key for case in cases]), options=options)
+    remedy = Remedy(options=options) if options else None
+    return (Evidence(Identity(problem, subject), tuple(cases), remedy, assumed),)
 
 
 def _types_of(node: NodeView) -> list[str]:

@@ -9,7 +9,7 @@ from delegate_sim import load
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.diagnosis.advice.simulated_changes import with_results
 from delegate_sim.diagnosis.advice.wording import UNROLLED, UNROLLED_LOOP
-from delegate_sim.diagnosis.causes.change_words import IF_TAKEN, result_text
+from delegate_sim.diagnosis.causes.change import IF_TAKEN, result_text
 from delegate_sim.diagnosis.examiner import Examined
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
