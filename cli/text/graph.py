@@ -11,6 +11,7 @@ from delegate_sim.foundation.documents import head
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
+from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.report import Report
 
 from ..console.layout import counted, message, name
@@ -97,7 +98,7 @@ def _notes(graph: Graph) -> Iterator[str]:
         maker = "" if node is None else f", set by node {node} ({graph.nodes[node].op})"
         blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
         yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; later shapes are as in the file"
-    if graph.failure is not None:
+    if graph.failure is not None and graph.failure.node is not None:
         op = graph.nodes[graph.failure.node].op
         yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; later shapes are as in the file"
 
@@ -137,6 +138,17 @@ def _quantization(quantization: Quantization) -> str:
     return f"scale {quantization.scales[0]:g}, zero point {zero_point}"
 
 
+def _failure_entry(failure: Refusal) -> dict[str, Any]:
+    values = failure.values
+    return {
+        "node": failure.node,
+        "message": failure.message,
+        "lines": list(failure.log_lines),
+        "unregistered": values["unregistered"],
+        "kernel": values["kernel"],
+    }
+
+
 def _graph_entry(graph: Graph) -> dict[str, Any]:
     return {
         "index": graph.index,
@@ -144,7 +156,7 @@ def _graph_entry(graph: Graph) -> dict[str, Any]:
         "inputs": list(graph.inputs),
         "outputs": list(graph.outputs),
         "dynamic": asdict(graph.dynamic) if graph.dynamic else None,
-        "failure": asdict(graph.failure) if graph.failure else None,
+        "failure": None if graph.failure is None else _failure_entry(graph.failure),
         "nodes": [_node_entry(node) for node in graph.nodes],
         "tensors": [_tensor_entry(tensor) for tensor in graph.tensors],
     }

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
 from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .capabilities import Accelerator, StageBehind
-from .decision import Decision, KernelFailure, ReleaseOnly, take_supported
+from .decision import Decision, ReleaseOnly, take_supported
 from .options import Option, OptionValues
 from .traits import Levels, LogTraits, PartitionLimits, ReleaseHistory
 
@@ -159,7 +160,7 @@ class Delegate:
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 

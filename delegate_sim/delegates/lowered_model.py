@@ -5,8 +5,10 @@ The next stage, such as Android's NNAPI runtime, receives this model.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+from ..refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +56,6 @@ class LoweredCall:
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredRefusal:
-    """A call that the next stage rejects."""
-
-    call: str
-    node: int | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LoweredModel:
     """The model that a delegate builds from one partition."""
 
@@ -73,12 +66,14 @@ class LoweredModel:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     calls: tuple[LoweredCall, ...]
-    refusals: tuple[LoweredRefusal, ...]
+    refusals: tuple[Refusal, ...]
+    """The calls that the next stage rejects. If the delegate fails to build the rest of the model, the last item says why."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data."""
-        entry = asdict(self)
-        for key in ("operands", "operations", "calls", "refusals"):
+        entry = asdict(replace(self, refusals=()))
+        entry["refusals"] = [{"call": one.call, "node": one.node, "text": one.message} for one in self.refusals]
+        for key in ("operands", "operations", "calls"):
             entry[key] = [{name: _plain(value) for name, value in one.items()} for one in entry[key]]
         return {key: _plain(value) for key, value in entry.items()}
 

@@ -16,7 +16,7 @@ import pytest
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.cases import compile, read_device, read_model, validate_operation
 from delegate_sim.nnapi_runtime.devices import CpuDevice
-from delegate_sim.nnapi_runtime.refusal import NnRefused
+from delegate_sim.refusal import Refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 RECORDS = SHARED / "oracle-runtime"
@@ -129,7 +129,7 @@ class Replay:
         name, *words = command.split()
         try:
             getattr(self, name)(*words)
-        except NnRefused as refused:
+        except Refused as refused:
             self.failures.append([name, int(refused.refusal.result)])
             if name == "finish":
                 self.models.append(None)

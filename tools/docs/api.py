@@ -17,7 +17,8 @@ ERRORS = "errors.py"
 CLASSES = (
     ("results/report/report.py", ("Report",)),
     ("results/report/records.py", ("NodeRefusal", "NodeOnCpu", "RunPartition")),
-    ("runtime/run.py", ("Run", "Refusal")),
+    ("runtime/run.py", ("Run",)),
+    ("refusal.py", ("Refusal",)),
     ("results/report/measures.py", ("Measures",)),
     ("diagnosis/diagnosis.py", ("Diagnosis",)),
     ("diagnosis/ranking.py", ("RankedCause",)),

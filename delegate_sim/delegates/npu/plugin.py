@@ -7,11 +7,12 @@ from typing import Any
 
 from ...foundation.invalid_value import InvalidValueError
 from ...graph.graph import Graph
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import CompilerPlugin, ModelDecision, ModelFailure
+from ..compiler_plugin import CompilerPlugin, ModelDecision
 from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
@@ -149,9 +150,13 @@ class NpuPlugin(CompilerPlugin):
         """Yield warnings about parts of the plugin's decisions that cannot be predicted."""
         return iter(())
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph as a whole, before the nodes are checked. Return the plugin's log lines, and a failure or None."""
-        return (), None
+    def first_lines(self, options: OptionValues) -> tuple[str, ...]:
+        """Return the lines that the plugin logs before it checks a subgraph."""
+        return ()
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
+        """Check a subgraph as a whole, before the nodes are checked. Return the plugin's failure or None."""
+        return None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
         """Return the target of the rules."""
@@ -170,9 +175,11 @@ class NpuPlugin(CompilerPlugin):
         base = self.target(graph, options, release)
 
         def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> PluginAnswer:
-            lines, failure = self.fault(current, options, release)
-            if failure is not None and failure.code not in ended:
-                return PluginAnswer({}, lines, failure)
+            lines, failure = self.first_lines(options), self.fault(current, options, release)
+            if failure is not None:
+                lines += failure.log_lines
+                if failure.code not in ended:
+                    return PluginAnswer({}, lines, failure)
             target = base._replace(tensors=tensors)
             verdicts = self.rules.verdicts(current, current.execution_plan, target)
             return PluginAnswer(verdicts, (*lines, *self.lines(current, verdicts, target)))

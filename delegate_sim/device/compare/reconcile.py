@@ -115,7 +115,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     model, return the setting and the simulation for that release.
     """
     platform = setting.delegate.behind.platform
-    is_refused = run.refusal is not None and run.refusal.behind is not None
+    is_refused = run.refusal is not None and run.refusal.below is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
         return setting, run
     refused = setting.options[platform.option]
@@ -127,7 +127,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
         )
         other = replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
-        if then.refusal is None or then.refusal.behind is None:
+        if then.refusal is None or then.refusal.below is None:
             return other, then
     return setting, run
 

@@ -51,7 +51,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     better explanation.
     """
     now = state.run
-    if state.changes.conversion or (now.run.refusal is not None and now.run.refusal.behind is not None):
+    if state.changes.conversion or (now.run.refusal is not None and now.run.refusal.below is not None):
         # The stage behind the delegate names the refused operand, so a change of all types is too much.
         return ()
     best: tuple[tuple[float, ...], str, tuple[RefusedNode, ...]] | None = None

@@ -9,9 +9,9 @@ from typing import Any
 from ...graph.effort import Tries
 from ...graph.graph import NodeView
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
-from ...runtime.run import Refusal
 from ...versions.candidates import versions_to_try
 from ...versions.explanation import VersionCause, shared_version, version_cause
 from .cause import Identity
@@ -230,8 +230,7 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if refusal is None or refusal.code == DYNAMIC_TENSORS.name or search.problem_of(refusal.code) in _NOT_CAUSES:
         return ()
     graph = state.run.run.subgraphs[refusal.subgraph].graph
-    is_of_node = refusal.node is not None and (refusal.behind is None or refusal.behind.is_of_node)
-    blamed = graph.nodes[refusal.node] if is_of_node and refusal.node is not None else None
+    blamed = graph.nodes[refusal.node] if refusal.is_of_node and refusal.node is not None else None
     reason = reason_of(refusal)
     problem = search.problem_of(refusal.code)
     subject: tuple[str, ...] = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
@@ -263,7 +262,7 @@ def _options_against(search: CauseSearch, state: SearchState, refusal: Refusal) 
 
     The result is empty if no change of options helps.
     """
-    if refusal.behind is None:
+    if refusal.below is None:
         return {}
     for options in search.delegate.remedies(refusal.code, state.run.run.options):
         then = search.simulate(replace(state.of_model, options=options)).run.refusal

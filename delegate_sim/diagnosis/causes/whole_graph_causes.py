@@ -9,6 +9,7 @@ from typing import Any
 
 from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
+from ...refusal import Refusal
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
@@ -21,7 +22,7 @@ from ...rules.kinds import (
     Problem,
 )
 from ...rules.rule import Reason
-from ...runtime.interpreter import Refusal, Run
+from ...runtime.interpreter import Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined
@@ -66,11 +67,11 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
 
 def reason_of(refusal: Refusal) -> Reason:
     """Return a refusal by the runtime, a delegate kernel or a stage behind the delegate as a reason for a node."""
-    stage = refusal.behind
-    if stage is None:
+    below = refusal.below
+    if below is None:
         needed = _NEEDED.get(refusal.code, "a kernel that can be created")
         return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
-    actual, needed = f"{stage.operand}: {stage.found}", f"{stage.operand}: {stage.needed}"
+    actual, needed = f"{below.operand}: {below.found}", f"{below.operand}: {below.needed}"
     return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 
 
@@ -208,7 +209,7 @@ def dynamic(search: CauseSearch, state: SearchState) -> FoundEvidence:
 def stages(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the cause of a refusal of the whole model by LiteRT or a plugin."""
     refusal = state.run.run.refusal
-    if refusal is None or not refusal.stage:
+    if refusal is None or not refusal.stage.is_of_plugin:
         return ()
     options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
     subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
