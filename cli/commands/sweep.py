@@ -126,9 +126,7 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
 )
 @click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
 @output_option("The file for the model of --best-for.", name="written", is_declared=False, force="Replace the file if it exists.")
-@click.option(
-    "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page."
-)
+@click.option("--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page.")
 @click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(

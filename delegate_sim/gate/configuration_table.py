@@ -12,7 +12,7 @@ from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
-from ..foundation.invalid_value import InvalidValueError, expected_of
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import DelegateSimError, LimitError
 from ..foundation.files import lock, open_appended
-from ..foundation.json_text import loads
+from ..foundation.parsing.json_text import loads
 from ..foundation.work_budget import work_budget
 from .job import JobAnswer
 from .reading import RowLimit

@@ -490,7 +490,7 @@ def test_overrides_of_different_targets_use_up_the_budget(write, monkeypatch):
 
 
 def test_a_large_configuration_with_an_error_is_read_twice_at_most(write, monkeypatch):
-    from delegate_sim.foundation import toml_lines
+    from delegate_sim.foundation.parsing import toml_lines
 
     sizes = []
     monkeypatch.setattr(toml_lines, "spend_steps", lambda steps, activity: sizes.append(steps))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .work_budget import spend_steps
+from ..work_budget import spend_steps
 
 _BYTES_IN_A_STEP = 6
 """Number of characters that are read in a step. The lists in them take at most about 150 bytes of memory."""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..work_budget import spend_bytes, spend_steps
 from .toml_parser import parser
-from .work_budget import spend_bytes, spend_steps
 
 _SIGN = re.compile(r'''\n|[\[\]{}\#]|"""|\'{3}|["']''')
 _ENDS = {

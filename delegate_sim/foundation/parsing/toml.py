@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..work_budget import spend_steps
 from .toml_lines import line_of
 from .toml_parser import parser
-from .work_budget import spend_steps
 
 TOMLDecodeError = parser.TOMLDecodeError
 
