@@ -179,7 +179,7 @@ def conversion_change(name: str) -> Change:
 
 def feature_change(code: str, *, is_continued: bool = False) -> Change:
     """Return the change that avoids a feature of a version. If ``is_continued`` is true, the text does not begin a sentence."""
-    text = FEATURES[code].advice
+    text = FEATURES[code].advice.removesuffix(".")  # other words may follow the text of a change
     kind = ChangeKind.CONVERSION if code in _CONVERTED_FEATURES else ChangeKind.OTHER
     return Change(continued(text) if is_continued else text, kind)
 
