@@ -104,6 +104,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m tools.language
+	$(BIN)/python -m tools.messages
 
 conformance: setup  ## compare with all recorded verdicts, where ../shared exists
 	$(BIN)/python ../shared/tools/conformance.py $(ARGS)

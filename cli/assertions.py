@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from delegate_sim.model.schema import is_operator
+from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.measures import TAKEN, Measures, measure
 from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import verdict
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import Refusal, Run
+from delegate_sim.runtime.interpreter import Run
 
 from .console.layout import counted, message, name, node_list, option_value, share
 

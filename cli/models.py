@@ -59,17 +59,15 @@ def stands_for_many(path: str) -> bool:
 
 def read_model(path: str, *, any_identifier: bool = False) -> Model:
     """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``."""
-    from delegate_sim.model.reader import load
+    from delegate_sim.model.reader import load, load_content
 
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")
         try:
-            return load(read_stream(sys.stdin.buffer), any_identifier=any_identifier)
+            return load_content(read_stream(sys.stdin.buffer), any_identifier, "standard input")
         except OSError as error:
             raise ModelError(f"standard input: {error.strerror or error}") from error
-        except ModelError as error:
-            raise ModelError(f"standard input: {str(error).partition(': ')[2] or error}") from error
     require_models(path)
     return load(path, any_identifier=any_identifier)
 

@@ -67,7 +67,7 @@ def pairs(count: int, seed: int = SEED) -> Iterator[Pair]:
 def _fails_to_compile(device: Device, model: Model) -> bool:
     """Whether the driver rejects in the end what it took when it was asked, which its log cannot teach."""
     refusal = device.run(model).refusal
-    return refusal is not None and refusal.stage is not None
+    return refusal is not None and refusal.below is not None
 
 
 def outcome(pair: Pair) -> str:

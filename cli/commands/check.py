@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
@@ -32,7 +32,6 @@ Examples:
   delegate-sim check --update
   delegate-sim check
   delegate-sim check models/detector.tflite --target pixel
-  delegate-sim check --delegate nnapi
   delegate-sim check --target cpu --live
   delegate-sim check --format github --report sarif=delegate-sim.sarif
 
@@ -56,7 +55,7 @@ time wait for each other.
     "--config",
     metavar="FILE",
     type=click.Path(),
-    help="The configuration file; by default, the nearest file in this folder or its parent folders.",
+    help="The configuration file, by default the nearest one above.",
 )
 @click.option(
     "--target", "targets", metavar="NAME", multiple=True, help="A target of the configuration; may be given several times."
@@ -85,11 +84,10 @@ time wait for each other.
     CONSENT_OPTION,
     is_flag=True,
     envvar=CONSENT_VARIABLE,
-    help="Run the programs and import the modules that the configuration names for source models. Give it only if you trust the "
-    f"repository. {CONSENT_VARIABLE}=1 has the same meaning.",
+    help=f"Run code that the configuration names. Only if you trust the repository. Or {CONSENT_VARIABLE}=1.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
-@click.option("-v", "--verbose", is_flag=True, help="Show every model and finding; leave nothing out.")
+@click.option("-v", "--verbose", is_flag=True, help="Show every model and finding.")
 def command(
     models: Sequence[str],
     config: str | None,
@@ -120,7 +118,7 @@ def command(
     if live_report is not None and not live:
         raise click.UsageError("--live-report needs --live")
     if output is not None:
-        declare_outputs([Output(output, is_forced(), replaces=form != "text")])
+        declare_outputs([OutputFile(output, is_forced(), replaces=form != "text")])
     configuration = read_configuration(config or os.path.relpath(find_configuration(os.getcwd())))
     checked = check_models(
         configuration,

@@ -12,7 +12,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import canonical_names, option_names, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
-from delegate_sim.diagnosis.advice.comparison_advice import advised_comparison
+from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.suggestions import suggestion
 from delegate_sim.live.live_runs import run_side

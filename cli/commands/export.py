@@ -9,7 +9,7 @@ import click
 
 from delegate_sim.bundles.formats import is_task
 from delegate_sim.export.lowered import lowered
-from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
@@ -73,7 +73,7 @@ def command(
     if len(targets) > 1 and output is None:
         raise click.UsageError("several delegates need several files: give --output")
     if output is not None:
-        declare_outputs([Output(file, is_forced()) for file in _files(output, targets)])
+        declare_outputs([OutputFile(file, is_forced()) for file in _files(output, targets)])
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
@@ -98,7 +98,7 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
 
     if output is None:
         raise click.UsageError(f"{form} needs {'a folder' if form == _MODELS else 'a file'} to write to: give --output")
-    declare_outputs([Output(output, is_forced(), is_folder=form == _MODELS)])
+    declare_outputs([OutputFile(output, is_forced(), is_folder=form == _MODELS)])
     try:
         if form == _MODELS:
             (unpack_task if is_task(path) else unpack)(path, output)

@@ -14,7 +14,7 @@ from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
-from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
@@ -130,7 +130,7 @@ def command(
         labeled = with_labels(targets)
         jobs = [((target,), None if written is None else per_target_path(written, label)) for label, target in labeled]
     files = [file for _, file in jobs if file is not None]
-    declare_outputs([Output(file, is_forced()) for file in [*files, *(map(second_path_of, files) if splits else ())]])
+    declare_outputs([OutputFile(file, is_forced()) for file in [*files, *(map(second_path_of, files) if splits else ())]])
     timings = _timings(model, targets, profiles)
     given = parse_shapes(model, shapes)
     allowed, chosen = choose_passes(passes, _KINDS[allow])
@@ -206,7 +206,7 @@ def _fix_bundle(
     from ..text.bundles.fix import bundle_fix_lines
 
     if written is not None:
-        declare_outputs([Output(written, is_forced())])
+        declare_outputs([OutputFile(written, is_forced())])
     show_progress(f"trying passes on {path}")
 
     def report(step: str) -> None:

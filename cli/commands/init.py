@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
-from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.gate.source_models import CONSENT_OPTION
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
@@ -56,7 +56,7 @@ def command(names: Sequence[str], androids: Sequence[str]) -> None:
 
     The configuration lists the folders that contain models, except hidden folders and build folders.
     """
-    declare_outputs([Output(OWN_FILE, is_forced())])
+    declare_outputs([OutputFile(OWN_FILE, is_forced())])
     names, androids = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(androids))
     _check_androids(names, androids)
     models = sorted(_models())

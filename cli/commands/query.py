@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
+from delegate_sim.foundation.limits import exhausted
 from delegate_sim.foundation.outputs import declare_outputs
+from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.output import format_for
 from delegate_sim.scan.questions import VIEWS, Result, ask, ask_with_totals
 from delegate_sim.scan.target_totals import TargetTotals
@@ -62,8 +65,11 @@ def command(scans: Sequence[str], name: str | None, sql: str | None, form: str, 
     if name is not None and VIEWS[name].needs_earlier and len(scans) < 2:
         raise click.UsageError(f"{name} compares two scans: give two scans, the earlier scan first")
     declare_outputs([], [file for scan in scans for _, file in format_for(scan).files(scan)])
-    result, totals = ask_with_totals(scans, VIEWS[name].sql) if name is not None else (ask(scans, str(sql)), {})
-    write_result(form, output, lambda: _entries(result), lambda: _text(totals, name, result), lambda: _csv(result))
+    try:
+        result, totals = ask_with_totals(scans, VIEWS[name].sql) if name is not None else (ask(scans, str(sql)), {})
+        write_result(form, output, lambda: _entries(result), lambda: _text(totals, name, result), lambda: _csv(result))
+    except (MemoryError, RecursionError) as error:
+        raise ScanError(f"the query: {exhausted(error).reason}") from error
     return DONE
 
 
@@ -109,7 +115,7 @@ def _change_lines(changes: Sequence[Mapping[str, Any]]) -> Iterator[Line]:
 
 
 def _numbers(row: Mapping[str, Any]) -> str:
-    nodes = f"{counted(row['nodes'], 'node')} in {counted(row['models'], 'model')}"
+    nodes = f"{counted(row['nodes'] or 0, 'node')} in {counted(row['models'], 'model')}"
     return f"{nodes}, {counted(row['multiply_adds'] or 0, 'multiply-add')}"
 
 
@@ -135,7 +141,12 @@ def _cell(value: object) -> str:
 
 
 def _entries(result: Result) -> list[dict[str, Any]]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    return [dict(zip(result.columns, map(_json_value, row), strict=True)) for row in result.rows]
+
+
+def _json_value(value: object) -> object:
+    """Return a value of a result. JSON has no number for infinity and for what is not a number, so these become text."""
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _csv_cell(value: object) -> object:

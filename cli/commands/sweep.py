@@ -18,7 +18,7 @@ from delegate_sim.conversion.converters import find_converters, routes
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.conversion.sources import SourceKind, SourceModel, find_source
 from delegate_sim.errors import FixError
-from delegate_sim.foundation.outputs import Output, declare_outputs
+from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
@@ -47,17 +47,12 @@ Examples:
   delegate-sim sweep model.keras --delegate nnapi --delegate gpu
   delegate-sim sweep saved_model --delegate nnapi --android 13 --setting int8 --data inputs.npz
   delegate-sim sweep model.onnx --delegate gpu --delegate npu-google --python onnx/bin/python --report page.html
-  delegate-sim sweep models.py:classifier --delegate gpu --all --format csv > conversions.csv
-  delegate-sim sweep model.keras --delegate nnapi --best-for nnapi -o model.tflite
-
-Converting can run the model's code. A function is code by design. Code in a file, such as a Lambda layer, is refused without
---run-model-code.
+  delegate-sim sweep model.keras --best-for nnapi -o model.tflite
 
 SOURCE is a SavedModel folder, a .keras, .h5, .onnx or .pt2 file, or a function that returns a model (module:function, or
-file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. If the
-outputs of a conversion differ from the float model's outputs by more than --max-difference, the conversion is never chosen as the
-best. A conversion that was calibrated with random numbers is not chosen either. Conversions are cached. The exit code is 2 if no
-conversion gives a model, and 130 after Ctrl-C.
+file.py:function). The converters must be installed in the Python of delegate-sim, or in a Python that --python names. A
+conversion is not chosen as the best if its outputs differ by more than --max-difference, or after calibration with random data.
+Conversions are cached. The exit code is 2 if no conversion gives a model, and 130 after Ctrl-C.
 """
 
 
@@ -113,14 +108,13 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     "settings",
     metavar="NAME",
     multiple=True,
-    help="Also try these settings, such as int8 or int8+dense-per-tensor.",
+    help="Also try a setting, such as int8+dense-per-tensor.",
 )
 @click.option("--shape", "shapes", metavar="INPUT=SIZES", multiple=True, help="Fix an input's shape: input=1,224,224,3.")
 @click.option(
     "--data",
     metavar="DATA",
-    help="Data for calibration and for comparing outputs: a .npz file with an array named like each input, "
-    "a folder of images, or a function.",
+    help="Data for calibration and comparison: a .npz file with an array for each input, a folder of images, or a function.",
 )
 @click.option(
     "--max-difference",
@@ -128,14 +122,12 @@ def _cache_folder(cache: str | None, no_cache: bool) -> str | None:
     type=click.FloatRange(0),
     default=MAX_DIFFERENCE,
     show_default=True,
-    help="The largest allowed difference between the outputs of the best conversion and of the float model.",
+    help="The largest difference from the float model's outputs.",
 )
 @click.option("--best-for", metavar="TARGET", help="Write the best model for this target to the file of -o.")
 @output_option("The file for the model of --best-for.", name="written", is_declared=False, force="Replace the file if it exists.")
-@click.option(
-    "--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page of the best conversions."
-)
-@click.option("--run-model-code", is_flag=True, help="Let converters run code that is in the file of SOURCE.")
+@click.option("--report", "page", metavar="FILE.html", type=OutputPath(is_declared=False), help="Also write a page.")
+@click.option("--run-model-code", is_flag=True, help="Let converters run code in SOURCE.")
 @click.option("--python", "pythons", metavar="PATH", multiple=True, help="A Python in which converters are installed.")
 @click.option(
     "--time-limit",
@@ -174,7 +166,8 @@ def command(
 ) -> int:
     """Convert SOURCE in many ways, and show how much of each converted model the delegates take.
 
-    Converting can run the model's code, so convert only sources that you trust.
+    Converting can run the model's code, so convert only sources that you trust. Code in a file, such as a Lambda layer, is
+    refused without --run-model-code.
     """
     if (best.best_for is None) != (best.written is None):
         raise click.UsageError("--best-for TARGET and -o FILE must be given together")
@@ -182,7 +175,7 @@ def command(
     if best.best_for is not None and best.best_for not in labels:
         raise click.UsageError(f"--best-for takes a target of this sweep ({', '.join(labels)}), not {best.best_for}")
     source = find_source(source_text, run_model_code=run_model_code)
-    declare_outputs([Output(path, is_forced()) for path in (best.written, page) if path is not None])
+    declare_outputs([OutputFile(path, is_forced()) for path in (best.written, page) if path is not None])
     click.echo(_code_line(source), err=True)
     with ConversionCache(cache) as kept:
         swept = sweep(source, targets, routes(source, find_converters(pythons or None)), kept, request, _show)

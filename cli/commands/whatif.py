@@ -9,7 +9,7 @@ from dataclasses import replace
 import click
 
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.diagnosis.advice.comparison_advice import advised_comparison
+from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.diagnosis.goal_search import Goal, parse_goal, search
 from delegate_sim.hypothetical.hypothetical_changes import CONVERSIONS, HypotheticalChanges, NodeKey

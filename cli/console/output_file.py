@@ -24,7 +24,7 @@ class ReportFile(NamedTuple):
 class Written:
     """Mark of the type of an option that names files that the command writes.
 
-    ``replaces`` and ``is_updated`` are those of ``Output``. With ``is_declared=False``, the command calls ``declare_outputs``
+    ``replaces`` and ``is_updated`` are those of ``OutputFile``. With ``is_declared=False``, the command calls ``declare_outputs``
     itself, because other options decide which files it writes.
     """
 
@@ -50,7 +50,7 @@ class FileCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. Raises OutputError if an output must not be written."""
         from delegate_sim.bundles.address import split_address
-        from delegate_sim.foundation.outputs import Output, declare_outputs, files_kept
+        from delegate_sim.foundation.outputs import OutputFile, declare_outputs, files_kept
 
         outputs, inputs = [], []
         for parameter in self.params:
@@ -59,7 +59,7 @@ class FileCommand(click.Command):
             if written is None:
                 inputs += [split_address(path)[0] for path in paths if isinstance(parameter.type, click.Path)]
             elif written.is_declared:
-                outputs += [Output(path, is_forced(ctx), written.replaces, written.is_updated) for path in paths]
+                outputs += [OutputFile(path, is_forced(ctx), written.replaces, written.is_updated) for path in paths]
         with files_kept():
             declare_outputs(outputs, inputs)
             return super().invoke(ctx)

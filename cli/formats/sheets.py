@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.diagnosis.diagnosis import Diagnosis
+from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, keys, within
 from delegate_sim.results.compare.release_table import ReleaseRow, ReleaseTable
 from delegate_sim.results.report.measures import MEASURES, measure_columns

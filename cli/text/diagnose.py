@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
-from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.measures import FURTHER, outcome_text

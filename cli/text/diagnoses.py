@@ -9,14 +9,12 @@ from pathlib import PurePath
 
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
-from delegate_sim.diagnosis.advice.joint_fix import JointFix, joint_fix
-from delegate_sim.diagnosis.advice.plain_fix import PlainFix
-from delegate_sim.diagnosis.causes.change import ChangeKind
-from delegate_sim.diagnosis.causes.change_words import result_words
+from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
+from delegate_sim.diagnosis.causes.change import ChangeKind, result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
-from delegate_sim.diagnosis.diagnosis import Diagnosis, RankedCause
+from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.ranking import gain
+from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
@@ -104,7 +102,7 @@ class _Change:
     @property
     def helps(self) -> bool:
         """Whether the change delegates more, or as much in fewer kernels, partitions or bytes."""
-        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > (0, 0, 0, 0, 0)
+        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > NO_GAIN
 
     @property
     def title(self) -> str:
@@ -203,7 +201,7 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     changes: list[tuple[str, str]] = []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
-        is_split = any(change.kind is ChangeKind.TO_APPLICATION for change in cause.advice.changes)
+        is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
         changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             is_simulated = any(alternative.helps for alternative in cause.alternatives)

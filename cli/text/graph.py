@@ -73,7 +73,7 @@ def _notes(graph: Graph) -> Iterator[str]:
         maker = "" if node is None else f", set by node {node} ({graph.nodes[node].op})"
         blame = "" if cause is None else f" because tensor {cause} ({graph.tensors[cause].name}) is not constant"
         yield f"tensor {tensor} ({graph.tensors[tensor].name}) is dynamic-sized{maker}{blame}; later shapes are as in the file"
-    if graph.failure is not None:
+    if graph.failure is not None and graph.failure.node is not None:
         op = graph.nodes[graph.failure.node].op
         yield f"node {graph.failure.node} ({op}) cannot be prepared: {graph.failure.message}; later shapes are as in the file"
 

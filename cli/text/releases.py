@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.llm.backends import DELEGATES
+from delegate_sim.releases.catalogue import ReleaseNote
 from delegate_sim.releases.litert_lm import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
@@ -26,8 +27,6 @@ _LITERT_LM = "LiteRT-LM"
 _COLUMNS = ("loads", "delegated", "multiply-adds", "partitions", "moved")
 _MOVES_SHOWN = 8
 _NODES_WIDTH = 40
-_PLACE = "\0"
-"""The placeholder for the name of a release in a note. Notes that differ only in the release become equal."""
 
 
 def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool) -> Iterator[Line]:
@@ -64,8 +63,8 @@ def _notes(rows: Sequence[ReleaseRow]) -> list[str]:
     rows_by_note: dict[str, list[ReleaseRow]] = {}
     for row in rows:
         for note in row.notes:
-            rows_by_note.setdefault(note.replace(str(row.release), _PLACE, 1), []).append(row)
-    return [note.replace(_PLACE, span_text(span), 1) for note, span in rows_by_note.items()]
+            rows_by_note.setdefault(note.template, []).append(row)
+    return [ReleaseNote(template, span[0].release).about(span_text(span)) for template, span in rows_by_note.items()]
 
 
 def answers(table: ReleaseTable) -> Iterator[str]:

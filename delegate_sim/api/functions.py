@@ -239,7 +239,7 @@ def compare(
     the times of side A. A delegate that cannot be simulated, such as ``ethos-u55-128``, is run on this host. Raises the errors
     of ``analyze``, and OptionError if A and B have the same model and target.
     """
-    from ..diagnosis.advice.comparison_advice import advised_comparison
+    from ..diagnosis.advice.node_advice import advised_comparison
     from ..live.live_runs import run_side
     from ..results.compare.comparison import compare
 
@@ -280,7 +280,7 @@ def whatif(
     side B (see ``compare``). ``op_profile`` has the times of side A. Raises the errors of ``analyze``, and OptionError if no
     change is given or the model lacks a named operator or node.
     """
-    from ..diagnosis.advice.comparison_advice import advised_comparison
+    from ..diagnosis.advice.node_advice import advised_comparison
     from ..hypothetical.hypothetical_changes import HypotheticalChanges
     from ..results.compare.compared_runs import hypothetical_side, simulated_side
     from ..results.compare.comparison import compare
@@ -343,7 +343,7 @@ def fix(
     from ..fixing.passes.base import Exactness
     from ..fixing.passes.catalogue import PASSES, choose_passes
     from ..foundation.limits import naming_model
-    from ..foundation.outputs import Output, check_output
+    from ..foundation.outputs import OutputFile, check_output
 
     require_bool("force", force)
     require_bool("proof", proof)
@@ -359,7 +359,7 @@ def fix(
     allowed, chosen = choose_passes(passes, kinds[allow])
     written = [] if output is None else [os.fsdecode(output)]
     for path in [*written, *(map(second_path_of, written) if split_tail else ())]:
-        check_output(Output(path, is_forced=force), [] if loaded.path is None else [loaded.path])
+        check_output(OutputFile(path, is_forced=force), [] if loaded.path is None else [loaded.path])
     timings = {target.delegate.name: timings_of(op_profile, loaded, [target]) for target in targets}
     with naming_model(loaded.path):
         plan = search.try_shapes(search.search(loaded, targets, allowed, given, chosen), chosen)
@@ -421,7 +421,7 @@ def sweep(
     from ..conversion.converters import find_converters, routes
     from ..conversion.settings import parse_settings
     from ..conversion.sources import find_source
-    from ..foundation.outputs import Output, check_output, files_kept
+    from ..foundation.outputs import OutputFile, check_output, files_kept
     from ..runtime.target import with_labels
     from ..sweeping.shapes import parse_shapes
     from ..sweeping.sweep import sweep
@@ -442,7 +442,7 @@ def sweep(
     with files_kept():
         source_model = find_source(paths_of(source, "source")[0], run_model_code=run_model_code)
         if output is not None:
-            check_output(Output(os.fsdecode(output), is_forced=force))
+            check_output(OutputFile(os.fsdecode(output), is_forced=force))
     limits = Limits()
     asked = SweepRequest(
         tuple(map(parse_settings, names_of(settings, "settings"))),

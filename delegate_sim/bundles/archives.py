@@ -14,8 +14,8 @@ from ..foundation.files import file_content
 from ..foundation.work_budget import spend_steps
 from .bundle_error import READING, BundleError
 from .decompression import BZIP2, DEFLATE, FILES, Compression, decompressed, lzma_of
-from .member import Member, Unpacking, copy_bounded
-from .ranged import Content, ContentFile, part_of, pieces
+from .member import Member, UnpackedBytes, copy_bounded
+from .ranged import Content, ContentFile, pieces
 
 _LOCAL_HEADER = 30
 _LOCAL_MAGIC = b"PK\x03\x04"
@@ -83,7 +83,7 @@ def _zip_member(content: Content, entry: zipfile.ZipInfo) -> Member:
                 break
         return first[:count]
 
-    def whole(unpacking: Unpacking) -> Content:
+    def whole(unpacking: UnpackedBytes) -> Content:
         if entry.compress_type == zipfile.ZIP_STORED:
             return _raw_bytes(content, entry)
         with tempfile.TemporaryFile() as target:
@@ -94,7 +94,7 @@ def _zip_member(content: Content, entry: zipfile.ZipInfo) -> Member:
     return Member(entry.filename, beginning, whole)
 
 
-def copy_entry(content: Content, entry: zipfile.ZipInfo, target: BinaryIO, unpacking: Unpacking) -> None:
+def copy_entry(content: Content, entry: zipfile.ZipInfo, target: BinaryIO, unpacking: UnpackedBytes) -> None:
     """Copy the content of an archive's entry to a file.
 
     Raises BundleError, or LimitError if decompressing takes too much work.
@@ -120,12 +120,12 @@ def _raw_bytes(content: Content, entry: zipfile.ZipInfo) -> Content:
     if entry.flag_bits & _ENCRYPTED:
         raise BundleError(f"{entry.filename} is encrypted")
     start = entry.header_offset
-    header = bytes(part_of(content, start, start + _LOCAL_HEADER)) if start >= 0 else b""
+    header = bytes(content[start : start + _LOCAL_HEADER]) if start >= 0 else b""
     if len(header) < _LOCAL_HEADER:
         raise BundleError(f"is a damaged zip archive: {entry.filename} lies outside the archive")
     size = int.from_bytes(header[26:28], "little")
     start += _LOCAL_HEADER
-    name = bytes(part_of(content, start, start + size))
+    name = bytes(content[start : start + size])
     encoding = "utf-8" if int.from_bytes(header[6:8], "little") & _UTF8 else "cp437"
     if header[:4] != _LOCAL_MAGIC or name.decode(encoding, "replace") != entry.orig_filename:
         raise BundleError(f"is a damaged zip archive: {entry.filename} has another name in its own header")
@@ -148,7 +148,7 @@ def _compression_of(entry: zipfile.ZipInfo, raw: Content) -> tuple[Compression, 
     raise BundleError(f"{entry.filename} has a compression that cannot be read (method {entry.compress_type}): unpack it first")
 
 
-def unpacked_file(content: Content, unpacking: Unpacking) -> Content:
+def unpacked_file(content: Content, unpacking: UnpackedBytes) -> Content:
     """Return the decompressed bytes of a file that is compressed with gzip, bzip2 or xz. Raises BundleError or LimitError."""
     beginning = bytes(content[:6])
     compression = next(one for one in FILES if beginning.startswith(one.magic))

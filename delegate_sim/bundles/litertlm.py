@@ -166,18 +166,19 @@ def _tables(header: bytes) -> tuple[tuple[tuple[str, ItemValue], ...], tuple[Sec
 
     flags = flatbuffers.number_types
     root, tables = _root(header), _section_tables(header)
+    known: dict[int, tuple[tuple[str, ItemValue], ...]] = {}
     sections = [
         Section(
             number,
             _scalar(table, 3, flags.Uint8Flags),
             _scalar(table, 1, flags.Uint64Flags),
             _scalar(table, 2, flags.Uint64Flags),
-            _items(table),
+            _items(table, known),
         )
         for number, table in enumerate(tables)
     ]
     system = root.Offset(4)
-    return _items(_child(root, 0)) if system else (), tuple(sections)
+    return _items(_child(root, 0), known) if system else (), tuple(sections)
 
 
 def _root(header: bytes) -> Any:
@@ -208,8 +209,19 @@ def _members(content: Content, header: Header) -> Iterator[Member]:
         yield stored_member(name, content[section.begin : section.end])
 
 
-def _items(table: Any) -> tuple[tuple[str, ItemValue], ...]:
-    """Return the items in the first field of a table as pairs of key and value."""
+def _items(table: Any, known: dict[int, tuple[tuple[str, ItemValue], ...]]) -> tuple[tuple[str, ItemValue], ...]:
+    """Return the items in the first field of a table as pairs of key and value.
+
+    Several tables may share this field, so it is read once. ``known`` has the items that were read, by position.
+    """
+    at = table.Offset(4)
+    start = table.Vector(at) if at else 0
+    if start not in known:
+        known[start] = _read_items(table)
+    return known[start]
+
+
+def _read_items(table: Any) -> tuple[tuple[str, ItemValue], ...]:
     items = list[tuple[str, ItemValue]]()
     for item in _vector(table, min(_length(table), raised(_MOST_ITEMS))):
         key = item.Offset(4)
@@ -265,6 +277,7 @@ def _vector(table: Any, count: int) -> list[Any]:
         return []
     spend_steps(_STEPS_FOR_A_TABLE * count, READING)
     start = table.Vector(table.Offset(4))
+    # bounded: callers limit the number of sections and items
     return [flatbuffers.table.Table(table.Bytes, table.Indirect(start + 4 * index)) for index in range(count)]
 
 

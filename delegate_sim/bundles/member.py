@@ -28,7 +28,7 @@ _ORDINARY_RATIO = 4
 """Up to this ratio, decompression is not counted as work, because its time is proportional to the size of the file."""
 
 
-class Unpacking:
+class UnpackedBytes:
     """The count of the bytes that are decompressed from one file, in all levels of nested bundles.
 
     ``file_size`` is the size of the file in bytes. ``unpacked`` is the number of bytes that are already decompressed.
@@ -60,13 +60,13 @@ class Unpacking:
 class Member:
     """A file in a bundle: its name, its first bytes, and its content.
 
-    If the content is not compressed, it is a view of the bundle's bytes. Otherwise, ``Unpacking`` counts its bytes. Both
+    If the content is not compressed, it is a view of the bundle's bytes. Otherwise, ``UnpackedBytes`` counts its bytes. Both
     functions raise BundleError if the member is damaged.
     """
 
     name: str
     beginning: Callable[[int], bytes]
-    content: Callable[[Unpacking], Content]
+    content: Callable[[UnpackedBytes], Content]
 
 
 def stored_member(name: str, view: Content) -> Member:
@@ -74,7 +74,7 @@ def stored_member(name: str, view: Content) -> Member:
     return Member(name, lambda count: bytes(view[:count]), lambda unpacking: view)
 
 
-def copy_bounded(content: Content, compression: Compression, target: BinaryIO, name: str, unpacking: Unpacking) -> int:
+def copy_bounded(content: Content, compression: Compression, target: BinaryIO, name: str, unpacking: UnpackedBytes) -> int:
     """Decompress content into a file, and return the CRC-32 of the decompressed bytes.
 
     Raises BundleError if the content is damaged or there are too many bytes, and LimitError if they take too much work.

@@ -16,7 +16,7 @@ from .bundle_error import READING, BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, SEARCHED_SUFFIXES, TAR, ZIP, format_of
 from .litertlm import read_litertlm
 from .local_files import local_content
-from .member import Member, Unpacking
+from .member import Member, UnpackedBytes
 from .ranged import Content, RangedView, pieces
 from .stores import RemoteFile, is_url
 from .tar_files import read_tar
@@ -137,7 +137,7 @@ def _kind(member: Member) -> str | None:
         return MODEL if member.name.lower().endswith(SEARCHED_SUFFIXES) else None
 
 
-def _refuse_difference(first: Member, member: Member, unpacking: Unpacking) -> None:
+def _refuse_difference(first: Member, member: Member, unpacking: UnpackedBytes) -> None:
     """Raise BundleError if two members have the same name and different contents. Only the first one can be opened."""
     contents = [one.content(unpacking) for one in (first, member)]
     is_same = len(contents[0]) == len(contents[1]) and all(
@@ -153,7 +153,7 @@ class _Opened:
     ``unpacking`` counts the bytes that are decompressed from the file.
     """
 
-    def __init__(self, content: Content, name: str, unpacking: Unpacking) -> None:
+    def __init__(self, content: Content, name: str, unpacking: UnpackedBytes) -> None:
         spend_steps(_STEPS_FOR_A_BUNDLE, READING)
         if format_of(bytes(content[:512]), name) == COMPRESSED_TAR:
             members: Sequence[Member] | None = read_tar(unpacked_file(content, unpacking))
@@ -166,14 +166,14 @@ class _Opened:
             self.by_name.setdefault(member.name, member)
         self._file_size, self._unpacked = unpacking.file_size, unpacking.unpacked
 
-    def unpacking(self) -> Unpacking:
+    def unpacking(self) -> UnpackedBytes:
         """Return a new count for bytes that are decompressed from members of this bundle."""
-        return Unpacking(self._file_size, self._unpacked)
+        return UnpackedBytes(self._file_size, self._unpacked)
 
 
 def _opened_file(path: str) -> _Opened:
     content = _file_content(path)
-    opened = _Opened(content, path, Unpacking(len(content)))
+    opened = _Opened(content, path, UnpackedBytes(len(content)))
     if not opened.is_bundle:
         raise BundleError("is neither an archive nor a bundle")
     return opened

@@ -12,29 +12,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 
-from ..foundation.work_budget import work_budget
+from ..foundation.work_budget import spend_steps, work_budget
 from .address import SEPARATOR
 from .bundle_error import BundleError
 from .formats import BUNDLE_SUFFIXES, SEARCHED_SUFFIXES, is_bundle
 from .stores import is_pattern, is_url, models_at
 
 _MOST_ENTRIES = 8
+_STEPS_FOR_A_FOLDER, _STEPS_FOR_AN_ENTRY = 10, 2
 
 
-def models_below(folder: str) -> list[str]:
-    """Return the models and bundles in a folder and its subfolders, sorted. Hidden files and folders are skipped."""
+def models_below(folder: str, activity: str | None = None) -> list[str]:
+    """Return the models and bundles in a folder and its subfolders, sorted. Hidden files and folders are skipped.
+
+    If an ``activity`` is given, each entry of a folder costs steps of the budget of work. The activity is named in the message.
+    """
     return sorted(
         os.path.join(folder, *parts)
-        for parts in _walk(folder, None)
+        for parts in _walk(folder, None, activity)
         if parts[-1].lower().endswith(SEARCHED_SUFFIXES) and not any(part.startswith(".") for part in parts)
     )
 
 
-def matching_files(pattern: str, root: str = "") -> list[str]:
+def matching_files(pattern: str, root: str = "", activity: str | None = None) -> list[str]:
     """Return the files that match a pattern, sorted. Their paths have slashes as separators on every system.
 
     A relative pattern starts at ``root``. A hidden file or folder matches only if its part of the pattern begins with a dot.
-    If the last part of the pattern has a wildcard but no suffix, only models and bundles match.
+    If the last part of the pattern has a wildcard but no suffix, only models and bundles match. ``activity`` is used as in
+    ``models_below``.
     """
     pattern = pattern.replace(os.sep, "/")
     parts = pattern.split("/")
@@ -50,7 +55,7 @@ def matching_files(pattern: str, root: str = "") -> list[str]:
         rest = [*rest, "*"]
     files = [
         "/".join([*([start.rstrip("/")] if start else []), *names])
-        for names in _walk(os.path.join(root, start) if start else root or ".", depth)
+        for names in _walk(os.path.join(root, start) if start else root or ".", depth, activity)
         if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(SEARCHED_SUFFIXES))
     ]
     return sorted(files)
@@ -91,7 +96,7 @@ def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
     return positions
 
 
-def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
+def _walk(folder: str, depth: int | None, activity: str | None) -> Iterator[tuple[str, ...]]:
     """Yield the path of each file in a folder, as a tuple of at most ``depth`` parts.
 
     Links to a parent folder are not followed. Of many links to the same folder, only a few are followed. Unreadable folders
@@ -111,6 +116,8 @@ def _walk(folder: str, depth: int | None) -> Iterator[tuple[str, ...]]:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError:
             continue
+        if activity is not None:
+            spend_steps(_STEPS_FOR_A_FOLDER + _STEPS_FOR_AN_ENTRY * len(entries), activity)
         for entry in entries:
             names = (*parts, entry.name)
             if entry.is_dir():

@@ -23,7 +23,7 @@ from .address import SEPARATOR
 from .archives import copy_entry, read_directory
 from .bundle_error import BundleError
 from .formats import ZIP, format_of
-from .member import Unpacking
+from .member import UnpackedBytes
 from .members import models_in
 from .ranged import Content
 from .zip_writing import ZipMember, ZipWriter, member_of
@@ -47,14 +47,14 @@ def task_models(path: str) -> tuple[str, ...]:
 def with_task_models(path: str, target: str, models: Mapping[str, bytes | memoryview]) -> None:
     """Write a copy of a file in which some models, given by name, have other bytes. Raises ModelError."""
     with _naming(path), open_input(path) as source, open(target, "wb") as written:
-        _rewrite(source, written, models, Unpacking(os.fstat(source.fileno()).st_size))
+        _rewrite(source, written, models, UnpackedBytes(os.fstat(source.fileno()).st_size))
 
 
 def unpack_task(path: str, folder: str) -> tuple[str, ...]:
     """Write each member of an archive to its own file in a folder. Return the names of these files. Raises ModelError."""
     with _naming(path), open_input(path) as source:
         content, archive = _opened(source)
-        unpacking = Unpacking(len(content))
+        unpacking = UnpackedBytes(len(content))
         os.makedirs(folder, exist_ok=True)
         members = []
         for number, entry in enumerate(archive.infolist()):
@@ -103,7 +103,7 @@ def repack_task(folder: str, path: str) -> None:
         write_by(path, fill)
 
 
-def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview], unpacking: Unpacking) -> None:
+def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview], unpacking: UnpackedBytes) -> None:
     content, archive = _opened(source)
     inner_models = _by_bundle(models)
     with ZipWriter(target, archive.comment) as writer:
@@ -159,7 +159,7 @@ def _opened(file: BinaryIO) -> tuple[Content, zipfile.ZipFile]:
     return content, archive
 
 
-def _extract(content: Content, entry: zipfile.ZipInfo, unpacking: Unpacking, path: str) -> None:
+def _extract(content: Content, entry: zipfile.ZipInfo, unpacking: UnpackedBytes, path: str) -> None:
     with open(path, "wb") as target:
         copy_entry(content, entry, target, unpacking)
 

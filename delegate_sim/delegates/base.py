@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph.graph import Graph
 from ..graph.partition import Subset
-from ..releases.catalogue import NEWEST, Release, oldest_alike
+from ..refusal import Refusal
+from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
 from ..releases.notes import release_notes
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .capabilities import Accelerator, StageBehind
-from .decision import Decision, KernelFailure, ReleaseOnly, take_supported
+from .decision import Decision, ReleaseOnly, take_supported
 from .options import Option, OptionValues
 from .traits import Levels, LogTraits, PartitionLimits, ReleaseHistory
 
@@ -117,7 +118,7 @@ class Delegate:
         """Return whether the delegate takes some nodes of an operator with these options."""
         return self.rules_for(options).rule_of(op) is not None
 
-    def release_notes(self, release: Release) -> Iterator[str]:
+    def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         history = self.history
         return release_notes(self.name, release, history.known_since, is_unchanged=history.is_unchanged_since)
@@ -159,7 +160,7 @@ class Delegate:
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from ..graph.partition import Subset
 from ..model.model import Model
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
-from .decision import Decision, KernelFailure
+from .decision import Decision
 from .options import OptionValues
 from .traits import Platform
 
@@ -48,12 +49,12 @@ class StageBehind:
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the stage rejects a partition, or None if the stage takes all partitions.
 
         This method is called once for each subgraph, after all kernels of the subgraph were created. ``subsets`` are the
-        subgraph's partitions in running order. If ``is_known`` of the reason is True, the delegation is undone. Otherwise, the
-        reason is only a warning.
+        subgraph's partitions in running order. If the reason is a prediction, it is only a warning. Otherwise, its effect
+        says what follows.
         """
         return None
 
@@ -76,13 +77,13 @@ class Accelerator:
     fails_with_model: bool = False
     """Whether a failure of the delegate makes the whole model fail. If False, the runtime restores the original plan instead."""
 
-    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
-        """Return the index of a subgraph with the failure of LiteRT's loader, or None if the model loads."""
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
+        """Return the failure of LiteRT's loader, or None if the model loads."""
         return None
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the runtime rejects a subgraph after delegation, or None.
 
         This method is called even if no node was replaced.

@@ -6,23 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..graph.graph import Graph
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
 from .base import Delegate
 from .decision import Decision
 from .options import OptionValues
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFailure:
-    """The reason why a compiler plugin takes no node of a model. ``stage`` is the step that fails: ``load`` or ``partition``."""
-
-    stage: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    code: str
-    message: str
-    hint: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +32,8 @@ class ModelDecision:
     decisions: tuple[Decision | None, ...]
     log_lines: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    failure: ModelFailure | None = None
+    failure: Refusal | None = None
+    """The reason why the plugin takes no node of the model."""
     taken: tuple[frozenset[int], ...] = ()
     """For each subgraph, the nodes that run inside a node of another subgraph. Empty if there are no such nodes."""
     removed: frozenset[int] = frozenset()

@@ -5,67 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import Subset, partition
 from ..model.model import Tensor
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
 from ..rules.book import RuleBook
 from ..rules.kinds import Kind
 from ..rules.rule import Reason, Verdict
 
-if TYPE_CHECKING:
-    from .stage_behind import StageRefusal
-
-
-@dataclass(frozen=True, slots=True)
-class KernelFailure:
-    """A failure to initialize or prepare a kernel.
-
-    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed. ``node`` is None if the failure does
-    not belong to a single node. ``tensor`` is None if the failure does not belong to a single tensor. If ``is_crash`` is True,
-    the process ends, so nothing is restored. ``is_known`` is False if the failure is derived from the source code of another
-    release. Reports give such a failure as a warning.
-    """
-
-    node: int | None
-    tensor: int | None
-    code: str
-    message: str
-    hint: str
-    is_crash: bool = False
-    is_known: bool = True
-    is_later: bool = False
-    """Whether the failure occurs only after all delegates were applied. If True, the model fails, and no delegation is undone."""
-    log_lines: tuple[str, ...] = ()
-    """The log lines of the failure, without the line about the restored plan.
-
-    If ``log_lines`` does not contain the error line of ``stage``, reports add this line in front.
-    """
-    stage: StageRefusal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FailureWording:
-    """The wording of a kernel failure: its kind, and a message with placeholders."""
-
-    message: str
-    kind: Kind
-    is_crash: bool = False
-
 
 def kernel_failure(
-    wordings: Mapping[str, FailureWording], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
-) -> KernelFailure:
-    """Return a failure, with ``values`` filled into the placeholders of its message."""
-    wording = wordings[code]
-    if tensor is not None:
-        name = f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
-        values = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **values}
-    index = None if tensor is None else tensor.index
-    return KernelFailure(node, index, code, wording.message.format(**values), wording.kind.hint, wording.is_crash)
+    kinds: Mapping[str, Kind], code: str, node: int | None, tensor: Tensor | None = None, **values: Any
+) -> Refusal:
+    """Return a failure to initialize or prepare a kernel. ``values`` fill the placeholders of its message.
+
+    The kernel is a delegate kernel, or a CPU kernel with operands that a delegate changed.
+    """
+    return kinds[code].failure(tensor, node, **values)
 
 
 FileNode: TypeAlias = tuple[int, int]
@@ -88,7 +48,7 @@ class Decision:
     preview: tuple[Subset, ...] = ()
     set_aside: Mapping[int, Reason] = field(default_factory=dict)
     initialized: frozenset[Subset] = frozenset()
-    failure: KernelFailure | None = None
+    failure: Refusal | None = None
     warnings: tuple[str, ...] = ()
     log_lines: tuple[str, ...] = ()
     """The lines that the delegate itself prints before the runtime reports the replacement."""
@@ -160,8 +120,3 @@ def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
 def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
     """Return the kinds of problem, keyed by code."""
     return MappingProxyType({kind.name: kind for kind in kinds})
-
-
-def kinds_of_failures(wordings: Mapping[str, FailureWording]) -> Mapping[str, Kind]:
-    """Return the kinds of kernel failures, keyed by code."""
-    return MappingProxyType({code: wording.kind for code, wording in wordings.items()})

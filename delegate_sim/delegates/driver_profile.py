@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..foundation.documents import schema_of
-from ..foundation.invalid_value import InvalidValueError
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..foundation.columns import INTEGER, LIST, NUMBER, Column, Declared, number_or_text
+from ..foundation.columns import INTEGER, LIST, NUMBER, Column, Declared, attributes, number_or_text
+from ..refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +66,13 @@ class LoweredCall:
 
 
 @dataclass(frozen=True, slots=True)
-class LoweredRefusal:
-    """A call that the next stage rejects."""
-
-    call: str
-    node: int | None
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class LoweredModel(Declared):
     """The model that a delegate builds from one partition."""
+
+    columns = (
+        *(Column("subgraph", INTEGER), *attributes("nodes", "operands", "operations", "inputs", "outputs", "calls", type=LIST)),
+        Column("refusals", LIST, parts=(Column("call"), Column("node", INTEGER), Column("text", source="message"))),
+    )
 
     subgraph: int
     nodes: tuple[int, ...]
@@ -84,4 +81,5 @@ class LoweredModel(Declared):
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     calls: tuple[LoweredCall, ...]
-    refusals: tuple[LoweredRefusal, ...]
+    refusals: tuple[Refusal, ...]
+    """The calls that the next stage rejects. If the delegate fails to build the rest of the model, the last item says why."""

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..errors import OptionError
-from ..foundation.invalid_value import InvalidValueError, expected_of
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..releases.packages import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ..errors import LimitError
 from ..foundation.files import read_whole
-from ..foundation.invalid_value import InvalidValueError, expected_of
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 
@@ -24,8 +24,8 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     Raises InvalidValueError with a one-line message that names the TOML file, the line, the key and the problem. The message
     quotes nothing of the file.
     """
-    from ..foundation import toml
-    from ..foundation.toml_lines import line_of
+    from ..foundation.parsing import toml
+    from ..foundation.parsing.toml_lines import line_of
 
     try:
         data = read_whole(path, _LARGEST_FILE)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..refusal import Effect, Refusal, Stage
 from ..rules.book import RuleBook
 from ..rules.kinds import Kind, Problem
 from ..rules.rule import Reason
-from .decision import Decision, KernelFailure
+from .decision import Decision
 
 READS_BEYOND_OPERANDS = Kind(
     "reads-beyond-operands",
@@ -34,7 +35,7 @@ def summary_line(name: str, decision: Decision) -> str:
     return f"{name}: {len(decision.nodes)} nodes delegated out of {total} nodes with {len(decision.candidates)} partitions."
 
 
-def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) -> KernelFailure | None:
+def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) -> Refusal | None:
     """Return the failure for a delegate that crashes while it checks nodes, or None if no node has the problem ``crash``.
 
     The first node with the problem, in plan order, causes the crash.
@@ -44,7 +45,7 @@ def crash_while_checking(decision: Decision, rules: RuleBook[Any], crash: Kind) 
         return None
     node, reason = first
     message = f"the delegate crashes while it checks this node: {reason.found}, but the delegate reads its value without a check"
-    return KernelFailure(node, None, reason.code, message, reason.hint, is_crash=True)
+    return Refusal(reason.code, message, reason.hint, node=node, stage=Stage.ACCEPTING, effect=Effect.CRASH)
 
 
 def chance_warnings(decision: Decision, rules: RuleBook[Any]) -> Iterator[str]:

@@ -6,24 +6,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class StageRefusal:
-    """A rejection by the stage behind the delegate: the call, its operation, and the line that the delegate prints.
-
-    ``further`` has warnings about further failures of the model. If ``is_of_node`` is False, the stage rejected the whole model,
-    and reports name the last node that the delegate processed.
-    """
-
-    call: str
-    operation: str
-    operand: str
-    found: str
-    needed: str
-    error_line: str
-    further: tuple[str, ...] = ()
-    is_of_node: bool = True
-
-
-@dataclass(frozen=True, slots=True)
 class StageStep:
     """A step that a stage behind the delegate runs on one device.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ..graph.effort import DIAGNOSIS, Effort
 from ..hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
@@ -11,12 +12,14 @@ from ..results.report.multiply_adds import multiply_adds
 from ..results.report.placement import on_cpu
 from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.target import Target
-from .causes.cause import Cause, Identity
-from .causes.dependent_nodes import followers_of
+from .causes.cause import Blockers, Cause, Identity
 from .causes.finder import find_causes
-from .diagnosis import Diagnosis, RankedCause
-from .examiner import Cost, Examiner
-from .ranking import Ranking, rank
+from .diagnosis import Diagnosis
+from .examiner import Cost, Examined, Examiner
+from .ranking import rank_causes
+
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 8
+"""Smallest and largest number of causes whose fixes are tried to find dependent nodes."""
 
 
 def diagnose(
@@ -30,7 +33,7 @@ def diagnose(
     effort = effort or Effort(model)
     effort.require(DIAGNOSIS)
     examiner = Examiner(model, target, effort)
-    first = examiner.simulate(HypotheticalChanges(), {})
+    first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
     blockers = find_causes(model, examiner.simulate, effort)
     weights = {
@@ -41,12 +44,11 @@ def diagnose(
     own_weight = {cause.identity: sum([weights.get(key, 0) for key in cause.nodes]) for cause in blockers.causes}
 
     def cost_without(causes: Iterable[Cause]) -> Cost:
-        return examiner.simulate(*blockers.without(causes)).cost
+        return examiner.simulate(blockers.without(causes)).cost
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
-    ranking = rank(blockers.causes, own_weight, now, cost_without, effort, measured)
-    following = followers_of(first, ranking.order, blockers, examiner.simulate, effort)
-    findings = tuple([_finding(ranking, cause, own_weight, following) for cause in ranking.order])
+    findings = rank_causes(blockers.causes, own_weight, now, cost_without, effort, measured)
+    following = _followers(first, [finding.cause for finding in findings], blockers, examiner, effort)
     is_incomplete = effort.is_over  # all later simulations are required
     return Diagnosis(
         model,
@@ -54,7 +56,7 @@ def diagnose(
         run,
         now,
         sum(weights.values()),
-        findings,
+        tuple([replace(finding, followers=following.get(finding.cause.identity, ())) for finding in findings]),
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
@@ -63,16 +65,23 @@ def diagnose(
     )
 
 
-def _finding(
-    ranking: Ranking, cause: Cause, own_weight: Mapping[Identity, int], following: Mapping[Identity, tuple[NodeKey, ...]]
-) -> RankedCause:
-    identity = cause.identity
-    return RankedCause(
-        cause,
-        own_weight[identity],
-        ranking.alone.get(identity),
-        ranking.together.get(identity),
-        ranking.needs.get(identity, ()),
-        following.get(identity, ()),
-        ranking.needs_instead.get(identity, ()),
-    )
+def _followers(
+    first: Examined, order: Sequence[Cause], blockers: Blockers, examiner: Examiner, effort: Effort
+) -> Mapping[Identity, tuple[NodeKey, ...]]:
+    """Return the CPU nodes that depend on a cause of other nodes, keyed by this cause. The nodes have no cause of their own.
+
+    Such nodes convert float16 weights to float32, are in partitions that a limit drops, or depend on neighboring nodes. First,
+    each of the first causes is fixed alone. Then, the first two causes are fixed together, then the first three, and so on.
+    Finally, all causes are fixed together. The first fix that frees a node determines the node's cause: the last cause in this
+    fix.
+    """
+    rest = {refused.key for refused in first.on_cpu()}.difference(*[cause.nodes for cause in order])
+    some = order[: effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)]
+    fixes = [*[[cause] for cause in some], *[order[: number + 1] for number in range(len(some))], *([order] if order else [])]
+    followers: dict[Identity, set[NodeKey]] = {}
+    for fixed in effort.limit(fixes):
+        if rest:
+            left = {refused.key for refused in examiner.simulate(blockers.without(fixed)).on_cpu()}
+            followers.setdefault(fixed[-1].identity, set()).update(rest - left)
+            rest &= left
+    return {identity: tuple(sorted(keys)) for identity, keys in followers.items() if keys}

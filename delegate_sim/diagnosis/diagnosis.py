@@ -24,32 +24,12 @@ from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
-from .advice.plain_fix import FixSearch, PlainFix, open_shape_arguments, plain_fix, search_fix
-from .causes import conversion_causes as roots
+from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
-from .causes.change_words import CHANGE
+from .causes.change import CHANGE
+from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost
-from .ranking import gain
-
-
-@dataclass(frozen=True, slots=True)
-class RankedCause:
-    """One cause with its cost.
-
-    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
-    ``together`` is the result of fixing this cause and all causes with a higher rank. A cause of low rank is not simulated, so
-    ``alone`` and ``together`` may be None. If fixing only this cause does not help, ``needs`` lists the other causes to fix.
-    ``needs`` is None if fixing this cause never helps. Each cause in ``needs_instead`` can replace the causes in ``needs``.
-    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
-    """
-
-    cause: Cause
-    multiply_adds: int
-    alone: Cost | None
-    together: Cost | None
-    needs: tuple[Identity, ...] | None = ()
-    followers: tuple[NodeKey, ...] = ()
-    needs_instead: tuple[Identity, ...] = ()
+from .ranking import RankedCause, gain
 
 
 def _names(identities: Sequence[Identity] | None) -> list[str] | None:
@@ -152,7 +132,7 @@ class Diagnosis(Shown):
     @property
     def is_dynamic(self) -> bool:
         """True if the runtime refuses the whole graph because of a tensor of unknown size."""
-        return roots.is_dynamic(self.run)
+        return is_dynamic(self.run)
 
     @property
     def lacks_operators(self) -> bool:
@@ -196,7 +176,7 @@ class Diagnosis(Shown):
             return None
         plain = plain_fix(self.fix_search)
         if plain is not None and plain.cost is None and self.is_dynamic:
-            return replace(plain, arguments=open_shape_arguments(self.model))
+            return replace(plain, arguments=shapes_as_typed([(own.name, own.shape) for own in open_inputs(self.model)]))
         if plain is None or plain.cost is None:
             return plain
         listed = [fix.cost for fix in map(self.found_pass, self.findings) if fix is not None]
@@ -204,12 +184,12 @@ class Diagnosis(Shown):
         return plain if is_better else None
 
     @functools.cached_property
-    def fix_search(self) -> FixSearch:
+    def fix_search(self) -> PlainFix:
         """The search for the passes of ``fix``."""
         return search_fix(self.model, [self.target], self.effort)
 
     @property
-    def known_fix_search(self) -> FixSearch | None:
+    def known_fix_search(self) -> PlainFix | None:
         """The search for the passes of ``fix``, if it was already made."""
         return vars(self).get("fix_search")
 

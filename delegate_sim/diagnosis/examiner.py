@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..delegates.options import parse_options
 from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
@@ -21,7 +19,6 @@ from ..hypothetical.hypothetical_changes import (
     simulate_changed,
 )
 from ..model.model import Model
-from ..releases.catalogue import Release
 from ..results.report.measures import Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.placement import on_cpu
@@ -32,8 +29,6 @@ from ..runtime.target import Target
 
 _KEPT_AT_LEAST, _KEPT_AT_MOST = 4, 500
 """Smallest and largest number of cached runs. Large models get fewer cached runs, because a run holds all nodes."""
-_CHANGES_KEPT = 8
-"""Number of changed models in the cache. Models of cached runs are not counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,52 +92,23 @@ class Examiner:
         self.model = model
         self.target = target
         self._cache = cache or AnalysisCache()
-        self._known: dict[tuple[Any, ...], Examined] = {}
-        self._changes: deque[tuple[Any, Edited]] = deque(maxlen=_CHANGES_KEPT)
+        self._known: dict[Hashable, Examined] = {}
         self._effort = effort
         self._most_known = max(effort.simulations(_KEPT_AT_LEAST, _KEPT_AT_MOST), _KEPT_AT_LEAST)
-        # The option may not accept its default value from users.
-        self._given = {
-            option.name: target.options[option.name]
-            for option in target.delegate.options
-            if target.options[option.name] != option.default_in(target.defaults)
-        }
 
-    def simulate(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with hypothetical changes and changed options of the delegate."""
-        target = hypothetical.changed_target(self.target)
-        key = (
-            hypothetical.changes,
-            hypothetical.accepted_nodes,
-            hypothetical.accepted_ops,
-            hypothetical.ended,
-            hypothetical.repaired_nodes,
-            target.assume_ops_registered,
-            target.release,
-            frozenset(options.items()),
-        )
+    def simulate(self, hypothetical: HypotheticalChanges) -> Examined:
+        """Simulate the model with hypothetical changes.
+
+        Many hypothetical changes differ only in the nodes that the delegate accepts. Such changes share a model.
+        """
+        key = hypothetical.key
         if key not in self._known:
-            if options:
-                delegate, all_options = target.delegate, {**self._given, **options}
-                target = replace(target, options=parse_options(delegate.name, delegate.options, all_options, target.defaults))
-            self._effort.spend(target.delegate.effort)
-            change = self._changed(hypothetical, target.release)
+            refuse_unknown_names(self.model, hypothetical)
+            self._effort.spend(self.target.delegate.effort)
+            release = hypothetical.release or self.target.release
+            of_model = self.model, hypothetical.changes, release
+            change = self._cache.get("changed model", of_model, lambda: changed(self.model, hypothetical, release))
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
-            self._known[key] = Examined(simulate_changed(change, target, hypothetical, self._cache), change)
+            self._known[key] = Examined(simulate_changed(change, self.target, hypothetical, self._cache), change)
         return self._known[key]
-
-    def _changed(self, hypothetical: HypotheticalChanges, release: Release) -> Edited:
-        """Return the changed model, from the cache if possible.
-
-        Many hypothetical changes differ from each other only in the nodes that the delegate accepts. Such changes share a
-        model.
-        """
-        key = hypothetical.changes, release
-        for known, change in self._changes:
-            if known == key:
-                refuse_unknown_names(self.model, hypothetical)
-                return change
-        change = changed(self.model, hypothetical, release)
-        self._changes.append((key, change))
-        return change

@@ -16,6 +16,7 @@ from ..results.report.run_columns import NOT_SIMULATED
 from .causes.cause import SUGGESTION, Cause
 from .diagnosis import Diagnosis
 from .examiner import Cost, Examiner
+from .ranking import fewest
 
 _SETS_TRIED_AT_MOST = 512
 _SETS_TRIED_AT_LEAST = 8
@@ -80,6 +81,10 @@ class Way(Declared):
         return self.cost.measures
 
 
+_Attempt = Callable[[Sequence[Cause]], Way]
+"""A function that simulates the fix of a set of causes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Search(Declared):
     """The smallest sets of causes to fix.
@@ -122,8 +127,10 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     tried = 0
     allowed = diagnosis.effort.simulations(_SETS_TRIED_AT_LEAST, _SETS_TRIED_AT_MOST)
 
-    def attempt(chosen: Sequence[Cause]) -> Cost:
-        return examiner.simulate(*diagnosis.blockers.without(chosen)).cost
+    def attempt(chosen: Sequence[Cause]) -> Way:
+        nonlocal tried
+        tried += 1
+        return Way(tuple(chosen), examiner.simulate(diagnosis.blockers.without(chosen)).cost)
 
     def result(ways: Sequence[Way], is_exact: bool, at_least: int, *left_out: str) -> Search:
         not_simulated = (*diagnosis.not_simulated, *left_out)
@@ -132,62 +139,45 @@ def search(diagnosis: Diagnosis, goal: Goal | int) -> Search:
     for size in range(len(causes) + 1):
         if size and tried + comb(len(causes), size) > allowed:
             is_quick = comb(len(causes) + 1, 2) <= allowed
-            way, more = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
-            tried += more
+            way = _greedy(causes, attempt, aim) if is_quick else _put_back(causes, attempt, aim, allowed)
             is_exact = way is not None and len(way.causes) <= size
             left_out = () if allowed or is_exact else (f"most sets of causes: {diagnosis.effort.reason}",)
             return result([] if way is None else [way], is_exact, size, *left_out)
-        ways = []
-        for chosen in combinations(causes, size):
-            tried += 1
-            cost = attempt(chosen)
-            if aim.is_reached(cost):
-                ways.append(Way(chosen, cost))
+        ways = [way for way in map(attempt, combinations(causes, size)) if aim.is_reached(way.cost)]
         if ways:
             ways.sort(key=lambda way: aim.distance(way.cost))
             return result(ways, True, size)
     return result((), True, len(causes) + 1)
 
 
-def _greedy(causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal) -> tuple[Way | None, int]:
-    """Fix causes one by one until the goal is reached.
-
-    Return the ``Way`` and the number of sets tried. The ``Way`` is None if the goal is not reached.
-    """
-    chosen: list[Cause] = []
+def _greedy(causes: Sequence[Cause], attempt: _Attempt, goal: Goal) -> Way | None:
+    """Fix causes one by one until the goal is reached. Return None if the goal is not reached."""
     left = list(causes)
-    tried = 0
+    chosen: tuple[Cause, ...] = ()
     while left:
-        measured = [(attempt([*chosen, cause]), cause) for cause in left]
-        tried += len(measured)
-        cost, best = min(measured, key=lambda pair: goal.distance(pair[0]))
-        chosen.append(best)
-        left.remove(best)
-        if goal.is_reached(cost):
-            return Way(tuple(chosen), cost), tried
-    return None, tried
+        way = min([attempt([*chosen, cause]) for cause in left], key=lambda way: goal.distance(way.cost))
+        chosen = way.causes
+        left.remove(chosen[-1])
+        if goal.is_reached(way.cost):
+            return way
+    return None
 
 
-def _put_back(
-    causes: Sequence[Cause], attempt: Callable[[Sequence[Cause]], Cost], goal: Goal, most: int
-) -> tuple[Way | None, int]:
-    """Fix all causes, then undo the fixes that the goal does not need.
+def _put_back(causes: Sequence[Cause], attempt: _Attempt, goal: Goal, most: int) -> Way | None:
+    """Fix all causes, then undo the fixes that the goal does not need. Return None if the goal is not reached.
 
-    Return the ``Way`` and the number of sets tried. The ``Way`` is None if the goal is not reached. Fixes are undone in groups:
-    first large groups, then small groups. Fixes with the smallest improvement are undone first.
+    ``most`` is the largest number of sets to try. Fixes with the smallest improvement are undone first.
     """
-    left, cost, tried = list(causes), attempt(causes), 1
-    if not goal.is_reached(cost):
-        return None, tried
-    number = (len(left) + 1) // 2
-    while number:
-        for end in range(len(left), 0, -number):
-            if tried >= most:
-                return Way(tuple(left), cost), tried
-            fewer = left[: max(end - number, 0)] + left[end:]
-            then = attempt(fewer)
-            tried += 1
-            if goal.is_reached(then):
-                left, cost = fewer, then
-        number //= 2
-    return Way(tuple(left), cost), tried
+    way, tried = attempt(causes), 1
+    if not goal.is_reached(way.cost):
+        return None
+
+    def are_enough(fewer: Sequence[Cause]) -> bool:
+        nonlocal way, tried
+        then, tried = attempt(fewer), tried + 1
+        if goal.is_reached(then.cost):
+            way = then
+        return way is then
+
+    fewest(list(causes), are_enough, lambda: tried >= most)
+    return way

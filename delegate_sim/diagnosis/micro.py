@@ -11,17 +11,20 @@ from ..fixing.micro_search import score_of
 from ..fixing.passes.base import Pass
 from ..fixing.passes.catalogue import PASSES
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
-from ..graph.effort import Effort
+from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..micro.analysis import analyze
-from ..micro.kinds import EXPLAINED, MISSING_OPERATOR, NAME
+from ..micro.kinds import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE
 from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
+from .causes.cause import views_of
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
+_OF_TYPES = frozenset({TENSOR_TYPE.code(NAME), HYBRID.code(NAME)})
+"""The codes of reasons that concern the types of a node's tensors."""
 _CONVERT_UINT8 = "convert the model again to int8: the kernels take uint8 only in a few operators, such as QUANTIZE"
 
 
@@ -75,24 +78,33 @@ class MicroDiagnosis(Declared):
 
 
 def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
-    """Find the causes that keep TensorFlow Lite Micro from running a model. A node can have several causes."""
+    """Find the causes that keep TensorFlow Lite Micro from running a model. A node can have several causes.
+
+    If the model is too large for a search for rewrites, the causes have no passes.
+    """
     report = analyze(model, target)
     groups: dict[tuple[str, str, str], list[tuple[MicroNode, str]]] = {}
     for node in report.refused:
         for reason in node.reasons:
             # Each missing operator is a separate cause. Nodes with uint8 have a separate cause, because their advice differs.
             detail = node.operator if reason.code == MISSING_OPERATOR.code(NAME) else reason.needed
-            advice = _CONVERT_UINT8 if " UINT8" in f" {reason.found}" else reason.hint
+            advice = _CONVERT_UINT8 if reason.code in _OF_TYPES and "UINT8" in _types(model, node) else reason.hint
             groups.setdefault((reason.code, detail, advice), []).append((node, reason.needed))
     causes = []
     effort = Effort(model)
+    is_searched = not effort.refusal(REWRITING)
     for (code, _, advice), members in groups.items():
         nodes = tuple(dict.fromkeys([node for node, _ in members]))
-        causes.append(
-            MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, _passes(model, report, nodes, effort))
-        )
+        passes = _passes(model, report, nodes, effort) if is_searched else ()
+        causes.append(MicroCause(code, EXPLAINED[code].title, members[0][1], nodes, advice, passes))
     causes.sort(key=lambda cause: (-cause.multiply_adds, -len(cause.nodes), cause.code))
     return MicroDiagnosis(model, report, tuple(causes))
+
+
+def _types(model: Model, node: MicroNode) -> set[str]:
+    """Return the types of a node's operands and results."""
+    (view,) = views_of(model, [NodeKey(node.subgraph, node.index)])
+    return {tensor.type for tensor in (*view.inputs, *view.outputs)}
 
 
 def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effort: Effort) -> tuple[Pass, ...]:
@@ -108,6 +120,7 @@ def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effor
         tried += 1
         rewritten = apply_pass(start(model), pass_, keys)
         if rewritten is None:
+            effort.spend_nodes(len(report.nodes))
             continue
         effort.spend(2)  # rewriting the model takes as long as analyzing it
         if score_of(analyze(rewritten.model, report.target)) < score_of(report):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from ..graph.effort import Effort, Tries
+from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.measures import TAKEN
 from ..rules.kinds import Problem
 from .causes.cause import LISTS, Cause, Identity
@@ -19,105 +21,134 @@ _TOGETHER = 8
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60
 """Smallest and largest number of sets to try in a search for causes that must be fixed together."""
 
-_WITHOUT_GAIN = (0, 0, 0, 0, 0)
-
 CostWithout = Callable[[Iterable[Cause]], Cost]
 """A function that returns the result of fixing some causes."""
 
 Gain = tuple[float, float, float, float, float]
 """The gain of a fix: percent of multiply-adds, change of delegation (-1, 0 or 1), kernels, partitions, and boundary bytes."""
 
+NO_GAIN: Gain = (0, 0, 0, 0, 0)
+
+_Item = TypeVar("_Item")
+
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
-    """The causes in order, with the results of the simulated causes.
+class RankedCause:
+    """One cause with its cost.
 
-    If fixing only one cause does not improve the result, ``needs`` has an entry for the cause. The entry lists the other causes
-    that must also be fixed. The entry is None if even fixing all other causes is not enough. If one of several other causes is
-    enough, the entry has the cause with the highest rank. ``needs_instead`` has all other causes that are enough.
+    ``multiply_adds`` counts the multiply-adds of the cause's nodes. ``alone`` is the result of fixing only this cause.
+    ``together`` is the result of fixing this cause and all causes with a higher rank. A cause of low rank is not simulated, so
+    ``alone`` and ``together`` may be None. If fixing only this cause does not help, ``needs`` lists the other causes to fix.
+    ``needs`` is None if fixing this cause never helps. Each cause in ``needs_instead`` can replace the causes in ``needs``.
+    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
     """
 
-    order: tuple[Cause, ...]
-    alone: Mapping[Identity, Cost]
-    together: Mapping[Identity, Cost]
-    needs: Mapping[Identity, tuple[Identity, ...] | None]
-    needs_instead: Mapping[Identity, tuple[Identity, ...]]
+    cause: Cause
+    multiply_adds: int
+    alone: Cost | None = None
+    together: Cost | None = None
+    needs: tuple[Identity, ...] | None = ()
+    followers: tuple[NodeKey, ...] = ()
+    needs_instead: tuple[Identity, ...] = ()
 
 
-def rank(
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The simulated result of fixing a cause. ``alone`` is None if the fix is not simulated."""
+
+    alone: Cost | None
+    gain: Gain
+    """The gain of fixing the cause together with the causes that it needs."""
+    needs: tuple[Identity, ...] | None = ()
+    enough: tuple[Identity, ...] = ()
+    """The causes that are each enough in place of all causes in ``needs``."""
+
+
+def rank_causes(
     causes: Sequence[Cause],
     weights: Mapping[Identity, int],
     now: Cost,
     cost_without: CostWithout,
     effort: Effort,
     measured: Mapping[Identity, float] = MappingProxyType({}),
-) -> Ranking:
-    """Order causes by gain. The gain is divided by the number of causes that must be fixed together.
+) -> tuple[RankedCause, ...]:
+    """Simulate the fixes of causes, and order the causes by gain.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is the CPU time of each cause's nodes, if the time is
-    known. A known time takes precedence over the gain. Large models get fewer simulations than small models. A cause that
-    prevents loading comes first, because a device shows other causes only after the model loads.
+    known. Large models get fewer simulations than small models.
     """
-    by_weight = sorted(
-        causes,
-        key=lambda cause: (
-            not _is_release(cause),
-            -measured.get(cause.identity, 0.0),
-            -weights[cause.identity],
-            -len(cause.nodes),
-            cause.name,
-        ),
-    )
-    tried = effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)
-    first = by_weight[: min(_SIMULATED, tried)]
-    alone = {cause.identity: cost_without([cause]) for cause in effort.limit(first)}
-    tries = Tries(tried, effort)
-    gains = {identity: gain(now, cost) for identity, cost in alone.items()}
-    needs: dict[Identity, tuple[Identity, ...] | None] = {}
-    enough: dict[Identity, list[Identity]] = {}
-    bundle = {identity: own for identity, own in gains.items() if own > _WITHOUT_GAIN}
-    useless = [cause for cause in first if cause.identity in gains and gains[cause.identity] <= _WITHOUT_GAIN][:_NEEDS_SOUGHT]
-    never_needed = _never_needed(useless, by_weight, cost_without, effort)
-    needs |= {cause.identity: _needed_loop(cause, causes) for cause in never_needed}
-    candidates = [cause for cause in by_weight if cause not in never_needed]
+    most = effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST)
+    by_weight = sorted(causes, key=lambda cause: (-weights[cause.identity], -len(cause.nodes), cause.name))
+    by_weight.sort(key=lambda cause: _first(cause, measured))
+    order = rank(by_weight, weights, simulate_fixes(by_weight, now, cost_without, most, effort), measured)
+    costs = [
+        cost_without([ranked.cause for ranked in order[: number + 1]])
+        for number in effort.limit(range(min(_TOGETHER, most, len(order))))
+    ]
+    return (*[replace(ranked, together=cost) for ranked, cost in zip(order, costs, strict=False)], *order[len(costs) :])
+
+
+def rank(
+    causes: Sequence[Cause], weights: Mapping[Identity, int], fixes: Mapping[Identity, Fix], measured: Mapping[Identity, float]
+) -> Sequence[RankedCause]:
+    """Order causes by the simulated results of their fixes. Causes with equal results keep their order.
+
+    The gain is divided by the number of causes that must be fixed together. Causes without a simulated fix come last.
+    """
+
+    def fix_of(cause: Cause) -> Fix:
+        return fixes.get(cause.identity, Fix(None, NO_GAIN))
+
+    def score(cause: Cause) -> tuple[float, ...]:
+        fix = fix_of(cause)
+        size = 1 + len(fix.needs or ())
+        return *_first(cause, measured), cause.has_no_known_change, fix.alone is None, *[-part / size for part in fix.gain], size
+
+    by_gain = sorted(causes, key=score)
+    ranked = {}
+    for cause in by_gain:
+        fix = fix_of(cause)
+        enough = tuple([other.identity for other in by_gain if other.identity in fix.enough])
+        needs = enough[:1] or fix.needs
+        ranked[cause.identity] = RankedCause(cause, weights[cause.identity], fix.alone, None, needs, (), enough[1:])
+    return _after_what_they_need(ranked)
+
+
+def _first(cause: Cause, measured: Mapping[Identity, float]) -> tuple[float, float]:
+    """Return the first parts of each sort key.
+
+    A cause that prevents loading comes first, because a device shows other causes only after the model loads. A known CPU time
+    takes precedence over the gain.
+    """
+    return cause.identity.problem is not Problem.RELEASE, -measured.get(cause.identity, 0.0)
+
+
+def simulate_fixes(
+    causes: Sequence[Cause], now: Cost, cost_without: CostWithout, most: int, effort: Effort
+) -> dict[Identity, Fix]:
+    """Simulate the fixes of the first causes: alone, and with the other causes that must be fixed too."""
+    tries = Tries(most, effort)
+    first = causes[: min(_SIMULATED, most)]
+    costs = {cause.identity: cost_without([cause]) for cause in effort.limit(first)}
+    fixes = {identity: Fix(cost, gain(now, cost)) for identity, cost in costs.items()}
+    first = first[: len(fixes)]
+    useless = [cause for cause in first if fixes[cause.identity].gain <= NO_GAIN][:_NEEDS_SOUGHT]
+    helping = [cause for cause in first if fixes[cause.identity].gain > NO_GAIN]
+    never_needed = _never_needed(useless, causes, cost_without, effort)
+    for cause in never_needed:
+        fixes[cause.identity] = replace(fixes[cause.identity], needs=_needed_loop(cause, causes))
+    candidates = [cause for cause in causes if cause not in never_needed]
     for cause in effort.limit([cause for cause in useless if cause not in never_needed]):
-        needed = _needed(cause, candidates, now, cost_without, tries)
-        if needed is not None:
-            needs[cause.identity] = tuple([other.identity for other in needed[0]])
-            bundle[cause.identity] = needed[1]
-            helping = [other for other in first if gains.get(other.identity, _WITHOUT_GAIN) > _WITHOUT_GAIN]
-            singles = _each_enough(cause, needed[0], helping, cost_without, tries)
-            if len(needed[0]) == 1:
-                enough[cause.identity] = [needed[0][0].identity, *singles]
-            elif singles:
-                enough[cause.identity] = list(singles)
-                bundle[cause.identity] = max(singles.values())
-
-    def key(cause: Cause) -> tuple[float, ...]:
-        own = bundle.get(cause.identity, gains.get(cause.identity, _WITHOUT_GAIN))
-        size = 1 + len(needs.get(cause.identity) or ())
-        return *[-part / size for part in own], size
-
-    by_gain = sorted(
-        by_weight,
-        key=lambda cause: (
-            not _is_release(cause),
-            -measured.get(cause.identity, 0.0),
-            cause.has_no_known_change,
-            cause.identity not in alone,
-            key(cause),
-        ),
-    )
-    instead: dict[Identity, tuple[Identity, ...]] = {}
-    for identity, others in enough.items():
-        first_enough, *other_enough = [cause.identity for cause in by_gain if cause.identity in others]
-        needs[identity], instead[identity] = (first_enough,), tuple(other_enough)
-    order = _after_what_they_need(by_gain, needs)
-    together = {
-        cause.identity: cost_without(order[: number + 1])
-        for number, cause in effort.limit(enumerate(order[: min(_TOGETHER, tried)]))
-    }
-    return Ranking(order, alone, together, needs, instead)
+        needed, gained = _needed(cause, candidates, now, cost_without, tries)
+        if not needed:
+            continue
+        singles = _each_enough(cause, needed, helping, cost_without, tries)
+        needs = tuple([other.identity for other in needed])
+        if len(needs) > 1 and singles:
+            gained = max(singles.values())
+        enough = (*needs, *singles) if len(needs) == 1 else tuple(singles)
+        fixes[cause.identity] = Fix(costs[cause.identity], gained, needs, enough)
+    return fixes
 
 
 def _needed_loop(cause: Cause, causes: Sequence[Cause]) -> tuple[Identity, ...] | None:
@@ -142,44 +173,39 @@ def _never_needed(
     unneeded = []
     for cause in effort.limit(reversed(useless)):
         others = [other for other in left if other is not cause]
-        if not others or gain(cost_without(others), cost_without(left)) <= _WITHOUT_GAIN:
+        if not others or gain(cost_without(others), cost_without(left)) <= NO_GAIN:
             left = others
             unneeded.append(cause)
     return tuple(unneeded)
 
 
 def _each_enough(
-    cause: Cause, needed: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
+    cause: Cause, others: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> dict[Identity, Gain]:
     """Find the causes that each make a fix of ``cause`` help. Return these causes, with the gain.
 
-    Causes in ``needed`` are left out. Only causes in ``helping`` are tried.
+    Causes in ``others`` are left out. Only causes in ``helping`` are tried.
     """
-    enough: dict[Identity, Gain] = {}
-    for other in helping:
-        if other in needed or not tries.take():
-            continue
-        own = gain(cost_without([other]), cost_without([other, cause]))
-        if own > _WITHOUT_GAIN:
-            enough[other.identity] = own
-    return enough
+    tried = (other for other in helping if other not in others and tries.take())
+    gains = {other.identity: gain(cost_without([other]), cost_without([other, cause])) for other in tried}
+    return {identity: gained for identity, gained in gains.items() if gained > NO_GAIN}
 
 
-def _after_what_they_need(causes: Sequence[Cause], needs: Mapping[Identity, tuple[Identity, ...] | None]) -> tuple[Cause, ...]:
+def _after_what_they_need(ranked: Mapping[Identity, RankedCause]) -> Sequence[RankedCause]:
     """Move each cause behind the causes that must be fixed with it. Two causes that need each other keep their order."""
-    by_identity = {cause.identity: cause for cause in causes}
-    order: dict[Identity, Cause] = {}
+    order: dict[Identity, RankedCause] = {}
     waiting: set[Identity] = set()
 
-    def add(identity: Identity) -> None:
+    def add(own: RankedCause) -> None:
+        identity = own.cause.identity
         waiting.add(identity)
-        for other in needs.get(identity) or ():
-            if other not in waiting and identity not in (needs.get(other) or ()):
+        for other in [ranked[needed] for needed in own.needs or ()]:
+            if other.cause.identity not in waiting and identity not in (other.needs or ()):
                 add(other)
-        order.setdefault(identity, by_identity[identity])
+        order.setdefault(identity, own)
 
-    for cause in causes:
-        add(cause.identity)
+    for own in ranked.values():
+        add(own)
     return tuple(order.values())
 
 
@@ -205,35 +231,38 @@ def _share(cost: Cost) -> float:
     return cost.multiply_add_share if _is_delegated(cost) else 0.0
 
 
-def _is_release(cause: Cause) -> bool:
-    return cause.identity.problem is Problem.RELEASE
-
-
 def _needed(
     cause: Cause, causes: Sequence[Cause], now: Cost, cost_without: CostWithout, tries: Tries
-) -> tuple[tuple[Cause, ...], Gain] | None:
+) -> tuple[Sequence[Cause], Gain]:
     """Return the other causes that must be fixed before a fix of this cause helps, and the gain of all these fixes.
 
-    Return None if fixing this cause does not help although all other ``causes`` are fixed. The search starts with all other
-    causes fixed. It undoes fixes in groups: first large groups, then small groups. It keeps the fixes that this cause needs. If
-    the tries run out, the set may be larger than necessary.
+    Return no causes if fixing this cause does not help although all other ``causes`` are fixed. If the tries run out, the set
+    may be larger than necessary.
     """
 
     def difference(others: Sequence[Cause]) -> Gain:
         return gain(cost_without(others), cost_without([*others, cause]))
 
     others = [other for other in causes if other is not cause]
-    if not others or difference(others) <= _WITHOUT_GAIN:
-        return None
-    number = (len(others) + 1) // 2
-    while number and not tries.are_over:
-        # Fixes of causes with the fewest multiply-adds are undone first.
-        for end in range(len(others), 0, -number):
-            if tries.are_over:
-                break
-            fewer = others[: max(end - number, 0)] + others[end:]
-            if fewer and tries.take() and difference(fewer) > _WITHOUT_GAIN:
-                others = fewer
+    if not others or difference(others) <= NO_GAIN:
+        return (), NO_GAIN
+    others = fewest(others, lambda fewer: bool(fewer) and tries.take() and difference(fewer) > NO_GAIN, lambda: tries.are_over)
+    is_won_without = gain(now, cost_without(others)) > NO_GAIN
+    return others, difference(others) if is_won_without else gain(now, cost_without([*others, cause]))
+
+
+def fewest(items: list[_Item], are_enough: Callable[[list[_Item]], bool], is_over: Callable[[], bool]) -> list[_Item]:
+    """Return a small part of ``items`` that is still enough. If the search ends early, the part may be larger than necessary.
+
+    Items are left out in groups: first large groups, then small groups. The last items are left out first.
+    """
+    number = (len(items) + 1) // 2
+    while number:
+        for end in range(len(items), 0, -number):
+            if is_over():
+                return items
+            fewer = items[: max(end - number, 0)] + items[end:]
+            if are_enough(fewer):
+                items = fewer
         number //= 2
-    is_won_without = gain(now, cost_without(others)) > _WITHOUT_GAIN
-    return tuple(others), difference(others) if is_won_without else gain(now, cost_without([*others, cause]))
+    return items

@@ -60,12 +60,15 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
     if not _has_work(model, pass_, nodes):
         return None
     weights = dict(before.weights)
+    chosen: dict[int, set[int]] = {}
+    for key in nodes or ():
+        chosen.setdefault(key.subgraph, set()).add(key.node)
 
     def change(editor: Editor) -> None:
         if editor.subgraph.index not in before.rewritable:
             return
-        chosen = None if nodes is None else {key.node for key in nodes if key.subgraph == editor.subgraph.index}
-        pass_.apply(Work(editor, chosen, weights))
+        own = None if nodes is None else chosen.get(editor.subgraph.index, set())
+        pass_.apply(Work(editor, own, weights))
 
     try:
         with ignoring_overflow():

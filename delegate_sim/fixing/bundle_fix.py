@@ -16,7 +16,7 @@ from ..bundles.formats import is_task
 from ..bundles.task_files import task_models, with_task_models
 from ..errors import FixError, LimitError, ModelError
 from ..foundation.files import file_content, open_input, write_by
-from ..foundation.outputs import Output, check_output
+from ..foundation.outputs import OutputFile, check_output
 from ..foundation.printable import printable
 from ..graph.effort import SharedEffort
 from ..llm.backends import DELEGATES
@@ -131,7 +131,7 @@ def fix_bundle(
     First, each rewritten model is proven as in ``fix``. If one model cannot be proven, write nothing and raise FixError with
     the name of its section.
     """
-    check_output(Output(path, is_forced=replaces), [plan.path])
+    check_output(OutputFile(path, is_forced=replaces), [plan.path])
     if not plan.is_changed:
         raise FixError("no pass improves a model of the bundle, so there is nothing to write")
     with tempfile.TemporaryDirectory() as folder:

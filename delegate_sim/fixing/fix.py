@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import FixError, ModelError, NotRunningError
 from ..foundation.files import write_chunks
-from ..foundation.outputs import Output, check_output, is_device
+from ..foundation.outputs import OutputFile, check_output, is_device
 from ..foundation.printable import printable
 from ..graph.reachable_subgraphs import subgraphs_from
 from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
@@ -97,7 +97,7 @@ def fix(
     model = plan.model
     second_path = None if plan.split is None else second_path_of(path)
     for output in [path] if second_path is None else [path, second_path]:
-        check_output(Output(output, is_forced=replaces), [model.path] if model.path else ())
+        check_output(OutputFile(output, is_forced=replaces), [model.path] if model.path else ())
     if not plan.is_changed:
         raise FixError("nothing is written, because no pass improves the model")
     if proves:

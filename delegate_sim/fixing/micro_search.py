@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import FixError, ModelError
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, within
 from ..foundation.documents import head
-from ..graph.effort import Effort
+from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import Difference
 from ..micro.analysis import analyze
@@ -109,12 +109,15 @@ def search_micro(
     passes: Mapping[str, Pass] = PASSES,
     report: Callable[[str], None] = lambda _: None,
 ) -> MicroFixPlan:
-    """Search for passes that reduce the refusals of a model. Raise FixError if the model cannot be rewritten.
+    """Search for passes that reduce the refusals of a model.
+
+    Raise FixError if the model cannot be rewritten, and LimitError if the model is too large.
 
     Exact passes are tried before less exact passes. Each step applies the pass with the largest gain. If no single pass brings
     a gain, all passes are applied, and then needless passes are removed.
     """
     check_writable(model)
+    Effort(model).require(REWRITING)
     return _MicroSearch(model, target, allowed, passes, report).run()
 
 

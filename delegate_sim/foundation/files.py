@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
-from .outputs import Output, check_output, is_device, is_input, keep_input, keep_written, output_at
+from .outputs import OutputFile, check_output, is_device, is_input, keep_input, keep_written, output_at
 
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
@@ -154,7 +154,7 @@ def write_by(path: str, fill: Callable[[str], None], *, replaces: bool = False, 
     """
     import tempfile  # imported here because the import is slow
 
-    output = output_at(path) or Output(path, is_forced=replaces)
+    output = output_at(path) or OutputFile(path, is_forced=replaces)
     output = replace(output, is_updated=output.is_updated or is_updated)
     check_output(output)
     path = os.path.realpath(path)
@@ -199,7 +199,7 @@ def alone_with(path: str) -> Iterator[None]:
 
 _UNFINISHED = ".unfinished"
 _LONGEST_NAME = 240
-"""Largest number of bytes of the name of a side file. File systems allow 255, and SQLite adds up to 8 bytes."""
+"""Largest number of bytes of the name of a side file. File systems allow 255."""
 _KEPT_OF_NAME = 20
 """Number of characters of a name that a shortened name keeps."""
 
@@ -251,6 +251,15 @@ if sys.platform == "win32":
                 file.seek(0)
                 msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
 
+    def lock(file: BinaryIO) -> bool:
+        """Lock an open file until it is closed. Return False if it is locked already. Raise OSError if locking fails."""
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        return True
+
 else:
 
     @contextmanager
@@ -270,6 +279,21 @@ else:
             yield
         finally:
             os.close(folder)
+
+    def lock(file: BinaryIO) -> bool:
+        """Lock an open file until it is closed. Return False if it is locked already. Raise OSError if locking fails.
+
+        In a browser, nothing is locked.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            return True
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def permissions(path: str) -> int:

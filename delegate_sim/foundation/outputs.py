@@ -21,7 +21,7 @@ _Identity = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputFile:
     """A file, or a folder of files, that a command writes."""
 
     path: str
@@ -44,7 +44,7 @@ class _Files:
     """The files of the running command."""
 
     inputs: set[_Identity] = field(default_factory=set)
-    outputs: dict[str, Output] = field(default_factory=dict)
+    outputs: dict[str, OutputFile] = field(default_factory=dict)
     """The declared outputs, by path without links."""
     written: set[_Identity] = field(default_factory=set)
     """The files that the command wrote. It may write them again."""
@@ -66,7 +66,7 @@ def files_kept() -> Iterator[None]:
         _files.reset(token)
 
 
-def declare_outputs(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> None:
+def declare_outputs(outputs: Sequence[OutputFile], inputs: Iterable[str] = ()) -> None:
     """Declare files that the command writes, and files that it reads.
 
     Raises OutputError for an output that is an input, is given twice, exists although it must not, or cannot be a file. Earlier
@@ -88,7 +88,7 @@ def declare_outputs(outputs: Sequence[Output], inputs: Iterable[str] = ()) -> No
     files.outputs |= {_real(output.path): output for output in outputs}
 
 
-def check_output(output: Output, inputs: Iterable[str] = ()) -> None:
+def check_output(output: OutputFile, inputs: Iterable[str] = ()) -> None:
     """Raise OutputError if a file must not be written, or is one of ``inputs``.
 
     This function decides when an output is declared, and again when it is written.
@@ -125,7 +125,7 @@ def check_output(output: Output, inputs: Iterable[str] = ()) -> None:
             raise OutputError(f"already exists; {remedy}", printable(path))
 
 
-def output_at(path: str) -> Output | None:
+def output_at(path: str) -> OutputFile | None:
     """Return the declared output with this path, or None. A file in a declared folder is an output as well."""
     files = _files.get()
     if files is None:
@@ -133,7 +133,7 @@ def output_at(path: str) -> Output | None:
     real = _real(path)
     folder = files.outputs.get(os.path.dirname(real))
     if folder is not None and folder.is_folder:
-        return Output(path, is_forced=folder.is_forced)
+        return OutputFile(path, is_forced=folder.is_forced)
     return files.outputs.get(real)
 
 

@@ -11,7 +11,7 @@ from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text
-from ..foundation.outputs import Output, declare_outputs
+from ..foundation.outputs import OutputFile, declare_outputs
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
@@ -22,7 +22,7 @@ from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
-from .budgets import compute_improvements, compute_regressions, improvements, regressions
+from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
 from .configuration import Configuration, ConfigurationError, ConfiguredTarget
 from .judgment import judge, take_entry, update_command
 from .micro_targets import KIND as MICRO
@@ -204,7 +204,7 @@ def _declare_files(configuration: Configuration, *, updates_baseline: bool, upda
             (_times_path(configuration.baseline), updates_times),
         ):
             if is_updated:
-                outputs.append(Output(path, is_forced=None, is_updated=True, within=configuration.root or os.curdir))
+                outputs.append(OutputFile(path, is_forced=None, is_updated=True, within=configuration.root or os.curdir))
             else:
                 inputs.append(path)
     declare_outputs(outputs, inputs)
@@ -275,13 +275,13 @@ def _cases(
         except Exception as error:  # report the error and go on with the other models
             yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)
     effort = Effort(model)
-    for number, target in enumerate(job.targets):
+    for number, (target, budgets) in enumerate(zip(job.targets, configuration.budgets_of(job.targets, job.model), strict=True)):
         try:
             require_identifier(model)
             if number:
                 effort.check_target()
             effort.spend()
-            case = _case(configuration, job, model, target, baseline, new_entries)
+            case = _case(configuration, job, model, target, budgets, baseline, new_entries)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
@@ -320,6 +320,7 @@ def _case(
     job: _Job,
     model: Model,
     target: ConfiguredTarget,
+    budgets: Budgets,
     baseline: Baseline,
     new_entries: dict[EntryKey, Entry] | None,
 ) -> Case:
@@ -328,7 +329,6 @@ def _case(
     run = run_target(model, target.target)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
-    budgets = configuration.budgets_of(target, job.model)
     case = judge(key, job.path, run, model, entry, budgets)
     # Advice takes several simulations, so it is computed only for findings with hints.
     if any(finding.hint or finding.node_name for finding in case.findings):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
+from functools import reduce
+from itertools import groupby
 from typing import Any
 
 from ..bundles.model_files import matches_parts, matching_files, models_below
@@ -14,11 +17,12 @@ from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
 from ..delegates.registry import DELEGATE_NAMES
 from ..errors import DelegateSimError, LimitError, OptionError
-from ..foundation import toml
 from ..foundation.files import read_whole
-from ..foundation.invalid_value import expected_of
+from ..foundation.limits import how_to_raise, raised
+from ..foundation.parsing import toml
+from ..foundation.parsing.invalid_value import expected_of
+from ..foundation.parsing.toml_lines import TomlLines, line_of
 from ..foundation.printable import printable
-from ..foundation.toml_lines import TomlLines, line_of
 from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..runtime.target import Target
@@ -48,7 +52,11 @@ OWN_FILE = "delegate-sim.toml"
 PROJECT_FILE = "pyproject.toml"
 DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
-_STEPS_FOR_A_TARGET = 100
+_MOST_TARGETS = 2_000
+"""Largest number of targets, after releases of the runtime and of platforms are expanded."""
+_STEPS_FOR_A_PATTERN, _STEPS_FOR_A_MATCH, _CHARACTERS_IN_A_STEP, _STEPS_FOR_AN_OVERRIDE = 100, 5, 100, 5
+_FINDING, _MATCHING = "finding the models of the configuration", "matching models with the patterns of the configuration"
+_OVERRIDING = "applying the overrides of the configuration"
 _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
 
 
@@ -85,7 +93,7 @@ class Override:
     """
 
     models: tuple[str, ...] | None
-    targets: tuple[str, ...] | None
+    targets: frozenset[str] | None
     budgets: Budgets
 
 
@@ -109,29 +117,52 @@ class Configuration:
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
-        paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
+        with _naming(self.path):
+            paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget | ConfiguredMicroTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
-        return target.models is None or matches(model, target.models)
+        with _naming(self.path):
+            return target.models is None or matches(model, target.models)
 
-    def budgets_of(self, target: ConfiguredTarget, model: str) -> Budgets:
-        """Return the budgets of a model on a target.
+    def budgets_of(self, targets: Sequence[ConfiguredTarget], model: str) -> list[Budgets]:
+        """Return the budgets of a model on each target.
 
         The target's budgets override the general budgets, and the configuration's overrides are applied last.
         """
-        budgets = self.budgets.overridden_by(target.budgets)
-        for override in self.overrides:
-            for_model = override.models is None or matches(model, override.models)
-            if for_model and (override.targets is None or not {target.name, target.group}.isdisjoint(override.targets)):
-                budgets = budgets.overridden_by(override.budgets)
-        return budgets
+        with _naming(self.path):
+            overrides = [override for override in self.overrides if override.models is None or matches(model, override.models)]
+            joined = [
+                (names, reduce(Budgets.overridden_by, [override.budgets for override in group]))
+                for names, group in groupby(overrides, key=lambda override: override.targets)
+            ]
+            spend_steps(_STEPS_FOR_AN_OVERRIDE * len(overrides), _OVERRIDING)
+            results = []
+            for target in targets:
+                own = [budgets for names, budgets in joined if names is None or not names.isdisjoint((target.name, target.group))]
+                spend_steps(len(joined) + _STEPS_FOR_AN_OVERRIDE * len(own), _OVERRIDING)
+                results.append(reduce(Budgets.overridden_by, own, self.budgets.overridden_by(target.budgets)))
+        return results
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Put the path of the configuration at the start of the message of each LimitError that is raised in this context."""
+    try:
+        yield
+    except LimitError as error:
+        raise ConfigurationError(printable(f"{path}: {error}")) from error
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
     """Return whether a path with slashes matches a pattern. ``**`` matches any number of folders, including none."""
-    return any(matches_parts(path.split("/"), pattern.split("/")) for pattern in patterns)
+    names = path.split("/")
+    for pattern in patterns:
+        spend_steps(_STEPS_FOR_A_MATCH + len(pattern) // _CHARACTERS_IN_A_STEP, _MATCHING)
+        if matches_parts(names, pattern.split("/")):
+            return True
+    return False
 
 
 @work_budget()
@@ -167,14 +198,13 @@ def read_configuration(path: str) -> Configuration:
         if table is None:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
-        configuration = _configuration(path, ConfigurationTable(table, prefix))
-        return replace(configuration, sources=_with_places(configuration, text))
+        with _naming(path):
+            configuration = _configuration(path, ConfigurationTable(table, prefix))
+            return replace(configuration, sources=_with_places(configuration, text))
     except ConfigurationProblem as problem:
         key = ".".join(map(str, problem.key[len(prefix) : len(problem.key) - problem.is_unknown]))
         line = line_of(text, problem.key)
         raise ConfigurationError(printable(f"{path}:{line}: {f'{key}: ' if key else ''}{problem}")) from problem
-    except LimitError as error:
-        raise ConfigurationError(printable(f"{path}: {error}")) from error
 
 
 def _with_places(configuration: Configuration, text: str) -> tuple[ConfiguredSource, ...]:
@@ -205,12 +235,13 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
     configured: list[ConfiguredTarget] = []
     micro_targets: list[ConfiguredMicroTarget] = []
     for name, content in targets.content.items():
+        _limit_targets(targets.key, len(configured) + len(micro_targets) + 1)
         own = ConfigurationTable(content, (*targets.key, name))
         if own.take("kind", parse_kind, "delegate") == MICRO:
             micro_targets.append(read_micro_target(name, own, root))
         else:
-            configured += _targets(name, own, runtime, defaults, root)
-    names = list(dict.fromkeys([name for target in configured for name in (target.group, target.name)]))
+            configured += _targets(name, own, runtime, defaults, root, len(configured) + len(micro_targets))
+    names = dict.fromkeys([name for target in configured for name in (target.group, target.name)])
     overrides = tuple(_override(override, names) for override in table.tables("overrides"))
     sources = _sources(table.table("sources"), root)
     table.finish()
@@ -226,9 +257,17 @@ def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSou
     return tuple([read_source(name, content, root) for name, content in own.items()])
 
 
+def _limit_targets(key: tuple[str | int, ...], count: int) -> None:
+    """Raise ConfigurationProblem if a configuration has too many targets."""
+    most = raised(_MOST_TARGETS)
+    if count > most:
+        raise ConfigurationProblem(key, f"has {count:,} or more targets, but the limit is {most:,}{how_to_raise()}")
+
+
 def _targets(
-    name: str, table: ConfigurationTable, runtime: tuple[Release, ...], defaults: str, root: str
+    name: str, table: ConfigurationTable, runtime: tuple[Release, ...], defaults: str, root: str, before: int
 ) -> list[ConfiguredTarget]:
+    """Return the targets of a table. ``before`` is the number of the targets before it."""
     delegate = table.take("delegate", parse_delegate)
     if delegate is None:
         raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}")
@@ -242,7 +281,7 @@ def _targets(
     platform = delegate.behind.platform
     platforms = table.take(platform.key, lambda value: platform_options(delegate, value)) if platform else None
     platforms = platforms or [((), {})]
-    spend_steps(_STEPS_FOR_A_TARGET * len(releases) * len(platforms), "reading the targets")
+    _limit_targets(table.key[:-1], before + len(releases) * len(platforms))
     assume_ops_registered = _assume_ops_registered(table)
     models = table.take("models", parse_patterns)
     budgets = _budgets_in(table.table("budgets"))
@@ -283,7 +322,7 @@ def _options(delegate: Delegate, option_table: ConfigurationTable | None, defaul
     return parse_options(delegate.name, delegate.options, values, defaults)
 
 
-def _override(table: ConfigurationTable, names: Sequence[str]) -> Override:
+def _override(table: ConfigurationTable, names: Collection[str]) -> Override:
     models = table.take("models", parse_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
@@ -292,7 +331,7 @@ def _override(table: ConfigurationTable, names: Sequence[str]) -> Override:
         )
     budgets = _budgets(table)
     table.finish()
-    return Override(models, chosen, budgets)
+    return Override(models, None if chosen is None else frozenset(chosen), budgets)
 
 
 def _budgets_in(table: ConfigurationTable | None) -> Budgets:
@@ -348,12 +387,14 @@ def _project_table(content: Mapping[str, Any]) -> Any:
 
 
 def _matched(root: str, patterns: Sequence[str]) -> set[str]:
-    return {os.path.normpath(path).replace(os.sep, "/") for pattern in patterns for path in _files_of(pattern, root)}
+    distinct = dict.fromkeys(patterns)
+    return {os.path.normpath(path).replace(os.sep, "/") for pattern in distinct for path in _files_of(pattern, root)}
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
     """Return the files that match a pattern. A folder matches all models in the folder and its subfolders."""
+    spend_steps(_STEPS_FOR_A_PATTERN, _FINDING)
     if is_pattern(pattern):
-        return matching_files(pattern, root)
+        return matching_files(pattern, root, _FINDING)
     below = os.path.join(root, pattern)
-    return [os.path.relpath(path, root) for path in models_below(below)] if os.path.isdir(below) else [pattern]
+    return [os.path.relpath(path, root) for path in models_below(below, _FINDING)] if os.path.isdir(below) else [pattern]

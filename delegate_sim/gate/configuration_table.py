@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,7 +12,7 @@ from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
-from ..foundation.invalid_value import InvalidValueError, expected_of
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__
@@ -184,7 +184,7 @@ def parse_delegate(value: Any) -> Delegate:
     return find_live(parse_text(value))
 
 
-def parse_targets(value: Any, known: Sequence[str]) -> tuple[str, ...]:
+def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:
     """Return names of known targets. Raises ValueError for unknown names."""
     names = parse_texts(value)
     for name in names:

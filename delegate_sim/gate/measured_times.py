@@ -14,9 +14,9 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..errors import LimitError
-from ..foundation import json_text
 from ..foundation.documents import schema_of
 from ..foundation.files import alone_with, read_whole, write_whole
+from ..foundation.parsing import json_text
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 from ..model.model import Model

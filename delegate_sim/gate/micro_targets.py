@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import OptionError
 from ..foundation.files import read_whole
-from ..foundation.invalid_value import InvalidValueError
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import printable, shortened
 from ..micro.analysis import analyze
 from ..micro.preparation import MicroNode, Status

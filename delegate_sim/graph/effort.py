@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from ..errors import LimitError
@@ -117,7 +117,8 @@ class Effort:
         if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
-        return f"{nodes:,} nodes ({different}) are too many for {question.name}{how_to_raise()}"
+        parts = {**self._sizes, f"{nodes:,} nodes ({different})": nodes + self._forms * _WEIGHT_OF_A_FORM}
+        return f"{max(parts, key=parts.__getitem__)} are too many for {question.name}{how_to_raise()}"
 
     def require(self, question: EffortQuestion) -> None:
         """Raise LimitError if the model is too large for a question."""
@@ -186,15 +187,24 @@ class Effort:
 
     @functools.cached_property
     def _size(self) -> int:
-        """The sizes of all nodes and subgraphs.
+        """The sizes of all nodes and subgraphs."""
+        return self._nodes + sum(self._sizes.values())
+
+    @functools.cached_property
+    def _sizes(self) -> Mapping[str, int]:
+        """The sizes of operands, subgraphs and bodies of composites, by words for them.
 
         The nodes in the body of a composite are counted once more for each composite, because they may replace it.
         """
-        size = 0
-        for subgraph in self._model.subgraphs:
-            size += _WEIGHT_OF_A_SUBGRAPH + sum(map(_size, subgraph.nodes))
-            size += sum([_nodes_of_body(self._model, node) for node in subgraph.nodes if node.op == _COMPOSITE])
-        return size
+        subgraphs = self._model.subgraphs
+        nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
+        operands = sum([len(node.inputs) + len(node.outputs) for node in nodes])
+        bodies = sum([_nodes_of_body(self._model, node) for node in nodes if node.op == _COMPOSITE])
+        return {
+            f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
+            f"{len(subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(subgraphs),
+            f"{bodies:,} nodes in the bodies of all composites": bodies,
+        }
 
     @property
     def _nodes(self) -> int:
@@ -209,8 +219,8 @@ def _reason(limit: int) -> str:
     return f"the simulations of a command are limited to {raised(limit):,} nodes{how_to_raise()}"
 
 
-def _size(node: Node) -> int:
-    return 1 + max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
+def _size_of_operands(node: Node) -> int:
+    return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
 
 
 def _nodes_of_body(model: Model, node: Node) -> int:

@@ -11,6 +11,7 @@ from ..model.control_dependencies import ControlEdges, control_dependencies
 from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..model.options import Options
+from ..refusal import Refusal
 from .analysis_cache import AnalysisCache
 
 
@@ -32,22 +33,6 @@ class DynamicTensor:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class PrepareFailure:
-    """A node that the CPU runtime cannot prepare, and the runtime's messages about the node.
-
-    ``lines`` are log lines: first about the node, then about the nodes that call its subgraph, innermost first. If a custom
-    operator is not registered, ``unregistered`` is the operator's name.
-    """
-
-    node: int
-    message: str
-    lines: tuple[str, ...]
-    unregistered: str = ""
-    kernel: tuple[int, int] | None = None
-    """The subgraph and the first node of the failing delegate kernel, or None if a CPU kernel fails."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
     """One subgraph: its tensors and nodes in index order, and the results of preparation.
@@ -67,7 +52,8 @@ class Graph:
     control_edges: ControlEdges | None = None
     """Pairs of nodes whose order the model's metadata fixes. None if the metadata fixes no order."""
     dynamic: DynamicTensor | None = None
-    failure: PrepareFailure | None = None
+    failure: Refusal | None = None
+    """The node that the CPU runtime cannot prepare, or None."""
     assumed: frozenset[int] = frozenset()
     """The nodes that a hypothetical change makes supported, whatever the delegate's rules say."""
 

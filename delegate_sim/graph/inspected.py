@@ -21,9 +21,15 @@ _TENSOR = (
     *(Column("allocation"), Column("quantization", OBJECT, parts=_QUANTIZATION)),
     Column("sparse", YES_OR_NO, source=lambda tensor: tensor.sparsity is not None),
 )
+_FAILURE = (
+    *(Column("node", INTEGER), Column("message"), Column("lines", LIST, source="log_lines")),
+    Column("unregistered", source=lambda failure: failure.values["unregistered"]),
+    Column("kernel", LIST, source=lambda failure: failure.values["kernel"]),
+)
 _GRAPH = (
     *(Column("index", INTEGER), Column("name"), *attributes("inputs", "outputs", type=LIST)),
-    *(*attributes("dynamic", "failure", type=OBJECT), Column("nodes", LIST, parts=_NODE), Column("tensors", LIST, parts=_TENSOR)),
+    *(Column("dynamic", OBJECT), Column("failure", OBJECT, parts=_FAILURE)),
+    *(Column("nodes", LIST, parts=_NODE), Column("tensors", LIST, parts=_TENSOR)),
 )
 
 

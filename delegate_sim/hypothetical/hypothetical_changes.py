@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
 
+from ..delegates.options import parse_options
 from ..errors import OptionError
 from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
@@ -28,10 +30,14 @@ __all__ = [
     "NodeKey",
     "changed",
     "changed_model",
+    "combined",
     "refuse_unknown_names",
     "simulate_changed",
     "simulate_if",
 ]
+
+
+_Changes = TypeVar("_Changes", bound="HypotheticalChanges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,8 @@ class HypotheticalChanges:
     """Nodes that are assumed to compute in float32 instead of integers."""
     inlined_nodes: frozenset[NodeKey] = frozenset()
     """Nodes that are replaced by the nodes of their subgraphs."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """The options of the delegate that get other values."""
 
     @property
     def changes(self) -> Hashable:
@@ -78,13 +86,43 @@ class HypotheticalChanges:
         rewritten = self.removed_nodes, self.float_nodes, self.inlined_nodes
         return rewritten, self.batch, self.fixed_inputs, self.fixed_shapes, self.conversion, versions
 
+    @property
+    def key(self) -> Hashable:
+        """All assumptions, as a cache key."""
+        of_target = self.assume_ops_registered, self.release, frozenset(self.options.items())
+        return self.changes, self.accepted_nodes, self.accepted_ops, self.ended, self.repaired_nodes, of_target
+
     def changed_target(self, target: Target) -> Target:
-        """Return the target with the assumed release, and with the assumption about registered operators."""
+        """Return the target with the assumed release and options, and with the assumption about registered operators."""
+        options, declared = target.options, target.delegate.options
+        if self.options:
+            # An option may not accept its default value from users.
+            given = {own.name: options[own.name] for own in declared if options[own.name] != own.default_in(target.defaults)}
+            options = parse_options(target.delegate.name, declared, {**given, **self.options}, target.defaults)
         return replace(
             target,
+            options=options,
             release=self.release or target.release,
             assume_ops_registered=self.assume_ops_registered or target.assume_ops_registered,
         )
+
+
+def combined(first: _Changes, *others: HypotheticalChanges) -> _Changes:
+    """Return all assumptions together.
+
+    If several assumptions set a field with one value, the first value is used. Later versions and options take precedence.
+    """
+    return replace(
+        first, **{own.name: _together([getattr(item, own.name) for item in (first, *others)]) for own in fields(first)}
+    )
+
+
+def _together(values: Sequence[Any]) -> Any:
+    if isinstance(values[0], frozenset):
+        return frozenset().union(*values)
+    if isinstance(values[0], Mapping):
+        return {key: value for mapping in values for key, value in mapping.items()}
+    return next(filter(None, values), values[0])
 
 
 def simulate_if(model: Model, target: Target, hypothetical: HypotheticalChanges) -> Run:

@@ -19,11 +19,12 @@ from ..graph.effort import COMPARISON, Effort
 from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..model.model import Model
+from ..refusal import Refusal
 from ..results.compare.comparison import Side
 from ..rules.kinds import Kind
 from ..rules.rule import ACCEPTED, Reason, Verdict
 from ..runtime.compiler_plugins import whole_graphs
-from ..runtime.interpreter import REFUSED, Refusal, Run, SubgraphRun, simulate
+from ..runtime.interpreter import REFUSED, Run, SubgraphRun, simulate
 from ..runtime.target import Target
 from .decision import CPU, GONE, NPU, LiveDecision, LivePlacement, figures_text
 from .engine import Engine
@@ -73,7 +74,7 @@ def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDeci
     """Convert a decision of real code to a run. ``placed`` are the places of all nodes."""
     refusal = None
     if decision.has_failed:
-        refusal = Refusal(NOT_COMPILED.name, decision.end, NOT_COMPILED.hint, 0, None, None)
+        refusal = NOT_COMPILED.refusal(decision.end)
     placements: dict[int, dict[int, LivePlacement]] = {}
     for placement in placed:
         placements.setdefault(placement.subgraph, {})[placement.node] = placement

@@ -18,10 +18,11 @@ from ..delegates.xnnpack import failures as xnnpack_failures
 from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
+from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release
 from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
-from ..runtime.run import REFUSED, Refusal, Run
+from ..runtime.run import REFUSED, Run
 from ..runtime.target import Target
 from .composites import COMPOSITE, InliningBudget, composites_left, only_called, with_inlined_composites
 from .report import BundleReplacement, Stop, Stopped
@@ -56,12 +57,7 @@ _HINT = (
 
 
 _CRASHES = frozenset(
-    {
-        code
-        for wordings in (mldrift_failures.WORDINGS, xnnpack_failures.WORDINGS)
-        for code, wording in wordings.items()
-        if wording.is_crash
-    }
+    {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
 )
 """The codes of failures that end the process while a delegate makes its kernels."""
 _NO_KERNEL = "change the operator in the export, because the engine has no CPU kernel for this node"
@@ -126,16 +122,7 @@ class StoppedWhileCompiling(Stopped):
         self.compiled = compiled
 
 
-@dataclass(frozen=True, slots=True)
-class AllocationFailure:
-    """The node or the delegate kernel for which tensors cannot be allocated. If a tensor causes the failure, ``node`` is None."""
-
-    node: int | None
-    message: str
-    hint: str
-
-
-def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, AllocationFailure | None]:
+def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -> tuple[Compiled, Refusal | None]:
     """Simulate the first run of a subgraph on the CPU: inline composites, and allocate tensors.
 
     Each round inlines the composites that XNNPACK did not take in the previous round, and applies XNNPACK again. Return the model
@@ -156,19 +143,18 @@ def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -
     return inlined, _allocation_failure(inlined, subgraph)
 
 
-def _allocation_failure(compiled: Compiled, subgraph: int) -> AllocationFailure | None:
+def _allocation_failure(compiled: Compiled, subgraph: int) -> Refusal | None:
     run = compiled.run
     if run.refusal is not None and not run.refusal.is_at_invoke:
-        node = run.refusal.node if run.refusal.subgraph == subgraph else None
-        return AllocationFailure(node, run.refusal.message, run.refusal.hint)
+        return run.refusal if run.refusal.subgraph == subgraph else replace(run.refusal, node=None)
     delegated = {one.graph.index: one.delegated for one in run.subgraphs}
     unregistered = custom_operators(compiled.model, run.target).unregistered
     failure = prepare_around(compiled.model, delegated, release=run.release, unregistered=unregistered)[subgraph].failure
-    return None if failure is None else AllocationFailure(failure.node, failure.message, _NO_KERNEL)
+    return None if failure is None else replace(failure, hint=_NO_KERNEL)
 
 
-def not_allocated(compiled: Compiled, subgraph: int, failure: AllocationFailure, stage: str, signature: str | None) -> Stop:
-    """Return the stop for tensors that cannot be allocated."""
+def not_allocated(compiled: Compiled, subgraph: int, failure: Refusal, stage: str, signature: str | None) -> Stop:
+    """Return the stop for tensors that cannot be allocated. If a tensor causes the failure, it has no node."""
     return Stop(
         "allocation",
         NOT_ALLOCATED,

@@ -5,9 +5,10 @@ Source: ``GreedyMemoryPlanner`` (``memory_planner/greedy_memory_planner.cc``).
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
@@ -67,8 +68,9 @@ def count_pairs(requirements: Sequence[Requirement]) -> int:
     return sum([number - bisect_left(ends, first) for number, first in enumerate(starts)])
 
 
+_start, _end = itemgetter(0), itemgetter(1)
 _Span = tuple[int, int]
-"""The offset of a buffer, and the offset of its end."""
+"""The offset of one or several adjacent buffers, and the offset of their end."""
 
 
 class _PlacedBuffers:
@@ -82,20 +84,20 @@ class _PlacedBuffers:
         steps = sorted({step for wanted in requirements for step in (wanted.first, wanted.last)})
         self._leaves = {step: len(steps) + number for number, step in enumerate(steps)}
         self._used: dict[int, list[_Span]] = {}
-        """For each node of the tree, the buffers that all its steps use, sorted by offset."""
+        """For each node of the tree, the memory that all its steps use, as spans with gaps between them, in order."""
         self._created: dict[int, list[_Span]] = {}
-        """For each node of the tree, the buffers that one of its steps creates, sorted by offset."""
+        """For each node of the tree, the memory of buffers that its steps create, as spans with gaps between them, in order."""
 
     def add(self, wanted: Requirement, offset: int) -> None:
         span = offset, offset + wanted.size
         first, last = self._leaves[wanted.first], self._leaves[wanted.last]
         for node in _nodes_of_range(first, last):
-            insort(self._used.setdefault(node, []), span)
+            _add(self._used.setdefault(node, []), *span)
         for node in _nodes_of_step(first):
-            insort(self._created.setdefault(node, []), span)
+            _add(self._created.setdefault(node, []), *span)
 
     def used_with(self, wanted: Requirement) -> list[_Span]:
-        """Return the placed buffers that are used at the same time as a buffer, sorted by offset."""
+        """Return the memory that is used at the same time as a buffer, in order. Spans may overlap."""
         first, last = self._leaves[wanted.first], self._leaves[wanted.last]
         spans: list[_Span] = []
         for node in _nodes_of_step(first):
@@ -104,6 +106,15 @@ class _PlacedBuffers:
             spans += self._created.get(node, ())
         spans.sort()
         return spans
+
+
+def _add(spans: list[_Span], start: int, end: int) -> None:
+    """Add a span to spans with gaps between them, and join it with the spans that it touches."""
+    first = bisect_left(spans, start, key=_end)
+    last = bisect_right(spans, end, key=_start)
+    if first < last:
+        start, end = min(start, spans[first][0]), max(end, spans[last - 1][1])
+    spans[first:last] = [(start, end)]
 
 
 def _nodes_of_step(leaf: int) -> Iterator[int]:

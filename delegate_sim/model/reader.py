@@ -16,6 +16,8 @@ from .flatbuffer import Flatbuffer, Malformed, flatbuffer_of
 from .model import IDENTIFIER, Model
 from .parsing import read_model
 
+_GIVEN_BYTES = "the given bytes"
+
 
 def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any_identifier: bool = False) -> Model:
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
@@ -29,10 +31,10 @@ def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, any
     return _load_path(os.fsdecode(source), any_identifier)
 
 
-def load_content(content: bytes | bytearray | Content, any_identifier: bool = False) -> Model:
-    """Read a model from bytes. Raise ModelError if the bytes are not a valid model."""
+def load_content(content: bytes | bytearray | Content, any_identifier: bool = False, label: str = _GIVEN_BYTES) -> Model:
+    """Read a model from bytes. Raise ModelError, with the label as the name of the file, if the bytes are not a valid model."""
     own = content if isinstance(content, RangedView) else _bytes_of(memoryview(content))
-    return _read_named(own, None, _GIVEN_BYTES, any_identifier)
+    return _read_named(own, None, label, any_identifier)
 
 
 def _load_path(path: str, any_identifier: bool) -> Model:
@@ -119,7 +121,6 @@ def _source_fault(source: str) -> str:
     return f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 
-_GIVEN_BYTES = "the given bytes"
 _SCHEMA_VERSION = 3
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 

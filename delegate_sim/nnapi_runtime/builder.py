@@ -1,6 +1,6 @@
 """Builder of models, with one method for each NNAPI call.
 
-A method raises NnRefused if the NNAPI call returns an error.
+A method raises Refused if the NNAPI call returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ..foundation.float32 import float32
+from ..refusal import Refusal, Refused
 from .default_inputs import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
-from .refusal import Call, NnRefusal, NnRefused, Rule, refuse
+from .refusal import Call, Rule, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
@@ -46,14 +47,14 @@ class ModelBuilder:
         self,
         android: AndroidRelease = AndroidRelease.ANDROID_13,
         feature_level: int | None = None,
-        on_refusal: Callable[[NnRefusal], None] | None = None,
+        on_refusal: Callable[[Refusal], None] | None = None,
     ) -> None:
         self._on_refusal = on_refusal
         self._android = android
         self._level = MAX_FEATURE_LEVEL[android] if feature_level is None else feature_level
         self._operands: list[NnOperand] = []
         self._operations: list[NnOperation] = []
-        self._verdicts: list[Version | NnRefusal] = []
+        self._verdicts: list[Version | Refusal] = []
         """The verdict on each operation and its operands. Later changes to the operands do not update the verdict."""
         self._has_changed = False
         self._inputs: list[int] = []
@@ -102,7 +103,7 @@ class ModelBuilder:
         channels = ChannelQuantization(dimension, tuple(map(float32, scales)), repeats)
         try:
             check_channels(operand, channels)
-        except NnRefused as refused:
+        except Refused as refused:
             self._report(refused.refusal)
         operand.channels = channels
         self._has_changed |= bool(self._operations)
@@ -153,7 +154,7 @@ class ModelBuilder:
             verdict = validate_with_operands(code, given, results, self._android)
             version_or_raise(verdict.own)
             whole = verdict.whole
-        except NnRefused as refused:
+        except Refused as refused:
             self._report(refused.refusal)
             whole = refused.refusal
         self._verdicts.append(whole)
@@ -215,18 +216,18 @@ class ModelBuilder:
         check_level(required, self._level)
         return required
 
-    def _report(self, refusal: NnRefusal | None) -> None:
+    def _report(self, refusal: Refusal | None) -> None:
         if refusal is None:
             return
         if self._on_refusal is None:
-            raise NnRefused(refusal)
+            raise Refused(refusal)
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
         """Return the operand at an index. If no operand has this index, reject the call and return None."""
         try:
             self._check_indices((index,), call)
-        except NnRefused as refused:
+        except Refused as refused:
             self._report(refused.refusal)
             return None
         return self._operands[index]

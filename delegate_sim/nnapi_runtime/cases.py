@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..foundation.float32 import float32
+from ..refusal import Refused
 from .builder import ModelBuilder
 from .compilation import Compilation, CompilationOptions, Partitioning, compile_model
 from .devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
@@ -23,7 +24,7 @@ from .operands import (
     operand_version,
 )
 from .operations import validate_operation as _operation_version
-from .refusal import Call, NnRefused, ProcessAborted
+from .refusal import Call, ProcessAborted, refusal_entry
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, OperationType, Preference
 
 
@@ -51,8 +52,8 @@ def validate_operand(case: Mapping[str, Any]) -> dict[str, Any]:
                 check_no_value(length)
             else:
                 check_value(operand, length, Call.SET_VALUE_FROM_MEMORY if how == "mem" else Call.SET_VALUE)
-    except NnRefused as refused:
-        return {"accepted": False, "refusal": refused.refusal.to_dict()}
+    except Refused as refused:
+        return {"accepted": False, "refusal": refusal_entry(refused.refusal)}
     return {"accepted": True, "refusal": None}
 
 
@@ -84,8 +85,8 @@ def validate_operation(case: Mapping[str, Any], android: int = AndroidRelease.AN
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
         check_level(version, MAX_FEATURE_LEVEL[release])
-    except NnRefused as refused:
-        return {**refused_answer, "refusal": refused.refusal.to_dict()}
+    except Refused as refused:
+        return {**refused_answer, "refusal": refusal_entry(refused.refusal)}
     except ProcessAborted as aborted:
         return {**refused_answer, "abort": str(aborted)}
     return {"accepted": True, "level": version.level, "runtime_only": version.runtime_only, "refusal": None}
@@ -174,8 +175,8 @@ def compile(case: Mapping[str, Any]) -> dict[str, Any]:
         compilation = compile_model(model, _read_devices(case, properties), _read_options(case["options"], properties))
     except ProcessAborted:
         return {"abort": True}
-    except NnRefused as refused:
-        return {"finish": int(refused.refusal.result), "refusal": refused.refusal.to_dict()}
+    except Refused as refused:
+        return {"finish": int(refused.refusal.result), "refusal": refusal_entry(refused.refusal)}
     return _answer(model, compilation)
 
 

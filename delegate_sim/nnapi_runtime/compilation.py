@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from ..refusal import Refusal, Refused
 from .devices import CpuDevice, Device
 from .model import NnModel
 from .operands import Lifetime
 from .planning import Plan, PlanStep, make_plan
-from .refusal import Call, NnRefusal, NnRefused, ProcessAborted, Rule, Violation, refuse
+from .refusal import Call, ProcessAborted, Rule, refuse
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
 
 _FILE = "runtime/ExecutionPlan.cpp"
@@ -88,7 +89,7 @@ class Compilation:
     kind: PlanKind
     plan: Plan
     fell_back: bool = False
-    refusal: NnRefusal | None = None
+    refusal: Refusal | None = None
 
 
 def compile_model(model: NnModel, devices: Sequence[Device], options: CompilationOptions) -> Compilation:
@@ -105,7 +106,7 @@ def compile_model(model: NnModel, devices: Sequence[Device], options: Compilatio
         try:
             make_plan(plan, model, devices, options.preference)
             _finish(plan, options)
-        except NnRefused as refused:
+        except Refused as refused:
             refusal = refused.refusal
             if not _may_fall_back(model, options, refusal.result):
                 is_empty = plan.device is None and not plan.steps
@@ -128,7 +129,7 @@ def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bo
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
-    """Compile the steps of a plan in order. Raise NnRefused at the first failure."""
+    """Compile the steps of a plan in order. Raise Refused at the first failure."""
     if plan.device is not None:
         model = plan.models[0]
         _check_prepared(plan.device.prepare(model, model.operations), plan.device)
@@ -140,8 +141,8 @@ def _finish(plan: Plan, options: CompilationOptions) -> None:
             for step in plan.execution_steps:
                 _check_sizes(step, "a known size, or the operations that write and read the operand in the same step")
     if options.simulated_failure:
-        violation = Violation("plan", "a simulated failure", "none")
-        raise NnRefused(NnRefusal(SIMULATED, Call.FINISH_COMPILATION, violation, ResultCode(options.simulated_failure)))
+        code = ResultCode(options.simulated_failure)
+        refuse(SIMULATED, Call.FINISH_COMPILATION, "plan", "a simulated failure", "none", code)
     if plan.device is None and plan.models[0].android >= _OUTPUTS_FOUND_SINCE:
         _check_outputs_read_later(plan)
 

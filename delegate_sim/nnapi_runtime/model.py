@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import NamedTuple
 
+from ..refusal import Refusal
 from .operands import Lifetime, NnOperand, operand_version
-from .refusal import Call, NnRefusal, Rule, refuse
+from .refusal import Call, Rule, refuse
 from .types import AndroidRelease, OperandType, Version, type_name
 from .validation import validate_with_operands, version_or_raise
 
@@ -208,7 +209,7 @@ def check_model(
     inputs: Sequence[int],
     outputs: Sequence[int],
     android: AndroidRelease,
-    verdicts: Iterable[Version | NnRefusal] | None = None,
+    verdicts: Iterable[Version | Refusal] | None = None,
 ) -> Version:
     """Check a model with operations in run order. Return the version that the model needs.
 
@@ -273,6 +274,6 @@ def _check_writers(operands: Sequence[NnOperand], operations: Sequence[NnOperati
 
 
 def check_level(version: Version, level: int) -> None:
-    """Raise NnRefused if the runtime's feature level is too low for the version that a model needs."""
+    """Raise Refused if the runtime's feature level is too low for the version that a model needs."""
     if not version.fits(Version(level, runtime_only=True)):
         refuse(MODEL_LEVEL, Call.FINISH_MODEL, "feature level", version.level, f"at most {level}")

@@ -12,8 +12,8 @@ from enum import Enum
 from typing import Protocol
 
 from ..foundation.float32 import float32
-from .refusal import Call, Rule, refuse
-from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_name
+from .refusal import Call, ForType, Rule, refuse
+from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_of
 
 # The runtime copies constants up to this size, and references larger constants.
 MAX_COPIED_BYTES = 128
@@ -228,7 +228,7 @@ def check_operand_type(operand: NnOperand, has_pointer: bool = False) -> None:
     if is_tensor(operand.type):
         _check_dimensions(operand)
     elif operand.dimensions:
-        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), f"none for {type_name(operand.type)}")
+        refuse(SCALAR_DIMENSIONS, call, "dimensions", list(operand.dimensions), ForType("none", type_of(operand.type)))
     if operand.type not in _UNCHECKED:
         _check_quantization(operand, call)
 
@@ -243,16 +243,16 @@ def _check_dimensions(operand: NnOperand) -> None:
 
 def _check_quantization(operand: NnOperand, call: Call) -> None:
     lowest, highest = _ZERO_POINTS.get(operand.type, (0, 0))
-    name = type_name(operand.type)
+    type_ = type_of(operand.type)
     if not lowest <= operand.zero_point <= highest:
-        needed = f"{lowest} to {highest} for {name}" if highest else f"0 for {name}"
+        needed = ForType(f"{lowest} to {highest}" if highest else "0", type_)
         refuse(OPERAND_ZERO_POINT, call, "zero point", operand.zero_point, needed)
     if operand.type in _ZERO_POINTS:
         # The source only compares the scale with 0, but real runtimes also reject infinite scales.
         if not 0 < operand.scale < float("inf"):
-            refuse(OPERAND_SCALE, call, "scale", operand.scale, f"more than 0 and finite for {name}")
+            refuse(OPERAND_SCALE, call, "scale", operand.scale, ForType("more than 0 and finite", type_))
     elif operand.scale != 0:
-        refuse(OPERAND_SCALE, call, "scale", operand.scale, f"0 for {name}")
+        refuse(OPERAND_SCALE, call, "scale", operand.scale, ForType("0", type_))
 
 
 def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
@@ -262,7 +262,7 @@ def check_channels(operand: NnOperand, channels: ChannelQuantization) -> None:
     """
     call = Call.SET_CHANNEL_QUANTIZATION
     if operand.type != OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
-        refuse(CHANNEL_TYPE, call, "type", type_name(operand.type), "TENSOR_QUANT8_SYMM_PER_CHANNEL")
+        refuse(CHANNEL_TYPE, call, "type", type_of(operand.type), OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL)
     if not 0 <= channels.dimension < operand.rank:
         refuse(CHANNEL_DIMENSION, call, "channel dimension", channels.dimension, f"less than the rank {operand.rank}")
     expected = operand.dimensions[channels.dimension]
@@ -307,9 +307,9 @@ def operand_version(operand: NnOperand, subject: str = "an operand") -> Version:
         level = max(level, 3)
     if operand.type == OperandType.TENSOR_INT32:
         if not operand.scale >= 0:
-            refuse(OPERAND_SCALE, call, f"scale of {subject}", operand.scale, "0 or more for TENSOR_INT32")
+            refuse(OPERAND_SCALE, call, f"scale of {subject}", operand.scale, ForType("0 or more", _T.TENSOR_INT32))
         if operand.zero_point != 0:
-            refuse(OPERAND_ZERO_POINT, call, f"zero point of {subject}", operand.zero_point, "0 for TENSOR_INT32")
+            refuse(OPERAND_ZERO_POINT, call, f"zero point of {subject}", operand.zero_point, ForType("0", _T.TENSOR_INT32))
     elif operand.type == OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL and operand.channels is None:
         refuse(CHANNEL_MISSING, call, f"scales of {subject}", "none", "one for each channel")
     version = Version(level)

@@ -127,7 +127,7 @@ class Plan:
 
 
 def make_plan(plan: Plan, model: NnModel, devices: Sequence[Device], preference: Preference) -> None:
-    """Add the steps for a model to an empty plan. If planning raises NnRefused, earlier steps stay in the plan.
+    """Add the steps for a model to an empty plan. If planning raises Refused, earlier steps stay in the plan.
 
     Upstream: partitionTheWork.
     """

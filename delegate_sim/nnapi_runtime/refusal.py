@@ -1,13 +1,13 @@
-"""Refusals of the runtime: rules with stable codes, and violations of rules."""
+"""Rules of the runtime with stable codes, and refusals of calls that break a rule."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn
+from typing import NamedTuple, NoReturn, TypeAlias
 
 from ..errors import DelegateSimError
-from .types import AndroidRelease, ResultCode
+from ..refusal import Refusal, Refused, Stage
+from .types import AndroidRelease, OperandType, ResultCode
 
 
 class Call(str, Enum):
@@ -22,6 +22,11 @@ class Call(str, Enum):
     IDENTIFY = "ANeuralNetworksModel_identifyInputsAndOutputs"
     FINISH_MODEL = "ANeuralNetworksModel_finish"
     FINISH_COMPILATION = "ANeuralNetworksCompilation_finish"
+
+    @property
+    def short_name(self) -> str:
+        """The name of the function without the common prefix."""
+        return self.value.partition("_")[2]
 
 
 class Concern(Enum):
@@ -63,53 +68,41 @@ class Rule:
         RULES[code] = self
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """The violation of a rule: the part of the model that breaks the rule, the value of this part, and the needed value."""
+class OperandPart(NamedTuple):
+    """An operand of an operation, and the property of the operand that breaks a rule."""
 
-    subject: str
-    found: str
-    needed: str
+    side: str
+    """``input`` or ``output``."""
+    position: int
+    property: str = ""
+    """The property, such as "rank"; "" if the type breaks the rule."""
 
-
-@dataclass(frozen=True, slots=True)
-class NnRefusal:
-    """One refusal by the runtime: the call, and the first rule that the call breaks."""
-
-    rule: Rule
-    call: Call
-    violation: Violation
-    result: ResultCode = ResultCode.BAD_DATA
-
-    @property
-    def code(self) -> str:
-        """The stable code of the broken rule."""
-        return self.rule.code
-
-    @property
-    def text(self) -> str:
-        """The refusal as one sentence."""
-        return f"{self.violation.subject}: found {self.violation.found}, needed {self.violation.needed}"
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the refusal as plain data."""
-        return {
-            "code": self.code,
-            "call": self.call.value,
-            "result": int(self.result),
-            "subject": self.violation.subject,
-            "found": self.violation.found,
-            "needed": self.violation.needed,
-            "source": self.rule.source,
-        }
+    def __str__(self) -> str:
+        place = f"{self.side} {self.position}"
+        return f"{self.property} of {place}" if self.property else place
 
 
-class NnRefused(DelegateSimError):
-    """Raised if the runtime returns an error from a call. ``refusal`` has the call and the reason."""
+class ForType(NamedTuple):
+    """A value that a rule needs because of the type of the operand."""
 
-    def __init__(self, refusal: NnRefusal) -> None:
-        super().__init__(f"{refusal.call.value} refuses: {refusal.text}")
-        self.refusal = refusal
+    value: str
+    type: OperandType | int
+
+    def __str__(self) -> str:
+        return f"{self.value} for {self.type}"
+
+
+class OneOf(tuple[OperandType | int, ...]):
+    """The types that a rule allows."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self))
+
+
+Violation: TypeAlias = tuple[object, object, object]
+"""The violation of a rule: the part of the model that breaks the rule, the value of this part, and the needed value."""
 
 
 class ProcessAborted(DelegateSimError):
@@ -117,7 +110,25 @@ class ProcessAborted(DelegateSimError):
 
 
 def refuse(
-    rule: Rule, call: Call, subject: str, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
+    rule: Rule, call: Call, subject: object, found: object, needed: object, result: ResultCode = ResultCode.BAD_DATA
 ) -> NoReturn:
-    """Raise NnRefused for a call."""
-    raise NnRefused(NnRefusal(rule, call, Violation(subject, str(found), str(needed)), result))
+    """Raise Refused for a call."""
+    values = {"operand": subject, "found": found, "needed": needed}
+    stage = Stage.COMPILING if call is Call.FINISH_COMPILATION else Stage.VALIDATING
+    raise Refused(Refusal(rule.code, _MESSAGE, values=values, stage=stage, call=call.value, result=result))
+
+
+_MESSAGE = "{operand}: found {found}, needed {needed}"
+
+
+def refusal_entry(refusal: Refusal) -> dict[str, object]:
+    """Return a refusal by the runtime as plain data."""
+    return {
+        "code": refusal.code,
+        "call": refusal.call,
+        "result": int(refusal.result),
+        "subject": str(refusal.operand),
+        "found": str(refusal.found),
+        "needed": str(refusal.needed),
+        "source": RULES[refusal.code].source,
+    }

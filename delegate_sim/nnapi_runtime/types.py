@@ -31,6 +31,12 @@ class OperandType(IntEnum):
     OEM_SCALAR = 10000
     TENSOR_OEM_BYTE = 10001
 
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, format_spec: str) -> str:
+        return format(self.name, format_spec)
+
 
 class OperationType(IntEnum):
     """Code of an operation, numbered as in NeuralNetworksTypes.h."""
@@ -267,9 +273,14 @@ def type_level(code: int) -> int:
     return _TYPES[code][1]
 
 
+def type_of(code: int) -> OperandType | int:
+    """Return the type with a number, or the number if no type has it."""
+    return OperandType(code) if code in _TYPES else code
+
+
 def type_name(code: int) -> str:
     """Return the name of a type, or the number of a type without a name."""
-    return OperandType(code).name if code in _TYPES else str(code)
+    return str(type_of(code))
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:

@@ -6,9 +6,10 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..refusal import Refusal, Refused
 from .operands import ChannelQuantization, NnOperand, OperandKey, check_operand_type, check_value, operand_version
 from .operations import validate_operation
-from .refusal import Call, NnRefusal, NnRefused
+from .refusal import Call
 from .types import AndroidRelease, OperationType, Version
 
 _KEPT = 1 << 14
@@ -22,21 +23,21 @@ def operand_key(code: int, dimensions: tuple[int, ...], scale: float, zero_point
 
 
 @functools.lru_cache(_KEPT)
-def operand_refusal(key: OperandKey, has_pointer: bool) -> NnRefusal | None:
+def operand_refusal(key: OperandKey, has_pointer: bool) -> Refusal | None:
     """Return the refusal by addOperand, or None if addOperand accepts the operand."""
     try:
         check_operand_type(NnOperand(key.type, key.dimensions, key.scale, key.zero_point), has_pointer)
-    except NnRefused as refused:
+    except Refused as refused:
         return refused.refusal
     return None
 
 
 @functools.lru_cache(_KEPT)
-def value_refusal(key: OperandKey, length: int, call: Call) -> NnRefusal | None:
+def value_refusal(key: OperandKey, length: int, call: Call) -> Refusal | None:
     """Return the refusal by a call that sets a value of ``length`` bytes, or None if the call accepts the value."""
     try:
         check_value(NnOperand(key.type, key.dimensions), length, call)
-    except NnRefused as refused:
+    except Refused as refused:
         return refused.refusal
     return None
 
@@ -58,8 +59,8 @@ class OperationVerdict:
     version, or the refusal.
     """
 
-    own: Version | NnRefusal
-    whole: Version | NnRefusal
+    own: Version | Refusal
+    whole: Version | Refusal
 
 
 def validate_with_operands(
@@ -72,10 +73,10 @@ def validate_with_operands(
     return _kept(code, tuple([key_of(one) for one in inputs]), tuple([key_of(one) for one in outputs]), android)
 
 
-def version_or_raise(verdict: Version | NnRefusal) -> Version:
-    """Return the version of a verdict, or raise NnRefused if the verdict is a refusal."""
-    if isinstance(verdict, NnRefusal):
-        raise NnRefused(verdict)
+def version_or_raise(verdict: Version | Refusal) -> Version:
+    """Return the version of a verdict, or raise Refused if the verdict is a refusal."""
+    if isinstance(verdict, Refusal):
+        raise Refused(verdict)
     return verdict
 
 
@@ -89,12 +90,12 @@ def _kept(
 def _verdict(code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease) -> OperationVerdict:
     try:
         own = version = validate_operation(code, inputs, outputs, android)
-    except NnRefused as refused:
+    except Refused as refused:
         return OperationVerdict(refused.refusal, refused.refusal)
     try:
         for operand in (*inputs, *outputs):
             version = version.combine(operand_version(operand))
-    except NnRefused as refused:
+    except Refused as refused:
         return OperationVerdict(own, refused.refusal)
     return OperationVerdict(own, version)
 

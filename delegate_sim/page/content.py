@@ -12,8 +12,9 @@ from typing import Any
 
 from ..diagnosis.advice.commands import fix_command
 from ..diagnosis.advice.node_advice import advised
-from ..diagnosis.diagnosis import Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
+from ..diagnosis.ranking import RankedCause
 from ..foundation.columns import entry
 from ..foundation.documents import head
 from ..foundation.limits import naming_model

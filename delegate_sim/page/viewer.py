@@ -39,11 +39,11 @@ class PageViewer:
         If a path is given, write the page to the path instead of opening the browser.
         """
         from ..foundation.files import write_whole
-        from ..foundation.outputs import Output, check_output
+        from ..foundation.outputs import OutputFile, check_output
 
         written = self.html(report)
         if path is not None:
-            check_output(Output(os.fspath(path), is_forced=True), [report.model.path] if report.model.path else ())
+            check_output(OutputFile(os.fspath(path), is_forced=True), [report.model.path] if report.model.path else ())
             write_whole(os.fspath(path), written, replaces=True)
         display = _notebook_display()
         if display is not None:

@@ -15,11 +15,12 @@ from typing import NoReturn, Protocol
 
 from ..foundation.limits import element_count, ensure_rank, fits_if_unsigned, is_above_limit, raised
 from ..foundation.printable import counted
-from ..graph.graph import DynamicTensor, Graph, PrepareFailure
+from ..graph.graph import DynamicTensor, Graph
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers, flat
 from ..model.options import Options
+from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
 
 _MOST_COMPUTED_AT_ONCE = 1 << 16
@@ -179,7 +180,7 @@ class KernelSubgraph:
         self.nodes = list(graph.nodes)
         self.tensors = KernelTensors(model, graph.tensors)
         self.dynamic: DynamicTensor | None = None
-        self.failure: PrepareFailure | None = None
+        self.failure: Refusal | None = None
 
     @functools.cached_property
     def read_tensors(self) -> frozenset[int]:

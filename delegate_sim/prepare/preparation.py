@@ -17,10 +17,12 @@ from ..foundation.limits import how_to_raise, raised
 from ..foundation.work_budget import spend_steps
 from ..graph import graph as graphs
 from ..graph.analysis_cache import AnalysisCache
-from ..graph.graph import DynamicTensor, Graph, PrepareFailure, overlapping_nodes
+from ..graph.graph import DynamicTensor, Graph, overlapping_nodes
 from ..model.model import Allocation, Model, Node
+from ..refusal import Refusal, Stage
 from ..releases.catalogue import NEWEST, Release, oldest_alike
 from ..releases.wording import INCONSISTENT_LINE, prepare_failure_line, unregistered_line
+from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED
 from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
 
@@ -114,7 +116,7 @@ def prepare_rest(
     fixed_shapes: bool,
     release: Release,
     unregistered: frozenset[str],
-) -> PrepareFailure | None:
+) -> Refusal | None:
     """Prepare the first subgraph's CPU nodes, which no delegate has taken.
 
     Return the failure, or None if all nodes can be prepared. ``taken`` has the delegated nodes by subgraph.
@@ -278,7 +280,7 @@ class _Interpreter:
         if subgraph.failure is not None:
             failure = subgraph.failure
             message = f"node {failure.node} of subgraph {index}: {failure.message}"
-            raise PrepareError(message, failure.lines, failure.kernel, failure.unregistered)
+            raise PrepareError(message, failure.log_lines, failure.values["kernel"], failure.values["unregistered"])
 
     @functools.cached_property
     def _size(self) -> int:
@@ -310,7 +312,8 @@ class _Interpreter:
             running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:
                 kernel = (subgraph.graph.index, position)
-                subgraph.failure = PrepareFailure(position, "a delegate kernel fails", taken.failing[position], kernel=kernel)
+                error = PrepareError("a delegate kernel fails", kernel=kernel)
+                subgraph.failure = _failure(subgraph, position, error, taken.failing[position])
                 break
             if position in taken.delegated:
                 _run_on_delegate(running)
@@ -321,7 +324,7 @@ class _Interpreter:
                 _run_kernel(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
-                subgraph.failure = PrepareFailure(node.index, str(error), lines, error.unregistered, kernel=error.kernel)
+                subgraph.failure = _failure(subgraph, node.index, error, lines)
                 break
             subgraph.nodes[position] = running.node
             if not running.has_dynamic_result:
@@ -336,7 +339,7 @@ class _Interpreter:
             break
         self._preparing.pop()
 
-    def _inconsistency(self, subgraph: KernelSubgraph) -> PrepareFailure | None:
+    def _inconsistency(self, subgraph: KernelSubgraph) -> Refusal | None:
         """Return a failure if the runtime could not add one of the nodes to the subgraph (``Subgraph::AllocateTensors``)."""
         refused = overlapping_nodes(self.model.subgraphs[subgraph.graph.index])
         if not refused or not subgraph.nodes:
@@ -345,7 +348,7 @@ class _Interpreter:
         message = (
             f"the runtime did not add node {node.index} of the file ({node.op}), because an input of this node is also its output"
         )
-        return PrepareFailure(0, message, (INCONSISTENT_LINE,))
+        return _failure(subgraph, 0, PrepareError(message), (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:
         """Refuse a node with a custom operator that is not registered (``Subgraph::OpPrepare``)."""
@@ -362,6 +365,22 @@ class _Interpreter:
 
 
 _NOTHING_TAKEN = Taken(())
+
+
+def _failure(subgraph: KernelSubgraph, node: int, error: PrepareError, lines: tuple[str, ...]) -> Refusal:
+    """Return the refusal of a node that cannot be prepared.
+
+    ``lines`` are log lines: first about the node, then about the nodes that call its subgraph, innermost first.
+    """
+    kind = OPERATOR_NOT_REGISTERED if error.unregistered else CPU_KERNEL_NOT_PREPARED
+    return kind.refusal(
+        "{problem}",
+        subgraph=subgraph.graph.index,
+        node=node,
+        values={"problem": str(error), "unregistered": error.unregistered, "kernel": error.kernel},
+        stage=kind.stage if error.kernel is None else Stage.BUILDING,
+        log_lines=lines,
+    )
 
 
 class _FoldingInterpreter(_Interpreter):

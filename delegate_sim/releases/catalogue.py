@@ -115,19 +115,34 @@ def parse_release(text: str) -> Release:
     return release
 
 
-def release_note(release: Release) -> str | None:
+class ReleaseNote(NamedTuple):
+    """A note about a release of the runtime. ``template`` has the field ``{release}`` for the name of the release."""
+
+    template: str
+    release: Release
+
+    def __str__(self) -> str:
+        return self.about(str(self.release))
+
+    def about(self, releases: str) -> str:
+        """Return the note as text, with one or several releases as its subject."""
+        return self.template.format(release=releases)
+
+
+def release_note(release: Release) -> ReleaseNote | None:
     """Return a note that says which release's rules are used for an unknown release, or None if ``release`` is known."""
     if (release.family, release.version[:2]) in PRE_RELEASES:
         candidate = PRE_RELEASES[release.family, release.version[:2]]
-        return f"the rules of {release} were read from its release candidate {candidate}"
+        return ReleaseNote(f"the rules of {{release}} were read from its release candidate {candidate}", release)
     if release.is_after_newest:
         newest = Release(release.family, _NEWEST_MINOR[release.family])
-        return f"{release} is not known, because it is newer than {newest}; the rules of {newest} are used instead"
+        words = f"{{release}} is not known, because it is newer than {newest}; the rules of {newest} are used instead"
+        return ReleaseNote(words, release)
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
         return None
     known = [parse_release(name) for name in KNOWN_RELEASES]
     before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
-    return f"{release} is not known; the rules of {before} are used instead"
+    return ReleaseNote(f"{{release}} is not known; the rules of {before} are used instead", release)
 
 
 def _is_covered(release: Release) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .catalogue import Release, parse_release, release_note
+from .catalogue import Release, ReleaseNote, parse_release, release_note
 
 
-def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[str]:
+def release_notes(delegate: str, release: Release, known_since: str, *, is_unchanged: bool) -> Iterator[ReleaseNote]:
     """Yield notes about a release if the delegate's rules in this release are not known.
 
     The notes name the release whose rules are used instead. ``known_since`` is the oldest release with known rules, or "" if
@@ -21,18 +21,14 @@ def release_notes(delegate: str, release: Release, known_since: str, *, is_uncha
         return
     since = parse_release(known_since)
     if not release.is_at_least(since):
-        yield (
-            f"the rules of {delegate} in {release} are not well known; the rules of {since}, the oldest known release, are "
-            "used instead"
-        )
+        instead = f"the rules of {since}, the oldest known release, are used instead"
+        yield ReleaseNote(f"the rules of {delegate} in {{release}} are not well known; {instead}", release)
     elif release.family == "tf" and release.order[0] and not is_unchanged:
         counterpart = Release("litert", release.order[:3])
-        yield (
-            f"the rules of {delegate} in {release} are not known; the rules of {counterpart}, a release from the same time, "
-            "are used instead"
-        )
+        instead = f"the rules of {counterpart}, a release from the same time, are used instead"
+        yield ReleaseNote(f"the rules of {delegate} in {{release}} are not known; {instead}", release)
 
 
-def predicted_build(release: Release) -> str:
+def predicted_build(release: Release) -> ReleaseNote:
     """Return a note that a prediction about a release is made from newer source code."""
-    return f"it is predicted from the newest source code whether {release} can create the delegate's kernels"
+    return ReleaseNote("it is predicted from the newest source code whether {release} can create the delegate's kernels", release)

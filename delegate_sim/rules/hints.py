@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Way(Enum):
+class HintKind(Enum):
     """The part of a model or conversion that a hint changes."""
 
     CONVERSION = "conversion"
@@ -21,23 +21,23 @@ class Hint(str):
 
     __slots__ = ("way",)
 
-    way: Way
+    way: HintKind
 
-    def __new__(cls, text: str, way: Way) -> Hint:
+    def __new__(cls, text: str, way: HintKind) -> Hint:
         """Return a hint."""
         hint = super().__new__(cls, text)
         hint.way = way
         return hint
 
-    def __getnewargs__(self) -> tuple[str, Way]:  # type: ignore[override]
+    def __getnewargs__(self) -> tuple[str, HintKind]:  # type: ignore[override]
         return str(self), self.way
 
 
 def by_reshape(text: str) -> Hint:
     """Return a hint that changes the dimensions of tensors."""
-    return Hint(text, Way.RESHAPE)
+    return Hint(text, HintKind.RESHAPE)
 
 
 def in_code(text: str) -> Hint:
     """Return a hint about types or quantization that does not ask for another conversion."""
-    return Hint(text, Way.OTHER)
+    return Hint(text, HintKind.OTHER)

@@ -11,6 +11,8 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from ..foundation.columns import LIST, Column, Declared, positions
+from ..model.model import Tensor
+from ..refusal import Effect, Refusal, Stage
 from .hints import by_reshape
 
 
@@ -78,6 +80,11 @@ class Kind:
     suffix: str = ""
     native: str = ""
     is_shared: bool = False
+    template: str = ""
+    """The message of a refusal, with a placeholder for each value. Empty if each refusal has its own message."""
+    stage: Stage = Stage.BUILDING
+    """The stage that refuses with a kind of failure. Rules of delegates do not use it."""
+    effect: Effect = Effect.UNDO
 
     @property
     def explanation(self) -> Explanation:
@@ -88,14 +95,27 @@ class Kind:
         """Return a copy of this kind with the texts of one delegate."""
         return replace(self, **changes)
 
+    def refusal(self, message: str, **fields: Any) -> Refusal:
+        """Return a refusal of this kind. ``fields`` are further fields of the refusal."""
+        return Refusal(self.name, message, **{"hint": self.hint, "stage": self.stage, "effect": self.effect, **fields})
+
+    def failure(self, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refusal:
+        """Return a refusal with the template of this kind. ``values`` fill the placeholders of the template."""
+        index = None
+        if tensor is not None:
+            index = tensor.index
+            name = f"tensor {index} ({tensor.name})" if tensor.name else f"tensor {index}"
+            values = {"tensor": name, "type": tensor.type, "shape": list(tensor.shape), **values}
+        return self.refusal(self.template, node=node, tensor=index, values=values)
+
     def code(self, delegate: str) -> str:
         """Return the code of this kind in the refusals of a delegate."""
         return self.name if self.is_shared else f"{delegate}-{self.suffix or self.name}"
 
 
-def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    """Return a kind that has the same code for every delegate."""
-    return Kind(name, problem, title, meaning, advice, hint, is_shared=True)
+def shared_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str, **fields: Any) -> Kind:
+    """Return a kind that has the same code for every delegate. ``fields`` are further fields of the kind."""
+    return Kind(name, problem, title, meaning, advice, hint, is_shared=True, **fields)
 
 
 OPERATOR = Kind(
@@ -242,6 +262,7 @@ DYNAMIC_TENSORS = Kind(
     "report names the dynamic tensor, the node that computes it, and the operand to make constant, if there is one.",
     "fix the shapes of the model before converting it",
     is_shared=True,
+    stage=Stage.ACCEPTING,
 )
 CPU_KERNEL_AFTER_REMAPPING = Kind(
     "cpu-kernel-after-remapping",
@@ -253,6 +274,7 @@ CPU_KERNEL_AFTER_REMAPPING = Kind(
     "Raise the limit on partitions so that these nodes are delegated too, or convert without float16 weights.",
     "raise the limit on partitions so that the node is delegated, or convert without float16 weights",
     is_shared=True,
+    stage=Stage.PREPARING,
 )
 CYCLIC_GRAPH = Kind(
     "cyclic-graph",
@@ -263,6 +285,7 @@ CYCLIC_GRAPH = Kind(
     "Repair the model file. Converters do not write such graphs.",
     "repair the model: no node may need its own result",
     is_shared=True,
+    stage=Stage.ACCEPTING,
 )
 PARTITION_LIMIT = Kind(
     "partition-limit",
@@ -306,6 +329,7 @@ OPERATOR_NOT_LOADED = Kind(
     "operator keeps an older version. If your application registers the operator itself, use --assume-ops-registered.",
     "use a newer release of the runtime, or convert so that the operator keeps an older version",
     is_shared=True,
+    stage=Stage.LOADING,
 )
 TENSOR_TYPE_NOT_LOADED = Kind(
     "tensor-type-not-loaded",
@@ -316,6 +340,7 @@ TENSOR_TYPE_NOT_LOADED = Kind(
     "Use a release that loads the type (see 'delegate-sim releases'), or convert with another type.",
     "use a newer release of the runtime, or convert with another type for this tensor",
     is_shared=True,
+    stage=Stage.LOADING,
 )
 MODEL_NOT_LOADED = Kind(
     "not-loaded",
@@ -325,6 +350,7 @@ MODEL_NOT_LOADED = Kind(
     "Convert the model again, with a converter that writes version 3.",
     "convert the model again: no release loads this version of the schema",
     is_shared=True,
+    stage=Stage.LOADING,
 )
 TENSOR_NOT_LOADED = Kind(
     "tensor-not-loaded",
@@ -335,6 +361,7 @@ TENSOR_NOT_LOADED = Kind(
     "Correct the tensor in the program that writes the model. The refusal's message names the problem.",
     "correct the tensor: no release loads the model",
     is_shared=True,
+    stage=Stage.LOADING,
 )
 NODE_NOT_LOADED = Kind(
     "node-not-loaded",
@@ -345,6 +372,7 @@ NODE_NOT_LOADED = Kind(
     "Correct the parameters in the program that writes the model. The refusal's message names the parameters.",
     "correct the node's parameters: no release loads the model",
     is_shared=True,
+    stage=Stage.LOADING,
 )
 CPU_KERNEL_NOT_PREPARED = Kind(
     "cpu-kernel-not-prepared",
@@ -357,6 +385,7 @@ CPU_KERNEL_NOT_PREPARED = Kind(
     "Correct the node. The refusal's message says what the kernel refuses.",
     "correct the node: it does not run on the CPU either",
     is_shared=True,
+    stage=Stage.PREPARING,
 )
 
 OPERATOR_NOT_REGISTERED = Kind(
@@ -371,6 +400,7 @@ OPERATOR_NOT_REGISTERED = Kind(
     "register the operator with the interpreter (for Flex operators, link the Flex delegate) and analyze with "
     "--assume-ops-registered; or convert without this operator",
     is_shared=True,
+    stage=Stage.PREPARING,
 )
 
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)

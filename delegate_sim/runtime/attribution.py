@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..delegates.decision import Decision, KernelFailure
+from ..delegates.decision import Decision
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..refusal import Refusal
 from ..rules.rule import Verdict
 
 
@@ -54,7 +55,7 @@ def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subse
     )
 
 
-def attributed_failure(graph: Graph, decision: Decision, failure: KernelFailure) -> KernelFailure:
+def attributed_failure(graph: Graph, decision: Decision, failure: Refusal) -> Refusal:
     """Return a failure with the node and the tensor of the given graph. A tensor that the delegate added becomes None."""
     if not decision.origins:
         return failure

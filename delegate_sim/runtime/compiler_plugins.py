@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.compiler_plugin import CompilerPlugin, ModelFailure
+from ..delegates.compiler_plugin import CompilerPlugin
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
@@ -21,7 +21,7 @@ from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
 from .attribution import attributed_decision, attributed_subsets
 from .execution_plan import ChangedPlan, plan_after
-from .run import Refusal, Run, SubgraphRun
+from .run import Run, SubgraphRun
 from .target import Target
 
 
@@ -48,10 +48,9 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
         runs.append(SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets))
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
-    refusal = None if selection.failure is None else _refusal(selection.failure)
     of_model = [*filter(None, [no_weights(model)]), *precompiled(model).words]
-    warnings = (*target.delegate.release_notes(target.release), *of_model, *selection.warnings)
-    return Run(target, outcome, refusal, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
+    warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings)
+    return Run(target, outcome, selection.failure, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 
 
 class Dispatched(NamedTuple):
@@ -105,9 +104,3 @@ def whole_graphs(model: Model, accepted: Mapping[int, frozenset[int]]) -> tuple[
         plan = tuple(range(len(subgraph.nodes)))
         result.append(replace(graph, nodes=subgraph.nodes, execution_plan=plan, assumed=assumed))
     return tuple(result)
-
-
-def _refusal(failure: ModelFailure) -> Refusal:
-    return Refusal(
-        failure.code, failure.message, failure.hint, failure.subgraph, failure.node, failure.tensor, stage=failure.stage
-    )

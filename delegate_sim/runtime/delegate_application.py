@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ..delegates.decision import Decision, KernelFailure
+from ..delegates.decision import Decision
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import ReplacingCall
-from ..graph.graph import Graph, PrepareFailure
+from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
+from ..refusal import Effect, Refusal
 from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
@@ -29,31 +30,23 @@ from ..releases.wording import (
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
 from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .reapplication import Reapplications
-from .refusals import kernel_refusal, not_prepared
-from .run import REFUSED, Refusal, Run, SubgraphRun
+from .refusals import not_prepared
+from .run import REFUSED, Run, SubgraphRun
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Name prefix of subgraphs that test the model. No delegate is applied to these subgraphs."""
 
 
+_BEFORE = {
+    Effect.CRASH: "creating a kernel will crash the process: ",
+    Effect.CRASH_LATER: "creating a kernel will crash the process: ",
+    Effect.FAIL_LATER: "creating a kernel will make the model fail: ",
+}
+"""The beginning of messages about delegate kernels that fail although nothing is restored."""
+
 NOT_APPLIED = frozenset({REFUSED, "restored"})
 """Outcomes after which benchmark_model stops with an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unprepared:
-    """A delegate kernel that fails when the application allocates tensors.
-
-    A kernel after a dynamic tensor fails later, when the model runs.
-    """
-
-    graph: Graph
-    node: int
-    """The first node of the partition that the kernel replaces."""
-    failure: KernelFailure
-    text: str
-    """The description of the failure in the report."""
 
 
 class DelegateApplication:
@@ -84,11 +77,15 @@ class DelegateApplication:
         self.release = target.release
         self._cache = cache
         self.log_lines: list[str] = []
-        self.warnings = [*self.delegate.release_notes(self.release), *warnings]
+        self.warnings = [*map(str, self.delegate.release_notes(self.release)), *warnings]
         self.subgraphs = [SubgraphRun(graph) for graph in graphs]
         self.again = Reapplications(self.release)
         self.later_failure: Refusal | None = None
-        self.unprepared: list[Unprepared] = []
+        self.unprepared: list[tuple[int, Refusal]] = []
+        """The delegate kernels that fail when the application allocates tensors, each with the first node that it replaces.
+
+        A kernel after a dynamic tensor fails later, when the model runs.
+        """
         self.skipped: frozenset[int] = frozenset()
         self._has_crashed = False
         self.is_cut_short = False
@@ -118,12 +115,12 @@ class DelegateApplication:
         delegated = any(subgraph.delegated for subgraph in self.subgraphs)
         return self._finish("delegated" if delegated else "none", self.later_failure)
 
-    def _end_unprepared(self, graph: Graph, failure: PrepareFailure) -> Run:
+    def _end_unprepared(self, graph: Graph, failure: Refusal) -> Run:
         """Stop applying the delegate at a subgraph that cannot be prepared.
 
         The delegate keeps the nodes of earlier subgraphs, unless failures of the delegate make the whole model fail.
         """
-        self.log_lines += failure.lines
+        self.log_lines += failure.log_lines
         self.is_cut_short = True
         is_kept = not self.delegate.accelerator.fails_with_model and any(subgraph.delegated for subgraph in self.subgraphs)
         self._judge_rest(self.graphs[graph.index :])
@@ -136,13 +133,11 @@ class DelegateApplication:
         if not self.graphs:
             return None
         refusal = self.delegate.accelerator.load_refusal(self.graphs[0].model, self.options, self.release)
-        if refusal is None:
-            return None
-        index, failure = refusal
-        self.log_lines += failure.log_lines
-        return kernel_refusal(self.graphs[index], failure, failure.message)
+        if refusal is not None:
+            self.log_lines += refusal.log_lines
+        return refusal
 
-    def _apply_where_called(self, graph: Graph) -> KernelFailure | None:
+    def _apply_where_called(self, graph: Graph) -> Refusal | None:
         """Apply the delegate to a subgraph.
 
         The runtime then applies the delegate a second time to called subgraphs, so add the log lines of this second
@@ -161,12 +156,11 @@ class DelegateApplication:
                 self.warnings.append("some log lines are left out, because subgraphs call each other very often")
         return failure
 
-    def _apply(self, graph: Graph) -> KernelFailure | None:
+    def _apply(self, graph: Graph) -> Refusal | None:
         try:
             decision = self._decide(graph)
         except PartitionError as error:
-            message = f"the nodes cannot be ordered: {error}"
-            return KernelFailure(None, None, CYCLIC_GRAPH.name, message, CYCLIC_GRAPH.hint)
+            return CYCLIC_GRAPH.refusal(f"the nodes cannot be ordered: {error}")
         self.warnings += decision.warnings
         self.warnings += self.delegate.run_warnings(decision, lambda: self._prepared_graphs[graph.index])
         self.log_lines += decision.log_lines
@@ -175,9 +169,9 @@ class DelegateApplication:
         self.subgraphs[graph.index] = SubgraphRun(graph, shown)
         if decision.failure is not None:
             failure = attributed_failure(graph, decision, decision.failure)
-            if not failure.is_crash:
+            if failure.effect is not Effect.CRASH:
                 return failure
-            self._crash(graph, failure, self._place(decision, decision.failure))
+            self._will_fail(graph, failure.within(_BEFORE[Effect.CRASH] + self._place(decision, decision.failure)))
             return None
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
@@ -202,20 +196,18 @@ class DelegateApplication:
         failure, first = failed
         place = self._place(decision, failure)
         failure = attributed_failure(graph, decision, failure)
-        if not failure.is_known:
-            self._will_fail(graph, failure, f"{place}{failure.message}; {predicted_build(self.release)}")
-        elif failure.is_crash and (failure.is_later or not self.delegate.accelerator.fails_with_model):
-            self._crash(graph, failure, place)
-        elif failure.is_later:
-            self._will_fail(graph, failure, f"creating a kernel will make the model fail: {place}{failure.message}")
-        elif self.delegate.accelerator.fails_with_model:
+        fails_with_model = self.delegate.accelerator.fails_with_model
+        if failure.is_predicted:
+            self._will_fail(graph, failure.within(place, f"; {predicted_build(self.release)}"))
+        elif failure.effect.is_later or (failure.effect is Effect.CRASH and not fails_with_model):
+            self._will_fail(graph, failure.within(_BEFORE[failure.effect] + place))
+        elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options):
             return failure
-        elif self.delegate.allows_dynamic_tensors(self.options) and not self.is_allocated:
+        else:
             # If dynamic tensors are allowed, only AllocateTensors prepares the plan, and nothing restores the original plan.
             self._tell_stage(failure)
-            self.unprepared.append(Unprepared(graph, decision.origins.get(first, first), failure, f"{place}{failure.message}"))
-        else:
-            return failure
+            failure = replace(failure.within(place), subgraph=graph.index)
+            self.unprepared.append((decision.origins.get(first, first), failure))
         return self._ask_of_graph(graph, decision, subsets)
 
     @functools.cached_property
@@ -227,37 +219,33 @@ class DelegateApplication:
         key = graph, self.delegate, self.options, release
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
-    def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> KernelFailure | None:
+    def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> Refusal | None:
         """If the delegate refuses the partitioned subgraph as a whole, return the failure, otherwise None."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
-        if failure is None or not failure.is_later:
+        if failure is None or not failure.effect.is_later:
             return failure
-        self._will_fail(graph, failure, failure.message)
+        self._will_fail(graph, failure)
         return None
 
     @staticmethod
-    def _place(decision: Decision, failure: KernelFailure) -> str:
+    def _place(decision: Decision, failure: Refusal) -> str:
         return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
 
-    def _crash(self, graph: Graph, failure: KernelFailure, place: str) -> None:
-        self._has_crashed = not failure.is_later
-        self._will_fail(graph, failure, f"creating a kernel will crash the process: {place}{failure.message}")
-
-    def _will_fail(self, graph: Graph, failure: KernelFailure, message: str) -> None:
+    def _will_fail(self, graph: Graph, failure: Refusal) -> None:
         """Record a delegate kernel that will fail."""
+        self._has_crashed |= failure.effect is Effect.CRASH and not failure.is_predicted
         self._tell_stage(failure)
-        self.warnings.append(f"subgraph {graph.index}: {message}")
+        self.warnings.append(f"subgraph {graph.index}: {failure.message}")
         if self.later_failure is None:
-            self.later_failure = kernel_refusal(graph, failure, message)
+            self.later_failure = replace(failure, subgraph=graph.index)
 
-    def _tell_stage(self, failure: KernelFailure) -> None:
+    def _tell_stage(self, failure: Refusal) -> None:
         """If the stage behind the delegate rejected a call, add this stage's warnings and the delegate's log line."""
-        if failure.stage is not None:
-            if failure.stage.error_line not in failure.log_lines:
-                self.log_lines.append(failure.stage.error_line)
-            self.warnings += failure.stage.further
+        if failure.below is not None:
+            self.log_lines += [line for line in failure.below.log_lines if line not in failure.log_lines]
+            self.warnings += failure.further
 
-    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+    def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[Refusal, int] | None:
         """Prepare the new plan in order: the delegate kernels, and the CPU kernels with operands that the delegate changed.
 
         Return the first failure and the first node of the failing kernel, or None if no kernel fails.
@@ -268,7 +256,7 @@ class DelegateApplication:
             if subset.is_delegated and (failure := self._kernel_failure(graph, decision, subset)) is not None
         }
         # The runtime initializes all kernels before it prepares any kernel, so a crash comes before all other failures.
-        crash = next((subset for subset, failure in made.items() if failure.is_crash), None)
+        crash = next((subset for subset, failure in made.items() if failure.effect.is_crash), None)
         if crash is not None:
             return made[crash], crash.nodes[0]
         repreparation = Repreparation(decision.graph, self.release)
@@ -285,23 +273,20 @@ class DelegateApplication:
                 message = repreparation.refusal(node)
                 if message is not None:
                     operands = "operands" if is_added else "float16 constants"
-                    failure = KernelFailure(
-                        index,
-                        None,
-                        CPU_KERNEL_AFTER_REMAPPING.name,
+                    failure = CPU_KERNEL_AFTER_REMAPPING.refusal(
                         f"the CPU kernel of {node.op} does not support the {operands} from the delegate: {message}",
-                        CPU_KERNEL_AFTER_REMAPPING.hint,
+                        node=index,
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
                     return failure, index
         return None
 
-    def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> KernelFailure | None:
+    def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> Refusal | None:
         # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
-    def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[KernelFailure, int] | None:
+    def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[Refusal, int] | None:
         """Return the failure of the stage behind the delegate and the first node of the failing partition.
 
         Return None if the stage does not fail.
@@ -314,9 +299,7 @@ class DelegateApplication:
             return failure, decision.nodes[0]
         return self._with_kernel_line(failure, decision, subsets, failed), failed.nodes[0]
 
-    def _with_kernel_line(
-        self, failure: KernelFailure, decision: Decision, subsets: tuple[Subset, ...], failed: Subset
-    ) -> KernelFailure:
+    def _with_kernel_line(self, failure: Refusal, decision: Decision, subsets: tuple[Subset, ...], failed: Subset) -> Refusal:
         """Add the runtime's log lines about a delegate kernel that cannot be prepared.
 
         The first of these lines has the kernel's node index. The indices of kernels follow the indices of the graph's nodes.
@@ -342,15 +325,16 @@ class DelegateApplication:
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
         elif node:
             message += f" because of {node}"
-        return Refusal(DYNAMIC_TENSORS.name, message, hint, graph.index, dynamic.node, dynamic.tensor, dynamic.cause)
+        place = {"subgraph": graph.index, "node": dynamic.node, "tensor": dynamic.tensor, "cause": dynamic.cause}
+        return DYNAMIC_TENSORS.refusal(message, hint=hint, **place)
 
-    def _restore(self, graph: Graph, failure: KernelFailure) -> Refusal:
+    def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
         """Give all delegated nodes of all subgraphs back to the CPU."""
         self._tell_stage(failure)
         # A crashed process logs nothing more.
-        self.log_lines += failure.log_lines or (() if failure.is_crash else (RESTORED_LINE,))
+        self.log_lines += failure.log_lines or (() if failure.effect is Effect.CRASH else (RESTORED_LINE,))
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        return kernel_refusal(graph, failure, failure.message)
+        return replace(failure, subgraph=graph.index)
 
     def _judge_rest(self, graphs: Sequence[Graph]) -> None:
         """Add verdicts on the nodes of subgraphs that the runtime does not reach. Reports show these verdicts."""

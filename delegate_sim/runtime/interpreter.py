@@ -15,23 +15,23 @@ from ..foundation.limits import naming_model
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.calls import DELEGATE
 from ..graph.effort import SIMULATION, Effort
-from ..graph.graph import Graph, PrepareFailure, file_graphs
+from ..graph.graph import Graph, file_graphs
 from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
+from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
 from .assumptions import NOTHING_ASSUMED, Assumptions
-from .delegate_application import NOT_APPLIED, DelegateApplication, Unprepared, shown_number
+from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
 from .execution_plan import ChangedPlan, plan_after
 from .model_loading import custom_operators, load_on, loading_warnings
-from .refusals import kernel_refusal, not_loaded, not_prepared
+from .refusals import not_loaded, not_prepared
 from .release_constants import as_read_by
-from .run import REFUSED, Refusal, Run, SubgraphRun, option_values
+from .run import REFUSED, Run, SubgraphRun, option_values
 from .target import Target
 
 __all__ = [
     "REFUSED",
     "Assumptions",
-    "Refusal",
     "Run",
     "SubgraphRun",
     "option_values",
@@ -126,8 +126,8 @@ class _Chain:
         """The changed plans, by subgraph."""
         self._kernels: dict[tuple[int, int], tuple[int, ...]] = {}
         """The nodes in each delegate kernel, keyed by subgraph and by the kernel's node index."""
-        self._unprepared: list[tuple[int, Unprepared]] = []
-        """The kernels that fail when tensors are allocated. Each pair is the number of a run and a kernel."""
+        self._unprepared: list[tuple[int, int, Refusal]] = []
+        """The kernels that fail when tensors are allocated: the number of the run, the first replaced node, and the failure."""
         self._compiled: dict[int, frozenset[int]] | None = None
         """The nodes that a plugin compiled, by subgraph, or None if there is no plugin."""
         self._removed: frozenset[int] = frozenset()
@@ -153,7 +153,7 @@ class _Chain:
         if run.outcome == "restored" or (run.outcome == REFUSED and run.is_prepared and delegate.accelerator.fails_with_model):
             self._take_back(run)
         elif run.outcome not in NOT_APPLIED:
-            self._unprepared += [(len(self.runs), kernel) for kernel in simulation.unprepared]
+            self._unprepared += [(len(self.runs), node, failure) for node, failure in simulation.unprepared]
             self._is_static |= is_static
             for subgraph in run.subgraphs:
                 if subgraph.subsets:
@@ -174,7 +174,7 @@ class _Chain:
     @property
     def is_unreadable(self) -> bool:
         """Whether LiteRT's loader refuses the model before a plugin is applied. If so, no delegate can be applied."""
-        return any(run.refusal is not None and run.refusal.stage == "load" for run in self.runs)
+        return any(run.refusal is not None and run.refusal.stage is Stage.READING for run in self.runs)
 
     def _dispatch(self) -> None:
         """Replace each partition that a plugin compiled with a kernel of the dispatch delegate.
@@ -218,18 +218,19 @@ class _Chain:
         """
         failure = None if is_over or self._is_allocated() else self._rest_fails()
         if failure is not None:
-            if failure.kernel is None:
+            if failure.stage is Stage.PREPARING:
                 self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
-            lines = (*failure.lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.lines
+            lines = (*failure.log_lines, NOT_ALLOCATED_LINE) if defaults == "benchmark" else failure.log_lines
             self.runs[-1] = replace(self.runs[-1], log_lines=(*self.runs[-1].log_lines, *lines))
         stops_before = failure is None and not is_over and not self._is_static
-        for number, kernel in self._unprepared:
+        for number, _, failed in self._unprepared:
             run = self.runs[number]
-            is_at_invoke = stops_before and kernel.graph.index == 0
-            message = f"{'Invoke' if is_at_invoke else 'AllocateTensors'} will fail: {kernel.text}"
-            refusal = run.refusal or kernel_refusal(kernel.graph, kernel.failure, message, is_at_invoke=is_at_invoke)
-            warnings = (*run.warnings, f"subgraph {kernel.graph.index}: {message}")
-            self.runs[number] = replace(run, refusal=refusal, warnings=warnings)
+            is_at_invoke = stops_before and failed.subgraph == 0
+            effect = Effect.FAIL_AT_INVOKE if is_at_invoke else Effect.FAIL_LATER
+            step = "Invoke" if is_at_invoke else "AllocateTensors"
+            refusal = replace(failed.within(f"{step} will fail: "), effect=effect)
+            warnings = (*run.warnings, f"subgraph {refusal.subgraph}: {refusal.message}")
+            self.runs[number] = replace(run, refusal=run.refusal or refusal, warnings=warnings)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):
@@ -243,7 +244,7 @@ class _Chain:
         first = self._prepared[0]
         return first.failure is None and first.dynamic is None and not self._unprepared
 
-    def _rest_fails(self) -> PrepareFailure | None:
+    def _rest_fails(self) -> Refusal | None:
         return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
 
     def _taken(self) -> dict[int, Taken]:
@@ -252,8 +253,8 @@ class _Chain:
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
         failing: dict[int, dict[int, tuple[str, ...]]] = {index: {} for index in nodes}
-        for _, kernel in self._unprepared:
-            failing[kernel.graph.index][kernel.node] = kernel.failure.log_lines[:-1]
+        for _, node, refusal in self._unprepared:
+            failing[refusal.subgraph][node] = refusal.log_lines[:-1]
         return {index: Taken(nodes[index], self._order(index), failing[index]) for index in nodes}
 
     def _order(self, subgraph: int) -> tuple[int, ...]:

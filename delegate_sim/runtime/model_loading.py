@@ -18,13 +18,14 @@ from ..model.model import Model, OperatorCode, Tensor
 from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
 from ..prepare.preparation import has_kernel
+from ..refusal import Refusal
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
 from .release_constants import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .target import Target
-from .unloadable_nodes import InvalidNode, invalid_node
-from .unloadable_tensors import InvalidTensor, invalid_tensors, release_features
+from .unloadable_nodes import invalid_node
+from .unloadable_tensors import invalid_tensors, release_features
 
 _SCHEMA_VERSION = 3
 """The only version of the schema that releases load (``TFLITE_SCHEMA_VERSION``)."""
@@ -47,9 +48,9 @@ class Loading:
     """The subgraph that contains ``refused_tensors``."""
     unknown: tuple[OperatorCode, ...]
     """The operators for which it is not known whether the release loads them."""
-    invalid: tuple[InvalidTensor, ...]
+    invalid: tuple[Refusal, ...]
     """The tensors that no release loads, from the first subgraph with such tensors."""
-    invalid_node: InvalidNode | None
+    invalid_node: Refusal | None
     """The first node that no release loads, or None if the runtime already stops at a tensor."""
     version: int
     """The schema version in the model file."""
@@ -92,8 +93,8 @@ class Loading:
             return refusal_lines(self.refused[0].op, self.refused[0].version, self.release)
         types = [tensor_refusal_line(tensor.type, tensor.index, self.release) for tensor in self.refused_tensors]
         if self.invalid_node is not None:
-            return self.invalid_node.lines
-        return (*types, *[line for tensor in self.invalid for line in tensor.lines])
+            return self.invalid_node.log_lines
+        return (*types, *[line for tensor in self.invalid for line in tensor.log_lines])
 
     @property
     def reasons(self) -> list[str]:
@@ -104,7 +105,7 @@ class Loading:
         reasons += [f"{self.release} does not load tensors of type {name}" for name in self.refused_types]
         reasons += [f"tensor {one.tensor} of subgraph {one.subgraph} is not loaded: {one.message}" for one in self.invalid]
         if (node := self.invalid_node) is not None:
-            reasons.append(f"node {node.node} ({node.op}) of subgraph {node.subgraph} is not loaded: {node.message}")
+            reasons.append(f"node {node.node} ({node.values['op']}) of subgraph {node.subgraph} is not loaded: {node.message}")
         return reasons
 
     @property

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.options import OptionValues
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..refusal import Refusal
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
 from .target import Target
-
-if TYPE_CHECKING:
-    from ..delegates.stage_behind import StageRefusal
 
 REFUSED = "refused"
 """The outcome if the runtime applies the delegate to no node."""
 
 _NOT_LOADED = frozenset({kind.name for kind in NOT_LOADED_KINDS})
 _NOT_PREPARED = frozenset({kind.name for kind in NOT_PREPARED_KINDS})
-
-
-_IF_SET = frozenset({"stage", "is_at_invoke"})
-"""Fields of a refusal that ``to_dict`` returns only if they are set."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,47 +48,6 @@ class SubgraphRun:
     def without_kernels(self) -> SubgraphRun:
         """Return a copy with all nodes on the CPU and with the same verdicts."""
         return SubgraphRun(self.graph, self.decision)
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The reason why the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``).
-
-    A run is also refused if the runtime cannot load or prepare the model. The model then does not run at all. With the
-    outcomes ``delegated`` and ``none``, the refusal says why the model fails after the delegate was applied.
-    """
-
-    code: str
-    message: str
-    hint: str
-    subgraph: int
-    node: int | None
-    tensor: int | None
-    cause: int | None = None
-    is_predicted: bool = False
-    """Whether the refusal is predicted from the source code of another release."""
-    is_at_invoke: bool = False
-    """Whether only ``Invoke`` fails. This happens if the failing node comes after a dynamic tensor."""
-    stage: str = ""
-    """For a compiler plugin: ``load`` if LiteRT's loader refuses the model file, or ``partition`` if the plugin fails."""
-    behind: StageRefusal | None = None
-    """The call that a stage behind the delegate rejected, or None."""
-
-    @property
-    def text(self) -> str:
-        """The message. It begins with a node if a stage behind the delegate rejected a call for this node."""
-        if self.behind is None or not self.behind.is_of_node or self.node is None:
-            return self.message
-        place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
-        return f"node {place}: {self.message}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the refusal as plain data. Some keys are present only if they are set."""
-        entry = {name: value for name, value in asdict(self).items() if name != "behind" and (name not in _IF_SET or value)}
-        if self.behind is not None:
-            entry.update(asdict(self.behind), further=list(self.behind.further))
-            del entry["is_of_node"]
-        return entry
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,26 +11,14 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TypeAlias
 
 from ..graph.graph import file_graph
 from ..model import schema
 from ..model.model import Model, Node
 from ..model.options import Options
-
-
-@dataclass(frozen=True, slots=True)
-class InvalidNode:
-    """A node that the runtime does not load.
-
-    ``message`` describes the reason. ``lines`` are the lines that the runtime logs.
-    """
-
-    subgraph: int
-    node: int
-    op: str
-    message: str
-    lines: tuple[str, ...]
+from ..refusal import Refusal
+from ..rules.kinds import NODE_NOT_LOADED
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +29,13 @@ class _Given:
     has: Callable[[str], bool]
 
 
-class _WrongOptions(NamedTuple):
-    """A problem with a node's options: a description, and the lines that the runtime logs."""
-
-    message: str
-    lines: tuple[str, ...]
-
+_WrongOptions: TypeAlias = tuple[str, tuple[str, ...]]
+"""A problem with a node's options: a description, and the lines that the runtime logs."""
 
 _Check = Callable[[_Given], Iterator[_WrongOptions]]
 
 
-def invalid_node(model: Model) -> InvalidNode | None:
+def invalid_node(model: Model) -> Refusal | None:
     """Return the first node that is not loaded, or None if all nodes are loaded."""
     checked = {code.op for code in model.operator_codes} & (_NEEDED.keys() | _CHECKS.keys())
     if not checked:
@@ -62,7 +46,13 @@ def invalid_node(model: Model) -> InvalidNode | None:
                 continue
             fault = next(_wrong(model, node, model.options(node)), None)
             if fault is not None:
-                return InvalidNode(subgraph.index, node.index, node.op, *fault)
+                return NODE_NOT_LOADED.refusal(
+                    "{problem}",
+                    subgraph=subgraph.index,
+                    node=node.index,
+                    values={"problem": fault[0], "op": node.op},
+                    log_lines=fault[1],
+                )
     return None
 
 
@@ -73,7 +63,7 @@ def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions
         for check in _CHECKS.get(node.op, ()):
             yield from check(given)
     elif node.op in _NEEDED:
-        yield _WrongOptions("it has no options", (_NEEDED[node.op],))
+        yield "it has no options", (_NEEDED[node.op],)
 
 
 def _has(field: str, line: str) -> _Check:
@@ -81,7 +71,7 @@ def _has(field: str, line: str) -> _Check:
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if not given.has(field):
-            yield _WrongOptions(f"it has no {field}", (line,))
+            yield f"it has no {field}", (line,)
 
     return check
 
@@ -95,7 +85,7 @@ def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
     def check(given: _Given) -> Iterator[_WrongOptions]:
         value = getattr(given.options, field)
         if value not in known:
-            yield _WrongOptions(f"its {field} is {value}", (line.format(value),) if line else ())
+            yield f"its {field} is {value}", (line.format(value),) if line else ()
 
     return check
 
@@ -116,10 +106,10 @@ def _vector(name: str, field: str, most: int, *, is_needed: bool = False, attrib
 
     def check(given: _Given) -> Iterator[_WrongOptions]:
         if is_needed and not given.has(field):
-            yield _WrongOptions(f"it has no {field}", (f"Input array not provided for operation '{name}'.", *which))
+            yield f"it has no {field}", (f"Input array not provided for operation '{name}'.", *which)
         if (length := len(getattr(given.options, field))) > most:
             line = f"Found too many dimensions in the input array of operation '{name}'."
-            yield _WrongOptions(f"its {field} has {length} elements, more than {most}", (line, *which))
+            yield f"its {field} has {length} elements, more than {most}", (line, *which)
 
     return check
 
@@ -131,7 +121,7 @@ _PADDINGS = ("edge_padding_low", "edge_padding_high", "interior_padding")
 def _paddings_agree(given: _Given) -> Iterator[_WrongOptions]:
     if len({len(getattr(given.options, field)) for field in _PADDINGS}) > 1:
         line = f"'{_PAD}' operation parameter array sizes are not consistent."
-        yield _WrongOptions(f"{', '.join(_PADDINGS)} have different lengths", (line,))
+        yield f"{', '.join(_PADDINGS)} have different lengths", (line,)
 
 
 _WINDOW = "stablehlo.reduce_window"
@@ -147,13 +137,13 @@ def _windows_agree(given: _Given) -> Iterator[_WrongOptions]:
     rank = len(given.options.window_dimensions)
     if not rank:
         line = f"'{_WINDOW_DIMENSIONS}' attribute is not optional for '{_WINDOW}' and cannot be empty."
-        yield _WrongOptions(f"it has no {_WINDOW_DIMENSIONS}", (line,))
+        yield f"it has no {_WINDOW_DIMENSIONS}", (line,)
     for field in _WINDOW_VECTORS:
         factor = 2 if field == "padding" else 1
         length = len(getattr(given.options, field))
         if length not in (0, factor * rank):
             line = f"'{field}' attribute of '{_WINDOW}' does not have the expected size ({length} != {factor * rank})."
-            yield _WrongOptions(f"its {field} has {length} elements, not {factor * rank}", (line,))
+            yield f"its {field} has {length} elements, not {factor * rank}", (line,)
         yield from _vector(_WINDOW, field, factor * _MOST_DIMENSIONS, attribute=field)(given)
 
 

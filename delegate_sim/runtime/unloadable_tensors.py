@@ -11,34 +11,17 @@ the checks of the storage of sparse constants and of the dimensions of multi-axi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TypeAlias
 
 from ..foundation.limits import element_count, fits_if_unsigned
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
+from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
+from ..rules.kinds import TENSOR_NOT_LOADED
 
-
-@dataclass(frozen=True, slots=True)
-class InvalidTensor:
-    """A tensor that the runtime does not load.
-
-    ``message`` describes the reason. ``lines`` are the lines that the runtime logs.
-    """
-
-    subgraph: int
-    tensor: int
-    message: str
-    lines: tuple[str, ...]
-
-
-class _WrongTensor(NamedTuple):
-    """A problem with a tensor: a description, and the lines that the runtime logs."""
-
-    message: str
-    lines: tuple[str, ...]
-
+_WrongTensor: TypeAlias = tuple[str, tuple[str, ...]]
+"""A problem with a tensor: a description, and the lines that the runtime logs."""
 
 _MOST = 2**64 - 1
 """The largest number of bytes that the runtime can represent."""
@@ -61,18 +44,18 @@ def release_features(release: Release) -> tuple[bool, bool]:
     return release.is_at_least(_EXTERNAL_BUFFERS), release.is_at_least(_MULTI_AXIS)
 
 
-def invalid_tensors(model: Model, release: Release) -> tuple[InvalidTensor, ...]:
+def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
     """Return the tensors that are not loaded. The runtime stops after the first subgraph with such tensors."""
     for subgraph in model.subgraphs:
         odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
         suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
         count = len(subgraph.tensors)
         invalid = [
-            InvalidTensor(
-                subgraph.index,
-                tensor.index,
-                " and ".join([one.message for one in wrong]),
-                tuple([line for one in wrong for line in one.lines]),
+            TENSOR_NOT_LOADED.refusal(
+                " and ".join([problem for problem, _ in wrong]),
+                subgraph=subgraph.index,
+                tensor=tensor.index,
+                log_lines=tuple([line for _, lines in wrong for line in lines]),
             )
             for tensor in suspects
             if (wrong := tuple(_wrong(tensor, count, release, may_overflow=tensor.shape in odd)))
@@ -95,24 +78,24 @@ def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool
     if tensor.quantization is not None:
         wrong = _wrong_quantization(tensor) or _wrong_multi_axis(tensor.quantization, tensors, release)
         if wrong is not None:
-            yield _WrongTensor(wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters."))
+            yield wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters.")
     is_external = tensor.external_buffer != 0 and release.is_at_least(_EXTERNAL_BUFFERS)
     if tensor.data is not None and (tensor.is_variable or is_external):
         buffer = "buffer or external buffer" if release.is_at_least(_EXTERNAL_BUFFERS) else "buffer"
         line = f"Tensor {tensor.index} is a variable tensor with {buffer}. It's not supported now."
-        yield _WrongTensor(f"it has data and is {'a variable' if tensor.is_variable else 'in an external buffer'}", (line,))
+        yield f"it has data and is {'a variable' if tensor.is_variable else 'in an external buffer'}", (line,)
     invalid = f"Tensor {tensor.index} is invalidly specified in schema."
     if tensor.type in schema.TYPES_WITHOUT_SIZE:
         if tensor.is_variable and tensor.data is None:
-            yield _WrongTensor(f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid))
+            yield f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid)
     elif not _is_sparse_constant(tensor):
         overflowing = _overflowing(tensor, release) if may_overflow else ""
         if overflowing:
             line = f"tflite/util.cc BytesRequired number of {overflowing} overflowed."
-            yield _WrongTensor(f"its shape is {list(tensor.shape)}", (line, invalid))
+            yield f"its shape is {list(tensor.shape)}", (line, invalid)
         elif tensor.data is not None and not is_external and tensor.data[1] < (required := tensor.byte_size):
             # The runtime's line is left out, because it contains a line number of the runtime's source.
-            yield _WrongTensor(f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}", (invalid,))
+            yield f"it has {tensor.data[1]} bytes of data, but its shape and type need {required}", (invalid,)
 
 
 def _overflowing(tensor: Tensor, release: Release) -> str:

@@ -16,8 +16,7 @@ from ..foundation.columns import TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
 from .journal import ScanError, ScanRows
-from .output import check_columns
-from .schema import COLUMNS, LONGEST_TEXT
+from .schema import COLUMNS, LONGEST_TEXT, check_columns
 
 _MEMORY = 384 << 20
 """Number of bytes that DuckDB may use for small files, and the number of bytes that the rows of a result may take."""
@@ -89,9 +88,15 @@ class DuckDb:
         self.connection.execute("SET lock_configuration = true")
 
     def check_statements(self, sql: str) -> None:
-        """Raise ScanError if a query has a statement that does more than read and change tables."""
-        for statement in self.connection.extract_statements(sql):
-            kind = str(statement.type).rpartition(".")[2]
+        """Raise ScanError if a query has a statement that does more than read and change tables, or has no statement."""
+        statements = self.connection.extract_statements(sql)
+        if not statements:
+            raise ScanError("the query is refused: it has no statement")
+        for statement in statements:
+            try:
+                kind = str(statement.type).rpartition(".")[2]
+            except ValueError as error:  # DuckDB's Python package lacks some kinds
+                raise ScanError("the query is refused: it has a statement of an unknown kind") from error
             if kind not in _STATEMENTS:
                 raise ScanError(f"the query is refused: a query cannot have a statement of the kind {kind}")
 

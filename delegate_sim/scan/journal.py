@@ -2,42 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..errors import DelegateSimError
-from ..foundation.files import open_appended
+from ..errors import DelegateSimError, LimitError
+from ..foundation.files import lock, open_appended
+from ..foundation.parsing.json_text import loads
+from ..foundation.work_budget import work_budget
 from .job import JobAnswer
-from .reading import check_first_page, check_schema
-from .schema import CAUSES, COLUMNS, RUNS, declaration, names
+from .reading import RowLimit
+from .schema import CAUSES, COLUMNS, LONGEST_TEXT, RUNS, declaration, names
 
 ScanRows = Iterable[tuple[Any, ...]]
 """Rows of a table, with the values in column order."""
 ScanTables = Mapping[str, ScanRows]
 """The rows of the tables ``runs`` and ``causes``."""
 
-_INSERT_ROW = {table: f"INSERT INTO {table} VALUES ({', '.join([f':{name}' for name in names(table)])})" for table in COLUMNS}
-_INSERT_VALUES = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
+_FIRST_LINE = b'["journal of a scan of delegate-sim", 1]\n'
+"""The first line of a journal, with the version of the format. Files without this line are never written or deleted."""
+_LAST_LINE = b'["stored"]\n'
+"""The line after the rows that are stored together."""
+_LONGEST_LINE = max(map(len, COLUMNS.values())) * LONGEST_TEXT * len("\\u0000")
+"""Largest number of bytes of a row. JSON needs at most six bytes for a character."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_INSERT = {table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * len(names(table)))})" for table in COLUMNS}
+_FORGET_CAUSES = f"DELETE FROM {CAUSES} WHERE model = ? AND target = ?"
 _KNOWN = f"SELECT target, sha256, rule_set FROM {RUNS} WHERE model = ? AND error IS NULL"
-SQLITE_SUFFIXES = ("-journal", "-wal", "-shm")
-"""Suffixes of the files that SQLite writes and removes beside a file."""
-_APPLICATION_ID = 0x64537363
-"""SQLite's ``application_id`` of a journal. Other files are never written or deleted."""
-_SCHEMA = tuple(
-    [
-        statement
-        for table in COLUMNS
-        for statement in (
-            f"CREATE TABLE {table} ({declaration(table)})",
-            f"CREATE {'UNIQUE ' if table == RUNS else ''}INDEX of_{table} ON {table} (model, target)",
-        )
-    ]
-)
-_TAKEN_OVER = 1
-"""Value of ``user_version`` after the output of an earlier scan was imported."""
 
 
 class ScanError(DelegateSimError):
@@ -45,30 +39,26 @@ class ScanError(DelegateSimError):
 
 
 class Journal:
-    """The rows of the tables ``runs`` and ``causes`` in a SQLite file. Only one scan at a time can open the file.
+    """The rows of the tables ``runs`` and ``causes`` in a file. Only one scan at a time can open the file.
 
-    If this process ends unexpectedly, the file has all rows of the stored answers, and no row of an incomplete answer.
+    The file has a line of JSON for each row. A row of ``runs`` replaces all earlier rows of its model and target. If this process
+    ends unexpectedly, the file has all rows of the stored answers. The rows of an incomplete answer are removed later, because no
+    last line follows.
+
+    Rows are looked up in a copy, a temporary database of SQLite, which ends with the process.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        try:
-            with open_appended(path) as file:  # raises a clear error if the file cannot be created
-                file.seek(0)
-                page = file.read(1 << 16)
-            if page and (page[:16], page[68:72]) != (b"SQLite format 3\0", _APPLICATION_ID.to_bytes(4, "big")):
-                raise ScanError(f"{path}: is not the journal of a scan: remove it")
-            with self._named():
-                if page:
-                    check_first_page(page, len(_SCHEMA))
-                self._connection = sqlite3.connect(path, timeout=0)
-        except OSError as error:
-            raise ScanError(f"{path}: {error.strerror}") from error
+        self._is_taken_over = False
+        with self._named():
+            self._file = open_appended(path)
+        self._connection = sqlite3.connect("")
         try:
             with self._named():
                 self._begin()
-        except ScanError:
-            self._connection.close()
+        except BaseException:
+            self.close()
             raise
 
     def take_over(self, tables: ScanTables) -> None:
@@ -76,22 +66,14 @@ class Journal:
 
         Errors while reading the output are raised unchanged.
         """
-        if self._connection.execute("PRAGMA user_version").fetchone() == (_TAKEN_OVER,):
-            return
-        with self._connection:
-            for table in COLUMNS:
-                self._connection.executemany(_INSERT_VALUES[table], tables[table])
-            self._connection.execute(f"PRAGMA user_version = {_TAKEN_OVER}")
+        if not self._is_taken_over:
+            self._store(tables)
 
     def append(self, answers: Sequence[JobAnswer]) -> None:
         """Store the rows of answers. Earlier rows for these models and targets are replaced."""
-        runs = [row for answer in answers for row in answer.runs]
-        causes = [row for answer in answers for row in answer.causes]
-        with self._named(), self._connection:
-            for table in COLUMNS:
-                self._connection.executemany(f"DELETE FROM {table} WHERE model = :model AND target = :target", runs)
-            self._connection.executemany(_INSERT_ROW[RUNS], runs)
-            self._connection.executemany(_INSERT_ROW[CAUSES], causes)
+        runs = [_values(RUNS, row) for answer in answers for row in answer.runs]
+        causes = [_values(CAUSES, row) for answer in answers for row in answer.causes]
+        self._store({RUNS: runs, CAUSES: causes})
 
     def known(self, model: str) -> Mapping[str, tuple[str, str]]:
         """Return the digest of the model file and the version of the rules, for each stored result of a model.
@@ -114,43 +96,105 @@ class Journal:
     def close(self) -> None:
         """Close the file, so that another scan can open it."""
         self._connection.close()
+        with suppress(OSError):  # raised again for rows that could not be written
+            self._file.close()
 
     def remove(self) -> None:
         """Close and delete the file."""
-        with self._named():
-            self._connection.execute("PRAGMA journal_mode = DELETE")  # removes the write-ahead log
         try:
             os.unlink(self.path)
-            self._connection.close()
+            self.close()
         except PermissionError:  # on a system that does not delete open files
-            self._connection.close()
+            self.close()
             os.unlink(self.path)
 
     def _begin(self) -> None:
-        """Lock the file, and create the tables if the file is new."""
-        check_schema(self._connection, ({*_SCHEMA}, set()))
-        for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE", "COMMIT"):
-            self._connection.execute(statement)
-        # The identifier is in the file itself before the write-ahead log begins.
-        self._connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
+        """Lock the file, and copy its rows into the database."""
+        if not lock(self._file):
+            raise ScanError(f"{self.path}: another scan is writing to it")
+        for table in COLUMNS:
+            self._connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
+            self._connection.execute(f"CREATE {'UNIQUE ' if table == RUNS else ''}INDEX of_{table} ON {table} (model, target)")
+        try:
+            self._load()
+        except (ValueError, RecursionError) as error:
+            raise ScanError(f"{self.path}: is not the journal of a scan: remove it") from error
+        except LimitError as error:
+            raise ScanError(f"{self.path}: {error.reason}") from error
+
+    def _load(self) -> None:
+        """Copy the stored rows into the database, and remove incomplete rows from the file.
+
+        Raises ValueError, RecursionError or LimitError if the file is not a journal.
+        """
+        size = os.fstat(self._file.fileno()).st_size
+        if not size:
+            self._file.write(_FIRST_LINE)
+            self._file.flush()
+            return
+        self._file.seek(0)
+        if self._file.readline(len(_FIRST_LINE)) != _FIRST_LINE:
+            raise ValueError("is not a journal")
+        limit = RowLimit(size)
+        position = stored = len(_FIRST_LINE)
+        while (line := self._file.readline(_LONGEST_LINE)).endswith(b"\n"):
+            position += len(line)
+            if line == _LAST_LINE:
+                self._connection.commit()
+                stored = position
+            else:
+                table, row = _row(line)
+                limit.check(row, table)
+                self._copy(table, row)
+        if len(line) == _LONGEST_LINE:
+            raise ValueError("a line is too long")
+        self._connection.rollback()
+        self._is_taken_over = stored > len(_FIRST_LINE)
+        self._file.truncate(stored)
+
+    def _store(self, tables: ScanTables) -> None:
+        """Add rows to the file and to the database: all, or none if an error occurs."""
         with self._connection:
-            if self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,):
-                for statement in ("BEGIN", *_SCHEMA):  # all or nothing
-                    self._connection.execute(statement)
+            for table in COLUMNS:
+                for row in tables[table]:
+                    with self._named():
+                        self._copy(table, row)
+                        self._file.write(_line(table, row))
+            with self._named():
+                self._file.write(_LAST_LINE)
+                self._file.flush()
+                self._connection.commit()
+        self._is_taken_over = True
+
+    def _copy(self, table: str, row: tuple[Any, ...]) -> None:
+        if table == RUNS:
+            self._connection.execute(_FORGET_CAUSES, row[:2])
+        self._connection.execute(_INSERT[table], row)
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Raise errors of SQLite as ScanError."""
+        """Raise errors of the file and of the database as ScanError."""
         try:
             yield
-        except ValueError as error:
-            raise ScanError(f"{self.path}: is not the journal of a scan: remove it") from error
+        except OSError as error:
+            raise ScanError(f"{self.path}: {error.strerror}") from error
         except sqlite3.Error as error:
-            words = str(error)
-            if "locked" in words:
-                words = "another scan is writing to it"
-            elif "not a database" in words or "malformed" in words:
-                words = "is not the journal of a scan: remove it"
-            raise ScanError(f"{self.path}: {words}") from error
+            raise ScanError(f"{self.path}: {error}") from error
+
+
+def _line(table: str, row: tuple[Any, ...]) -> bytes:
+    return _ENCODER.encode([table, *row]).encode() + b"\n"
+
+
+def _row(line: bytes) -> tuple[str, tuple[Any, ...]]:
+    """Return the table and the values of a row. Raise ValueError, RecursionError or LimitError if the line is not a row."""
+    with work_budget(is_new=True):
+        content = loads(line.decode(), "reading a line")
+    match content:
+        case [str(table), *values] if table in COLUMNS:
+            return table, tuple(values)
+    raise ValueError("is not a row")
+
+
+def _values(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple([row[name] for name in names(table)])

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +19,10 @@ from typing import Any
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
 from ..foundation.late_numpy import np
+from .duckdb_tables import parquet_rows
 from .journal import ScanError, ScanRows, ScanTables
 from .reading import RowLimit, opened_sqlite, total_size
-from .schema import CAUSES, COLUMNS, RUNS, declaration, names
+from .schema import CAUSES, COLUMNS, RUNS, check_columns, declaration, names
 
 _BATCH = 5_000
 _FORMULA = r"(?='*\s*[=+\-@\uff1d\uff0b\uff0d\uff20])"
@@ -181,8 +182,6 @@ def _write_parquet(path: str, tables: ScanTables) -> None:
 
 
 def _read_parquet(path: str) -> ScanTables:
-    from .duckdb_tables import parquet_rows  # imports this module
-
     return {table: parquet_rows(file, table) for table, file in table_files(path)}
 
 
@@ -194,12 +193,6 @@ def read_tables(path: str) -> ScanTables:
     """
     limit = RowLimit(total_size(dict(table_files(path))))
     return {table: limit.checked(iter(rows), table) for table, rows in format_for(path).read(path).items()}
-
-
-def check_columns(columns: Sequence[str], table: str) -> None:
-    """Raise ValueError if the names are not those of a table's columns."""
-    if list(columns) != names(table):
-        raise ValueError(f"its columns are not those of {table}")
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:

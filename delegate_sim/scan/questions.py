@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.registry import DELEGATE_NAMES, VELA_NAMES, find_live
-from ..diagnosis.causes.change import Assumed
-from ..diagnosis.causes.change_words import IF_TAKEN
+from ..diagnosis.causes.change import IF_TAKEN, Assumed
 from ..errors import LimitError, OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING, TAKEN
@@ -270,4 +269,4 @@ def _order_releases(connection: Any) -> None:
         ordered = sorted(runtimes)
     connection.execute("CREATE TABLE release_order (runtime TEXT, position BIGINT)")
     insertion = "INSERT INTO release_order SELECT unnest(?::TEXT[]), unnest(?::BIGINT[])"
-    connection.execute(insertion, [ordered, list(range(len(ordered)))])  # bounded: the number of rows is limited
+    connection.execute(insertion, [ordered, list(range(len(ordered)))])

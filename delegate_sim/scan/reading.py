@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from ..errors import LimitError
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
-from .schema import COLUMNS, LONGEST_TEXT, declaration
+from .schema import COLUMNS, LONGEST_TEXT, MEASURES, RUNS, declaration, names
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""
@@ -22,11 +23,14 @@ _BYTES_FOR_A_BYTE = 64
 _BYTES_OF_A_ROW = 1000
 """Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
 _TYPES = {TEXT: (str, type(None)), INTEGER: (int, type(None)), NUMBER: (int, float, type(None))}
+_TYPES_OF = {table: [_TYPES[column.type] for column in columns] for table, columns in COLUMNS.items()}
+_ERROR, *_MEASURES = map(names(RUNS).index, ("error", *MEASURES))
 
 _SQLITE_HEADER, _PAGE_HEADER = 100, 8
 _SQLITE_MAGIC = b"SQLite format 3\x00"
 _LEAF_OF_A_TABLE = 13
 _LONGEST_STATEMENT = 2048
+_SCHEMA = {f"CREATE TABLE {table} ({declaration(table)})" for table in COLUMNS}
 
 
 class RowLimit:
@@ -36,21 +40,28 @@ class RowLimit:
         self._most = self._left = raised(max(_ALWAYS, _BYTES_FOR_A_BYTE * file_size))
 
     def checked(self, rows: Iterator[tuple[object, ...]], table: str) -> Iterator[tuple[object, ...]]:
-        """Yield the rows of a table. Raises ValueError for a value of a wrong type, and LimitError if the rows are too large."""
-        types = [_TYPES[column.type] for column in COLUMNS[table]]
+        """Yield the rows of a table. Raises the errors of ``check``."""
         for row in rows:
-            size = _BYTES_OF_A_ROW
-            for value, allowed in zip(row, types, strict=True):
-                if value.__class__ not in allowed:
-                    raise ValueError("a value has a wrong type")
-                if isinstance(value, str):
-                    size += len(value)
-                    if len(value) > LONGEST_TEXT:
-                        raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
-            self._left -= size
-            if self._left < 0:
-                raise LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")
+            self.check(row, table)
             yield row
+
+    def check(self, row: tuple[object, ...], table: str) -> None:
+        """Raise ValueError if a value of a row is wrong, and LimitError if the rows that were checked are too large."""
+        size = _BYTES_OF_A_ROW
+        for value, allowed in zip(row, _TYPES_OF[table], strict=True):
+            if value.__class__ not in allowed:
+                raise ValueError("a value has a wrong type")
+            if isinstance(value, str):
+                size += len(value)
+                if len(value) > LONGEST_TEXT:
+                    raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
+            elif isinstance(value, float) and not math.isfinite(value):
+                raise ValueError("a number is not finite")
+        if table == RUNS and not row[_ERROR] and None in [row[place] for place in _MEASURES]:
+            raise ValueError("a row has neither an error nor measures")
+        self._left -= size
+        if self._left < 0:
+            raise LimitError(f"its rows are larger than the limit of {self._most >> 20:,} MiB{how_to_raise()}")
 
 
 def total_size(files: Mapping[str, str]) -> int:
@@ -66,16 +77,18 @@ def opened_sqlite(path: str) -> Iterator[sqlite3.Connection]:
     would run code. SQLite's own journals next to the file are neither read nor written. Raises OSError or sqlite3.Error.
     """
     with open_input(path, is_updated=True) as file:
-        check_first_page(file.read(1 << 16), len(COLUMNS))
+        _check_first_page(file.read(1 << 16))
         # SQLite opens files by name only.
         address = f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1"
         with closing(sqlite3.connect(address, uri=True)) as connection:
-            check_schema(connection, [{f"CREATE TABLE {table} ({declaration(table)})" for table in COLUMNS}])
+            connection.execute("PRAGMA trusted_schema = OFF")
+            if {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")} != _SCHEMA:
+                raise ValueError("has another schema")
             yield connection
 
 
-def check_first_page(page: bytes, most: int) -> None:
-    """Raise ValueError if a SQLite file may have a schema of more than ``most`` statements, or a long statement.
+def _check_first_page(page: bytes) -> None:
+    """Raise ValueError if a SQLite file may have a schema with more statements than that of a scan, or a long statement.
 
     SQLite parses the whole schema when it opens the file. The time for this can grow with the square of the schema's size.
     ``page`` has the beginning of the file.
@@ -83,20 +96,14 @@ def check_first_page(page: bytes, most: int) -> None:
     if not page.startswith(_SQLITE_MAGIC) or len(page) < _SQLITE_HEADER + _PAGE_HEADER:
         raise ValueError("is not a SQLite database")
     count = int.from_bytes(page[103:105], "big")
-    if page[_SQLITE_HEADER] != _LEAF_OF_A_TABLE or count > most:
+    if page[_SQLITE_HEADER] != _LEAF_OF_A_TABLE or count > len(_SCHEMA):
         raise ValueError("has another schema")
     start = _SQLITE_HEADER + _PAGE_HEADER
-    for pointer in range(start, start + 2 * count, 2):
-        cell = int.from_bytes(page[pointer : pointer + 2], "big")
+    pointers = page[start : start + 2 * count]
+    for first, second in zip(pointers[::2], pointers[1::2], strict=False):
+        cell = first << 8 | second
         # The size has groups of seven bits. All bytes but the last one have the highest bit.
         high, low = page[cell : cell + 2]
         size = high if high < 0x80 else (high & 0x7F) << 7 | (low if low < 0x80 else sys.maxsize)
         if size > _LONGEST_STATEMENT:
             raise ValueError("has another schema")
-
-
-def check_schema(connection: sqlite3.Connection, allowed: Collection[set[str]]) -> None:
-    """Raise ValueError if the statements of a SQLite file's schema are not an allowed set. No statement has run before."""
-    connection.execute("PRAGMA trusted_schema = OFF")
-    if {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_master")} not in allowed:
-        raise ValueError("has another schema")

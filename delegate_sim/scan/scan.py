@@ -13,10 +13,10 @@ from typing import Any
 from ..bundles.address import split_address
 from ..errors import LimitError, OutputError
 from ..foundation.files import beside
-from ..foundation.outputs import Output, declare_outputs, files_kept
+from ..foundation.outputs import OutputFile, declare_outputs, files_kept
 from .cluster import answers_on
 from .job import Job, JobAnswer, TargetSpec, stored_name
-from .journal import SQLITE_SUFFIXES, Journal, ScanError, ScanRows
+from .journal import Journal, ScanError, ScanRows
 from .local import answers_here
 from .output import Format, format_for, read_tables
 from .schema import CAUSES, RUNS
@@ -93,20 +93,18 @@ def _answers(jobs: Iterable[Job], count: int, engine: Workers) -> Iterator[list[
     return answers_here(jobs, count, engine.processes)
 
 
-def _outputs(output: str, journal: str, file_format: Format) -> Iterator[Output]:
+def _outputs(output: str, journal: str, file_format: Format) -> Iterator[OutputFile]:
     """Yield all files that a scan writes. Raises ScanError for an existing file with content that no scan wrote.
 
-    The ``Journal`` checks its own file, and SQLite's files beside it are kept if the journal does not exist.
+    The ``Journal`` checks its own file.
     """
     for table, path in file_format.files(output):
         exists = os.path.isfile(path)
         if exists:
             with _naming_output(path):
                 next(iter(read_tables(output)[table]), None)
-        yield Output(path, is_forced=None, is_updated=exists)
-    yield Output(journal, is_forced=None, is_updated=True)
-    for suffix in SQLITE_SUFFIXES:
-        yield Output(f"{journal}{suffix}", is_forced=None, is_updated=os.path.exists(journal))
+        yield OutputFile(path, is_forced=None, is_updated=exists)
+    yield OutputFile(journal, is_forced=None, is_updated=not os.path.islink(journal))
 
 
 @contextmanager
@@ -127,7 +125,7 @@ def _take_over(journal: Journal, output: str) -> None:
         with _naming_output(output):
             journal.take_over(read_tables(output) if os.path.exists(output) else {RUNS: (), CAUSES: ()})
     except ScanError:
-        journal.remove()  # the journal is still empty
+        journal.remove()  # the journal has no result yet
         raise
 
 

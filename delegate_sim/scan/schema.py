@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys, within
 from ..results.report.measures import measure_columns
 from ..results.report.multiply_adds import COMPUTE
@@ -68,6 +70,8 @@ def _first_line(run: Run | None) -> str | None:
 
 
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
+MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
+"""The columns that totals need. Every run without an error has a value in each of them."""
 
 
 def sql_type(column: Column) -> str:
@@ -87,3 +91,9 @@ def declaration(table: str) -> str:
 def names(table: str) -> list[str]:
     """Return the names of a table's columns."""
     return list(keys(COLUMNS[table]))
+
+
+def check_columns(columns: Sequence[str], table: str) -> None:
+    """Raise ValueError if the names are not those of a table's columns."""
+    if list(columns) != names(table):
+        raise ValueError(f"its columns are not those of {table}")

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from .journal import ScanRows
-from .schema import RUNS, names
+from .schema import MEASURES, RUNS, names
 from .target_totals import TargetTotals
 
 _MOST_ERRORS = 5
-_MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
 
 
 class Totals:
@@ -45,4 +44,4 @@ class Totals:
         if row["error"]:
             target.add_unanswered()
         else:
-            target.add(*[row[key] for key in _MEASURES])
+            target.add(*[row[key] for key in MEASURES])

@@ -8,7 +8,8 @@ from types import MappingProxyType
 
 from ..conversion.settings import Settings
 from ..diagnosis.advice.converter_settings import ConverterSetting, SettingsTogether, settings_for
-from ..diagnosis.diagnosis import Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis
+from ..diagnosis.ranking import RankedCause
 from ..errors import OptionError
 from .shapes import Shapes
 

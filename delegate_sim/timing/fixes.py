@@ -9,8 +9,9 @@ from typing import ClassVar, NamedTuple
 
 from ..diagnosis.causes.cause import Cause, Identity
 from ..diagnosis.diagnose import diagnose
-from ..diagnosis.diagnosis import Diagnosis, RankedCause
+from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Examined, Examiner
+from ..diagnosis.ranking import RankedCause
 from ..fixing.search import FixPlan
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared
 from ..graph.effort import Effort
@@ -95,7 +96,7 @@ class FixTimes(_Times):
 
     def _bounds(self, causes: Iterable[Cause]) -> TimeBounds:
         run = self.diagnosis.run
-        after = self._examiner.simulate(*self.diagnosis.blockers.without(causes))
+        after = self._examiner.simulate(self.diagnosis.blockers.without(causes))
         staying = {node.key for node in after.on_cpu()}
         moved = [key for key in _on_cpu(run) if key not in staying]
         graphs = [subgraph.graph for subgraph in run.subgraphs]

@@ -123,7 +123,7 @@ class _Matcher:
         self.target = target
         self.graph: Graph = plan.graphs[subgraph]
         self.steps = plan.steps[subgraph]
-        self.found: dict[int, PlannedStep] = {}
+        self.matched: dict[int, PlannedStep] = {}
         """The step of each row, keyed by the number of the row."""
         self.kernels = {(step.key, step.index): step for step in reversed(self.steps)}
         self.by_key = _by_key(self.steps)
@@ -143,7 +143,7 @@ class _Matcher:
         self._match_in_order(timed)
         self._drop_other_kernels(timed, is_complete=is_complete)
         for number, one in enumerate(timed):
-            step = self.found.get(number)
+            step = self.matched.get(number)
             yield self._unmatched(one) if step is None else _part(one, step)
 
     def _check(self, timed: Sequence[_Timed], count: int | None) -> None:
@@ -173,10 +173,10 @@ class _Matcher:
             raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
 
     def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
-        taken = {step.index for step in self.found.values()}
+        taken = {step.index for step in self.matched.values()}
         for number, one in enumerate(timed):
-            if number not in self.found and (step := step_of(one)) is not None and step.index not in taken:
-                self.found[number] = step
+            if number not in self.matched and (step := step_of(one)) is not None and step.index not in taken:
+                self.matched[number] = step
                 taken.add(step.index)
 
     def _by_index(self, one: _Timed) -> PlannedStep | None:
@@ -200,15 +200,15 @@ class _Matcher:
 
         There must be as many remaining rows as remaining steps.
         """
-        taken = {step.index for step in self.found.values()}
+        taken = {step.index for step in self.matched.values()}
         rows: dict[tuple[bool, str], list[int]] = {}
         for number, one in enumerate(timed):
-            if number not in self.found and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
+            if number not in self.matched and (one.delegate is not None or one.row.node is None) and not self._contradicts(one):
                 rows.setdefault(one.key, []).append(number)
         for key, numbers in rows.items():
             steps = [step for step in self.by_key.get(key, ()) if step.index not in taken]
             if len(steps) == len(numbers):
-                self.found |= dict(zip(numbers, steps, strict=True))
+                self.matched |= dict(zip(numbers, steps, strict=True))
 
     def _drop_other_kernels(self, timed: Sequence[_Timed], *, is_complete: bool) -> None:
         """Drop matches with kernels that had other nodes on the device than in the simulation.
@@ -221,11 +221,11 @@ class _Matcher:
         indices of the kernels must also be the same.
         """
         on_cpu = {one.row.node for one in timed if one.delegate is None and one.row.node is not None}
-        on_cpu |= {step.index for step in self.found.values() if not step.is_kernel}
+        on_cpu |= {step.index for step in self.matched.values() if not step.is_kernel}
         is_cpu_as_simulated = on_cpu == {step.index for step in self.steps if not step.is_kernel}
         planned = {node for step in self.steps for node in step.nodes}
         writers = {tensor: node for node in planned for tensor in self.graph.nodes[node].outputs}
-        numbers = {step.index: number for number, step in self.found.items() if step.is_kernel}
+        numbers = {step.index: number for number, step in self.matched.items() if step.is_kernel}
         placed = set(on_cpu)  # also the nodes of kernels that had the same nodes
         for step in [step for step in self.steps if step.is_kernel and step.index in numbers]:
             number = numbers[step.index]
@@ -240,7 +240,7 @@ class _Matcher:
             if has_same_nodes:
                 placed.update(step.nodes)
             else:
-                del self.found[number]
+                del self.matched[number]
 
     def _unmatched(self, one: _Timed) -> MeasuredPart:
         if one.delegate == "":

@@ -48,11 +48,15 @@ def test_a_bundle_in_an_application(saved):
     assert load(models_in(path)[0]).size == len(MODEL)
 
 
-def test_bundles_in_bundles_end(saved):
+def test_bundles_are_nested_only_a_few_times(saved):
     content = zip_bytes({"m.tflite": MODEL})
-    for _ in range(6):
+    for _ in range(3):
         content = zip_bytes({"inner.zip": content})
-    assert models_in(saved("deep.zip", content)) == []
+    path = saved("deep.zip", content)
+    assert models_in(path) == ["deep.zip!/inner.zip!/inner.zip!/inner.zip!/m.tflite"]
+    assert load(models_in(path)[0]).size == len(MODEL)
+    with pytest.raises(BundleError, match="holds bundles that are nested more than 4 deep: unpack it first"):
+        models_in(saved("deeper.zip", zip_bytes({"inner.zip": content})))
 
 
 @pytest.mark.parametrize(
@@ -157,4 +161,11 @@ def test_damage_raises_nothing_else(tmp_path_factory, data):
         with suppress(ModelError):
             load(found)
     with suppress(BundleError):
+        models_in(str(path))
+
+
+def test_a_very_long_name_is_refused(tmp_path):
+    path = tmp_path / "long.zip"
+    path.write_bytes(zip_bytes({f"{'n' * members._LONGEST_NAME}.tflite": MODEL}))
+    with pytest.raises(BundleError, match="holds a name of more than 4,096 characters"):
         models_in(str(path))

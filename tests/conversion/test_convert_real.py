@@ -17,6 +17,7 @@ from delegate_sim import load
 from delegate_sim.conversion.calibration import find_calibration
 from delegate_sim.conversion.convert import convert
 from delegate_sim.conversion.converters import Route, find_converters, routes
+from delegate_sim.conversion.programs import model_code
 from delegate_sim.conversion.scripts import FLOAT_MODEL, RESULT, scripts
 from delegate_sim.conversion.settings import OPTIONS, parse_settings, settings_for
 from delegate_sim.conversion.sources import find_source
@@ -51,6 +52,42 @@ torch.onnx.export(module, (image[:1],), "model.onnx", dynamo=False)
 DRAW = """
 import tensorflow as tf
 tf.io.write_file("images/a.png", tf.io.encode_png(tf.fill((20, 30, 4), tf.cast(51, tf.uint8))))
+"""
+SAVED = """
+import tensorflow as tf
+
+class Computes(tf.Module):
+    def __init__(self):
+        self.weights, self.count = tf.Variable(tf.ones((4, 4))), tf.Variable(0)
+        self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), 0)
+        self.generator = tf.random.Generator.from_seed(1)
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 4)), tf.TensorSpec((None,), tf.string)])
+    def call(self, rows, names):
+        self.count.assign_add(1)
+        rows = tf.map_fn(lambda row: row * 2, rows @ self.weights)
+        shape = tf.shape(rows)
+        rows = tf.cond(tf.reduce_sum(rows) > 0, lambda: rows + self.generator.normal(shape), lambda: tf.random.uniform(shape))
+        tf.debugging.assert_greater(tf.shape(rows)[0], 0)
+        return rows, self.table.lookup(names)
+
+class Writes(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec((), tf.string)])
+    def call(self, text):
+        tf.io.write_file("file.txt", text)
+
+class Reads(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec((), tf.string)])
+    def call(self, text):
+        return tf.io.read_file("/etc/hosts")
+
+for module in (Computes(), Writes(), Reads()):
+    tf.saved_model.save(module, type(module).__name__.lower())
+with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+    image = tf.compat.v1.placeholder(tf.float32, (None, 4))
+    result = image @ tf.compat.v1.get_variable("w", (4, 4), use_resource=False)
+    session.run(tf.compat.v1.global_variables_initializer())
+    tf.compat.v1.saved_model.simple_save(session, "version1", {"image": image}, {"result": result})
 """
 MAKE = """
 import keras
@@ -261,6 +298,22 @@ def test_a_function_gives_the_model(of_keras, tmp_path):
     text = scripts(source, route, parse_settings("float+fixed"))[0].text
     run_all(route.converter.python, [("made", text, "", RESULT)], tmp_path)
     assert_as_asked("float+fixed", load(str(tmp_path / "made" / RESULT)))
+
+
+def test_the_operators_of_saved_models(of_keras, tmp_path):
+    python = converter("tensorflow").python
+    run(python, SAVED, tmp_path)
+    (tmp_path / "script.py").write_text("print('runs')")
+    for folder, printed in [
+        (of_keras / "saved", "runs"),
+        (tmp_path / "computes", "runs"),
+        (tmp_path / "version1", "runs"),
+        (tmp_path / "writes", "has the operator WriteFile, which does more than compute"),
+        (tmp_path / "reads", "has the operator ReadFile, which does more than compute"),
+    ]:
+        words = [python, model_code.__file__, "saved_model", str(folder), str(tmp_path / "script.py")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.stdout.strip(), done.returncode) == (printed, 0 if printed == "runs" else model_code.REFUSED)
 
 
 def test_a_conversion_in_its_own_process(of_keras, cache, tmp_path):

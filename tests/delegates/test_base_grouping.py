@@ -148,11 +148,11 @@ def test_what_the_stage_behind_of_another_build_refuses_is_marked_as_predicted()
     assert found.outcome == "delegated"
     assert found.refusal.message.endswith(f": the compiler takes no 2 kernels; {predicted_build(NEWEST)}")
     assert found.refusal.is_predicted
-    assert any(predicted_build(NEWEST) in warning for warning in found.warnings)
+    assert any(str(predicted_build(NEWEST)) in warning for warning in found.warnings)
     _, known = run(chain, kernels=1)
     assert known.outcome == "restored"
     assert not known.refusal.is_predicted
-    assert not any(predicted_build(NEWEST) in warning for warning in known.warnings)
+    assert not any(str(predicted_build(NEWEST)) in warning for warning in known.warnings)
 
 
 def test_a_delegate_without_a_stage_behind_it_is_never_refused_there():

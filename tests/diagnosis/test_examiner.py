@@ -56,8 +56,8 @@ def test_what_was_assumed_before_changes_nothing(name):
         one = examiner_of(content, name)
         one._most_known = 1
         for hypothetical in hypotheticals(one.model):
-            found = one.simulate(hypothetical, {})
-            fresh = examiner_of(content, name).simulate(hypothetical, {})
+            found = one.simulate(hypothetical)
+            fresh = examiner_of(content, name).simulate(hypothetical)
             assert Report(found.change.model, (found.run,)).to_json() == Report(fresh.change.model, (fresh.run,)).to_json()
 
 
@@ -77,19 +77,19 @@ DIFFERENT = {
     "removed_nodes": frozenset([NodeKey(0, 1)]),
     "float_nodes": frozenset([NodeKey(0, 1)]),
     "inlined_nodes": frozenset([NodeKey(0, 1)]),
+    "options": {"feature_level": 28},
 }
-NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes"}
+NOT_OF_THE_MODEL = {"accepted_ops", "accepted_nodes", "ended", "assume_ops_registered", "repaired_nodes", "options"}
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(HypotheticalChanges), ids=lambda field: field.name)
 def test_hypotheticals_that_differ_in_anything_are_simulated_each(field):
     examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
     without, with_it = HypotheticalChanges(), HypotheticalChanges(**{field.name: DIFFERENT[field.name]})
-    first, second = examiner.simulate(without, {}), examiner.simulate(with_it, {})
+    first, second = examiner.simulate(without), examiner.simulate(with_it)
     assert first is not second
-    assert (examiner.simulate(without, {}), examiner.simulate(with_it, {})) == (first, second)
+    assert (examiner.simulate(without), examiner.simulate(with_it)) == (first, second)
     assert (first.change is second.change) == (field.name in NOT_OF_THE_MODEL)
-    assert examiner.simulate(without, {"feature_level": 28}) is not first
 
 
 @pytest.mark.slow
@@ -113,15 +113,15 @@ def test_a_model_is_changed_once_for_all_that_a_delegate_may_accept():
     examiner = examiner_of(chain_model(["RELU", "TANH"]).bytes(), "nnapi")
     versions = {NodeKey(0, 0): 2}
     first, second = (
-        examiner.simulate(HypotheticalChanges(node_versions=versions, accepted_nodes=frozenset(nodes)), {}).change
+        examiner.simulate(HypotheticalChanges(node_versions=versions, accepted_nodes=frozenset(nodes))).change
         for nodes in ([], [NodeKey(0, 1)])
     )
     assert first is second
-    assert examiner.simulate(HypotheticalChanges(node_versions={NodeKey(0, 0): 3}), {}).change is not first
+    assert examiner.simulate(HypotheticalChanges(node_versions={NodeKey(0, 0): 3})).change is not first
 
 
 def test_a_node_that_the_model_lacks_is_refused_also_of_a_model_changed_before():
     examiner = examiner_of(chain_model(["RELU"]).bytes(), "nnapi")
-    examiner.simulate(HypotheticalChanges(), {})
+    examiner.simulate(HypotheticalChanges())
     with pytest.raises(OptionError, match="no node 1"):
-        examiner.simulate(HypotheticalChanges(accepted_nodes=frozenset([NodeKey(0, 1)])), {})
+        examiner.simulate(HypotheticalChanges(accepted_nodes=frozenset([NodeKey(0, 1)])))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from delegate_sim import load
 from delegate_sim.diagnosis.micro import diagnose_micro
+from delegate_sim.errors import LimitError
+from delegate_sim.fixing.micro_search import search_micro
+from delegate_sim.graph import effort
 from delegate_sim.micro.target import MicroTarget
 from fixtures.builder import ModelBuilder
 from tests.support.micro_models import chain, hybrid, single
@@ -18,6 +23,14 @@ def test_nodes_of_one_operator_that_is_lacking_are_one_cause_with_its_pass():
     assert [node.index for node in cause.nodes] == [0, 2]
     assert cause.code == "micro-missing-operator"
     assert any(pass_.name.startswith("gelu") for pass_ in cause.passes)
+
+
+def test_no_passes_are_tried_for_a_model_that_is_too_large(monkeypatch):
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 100)
+    (cause,) = causes_of(chain("GELU"))
+    assert (len(cause.nodes), cause.passes) == (1, ())
+    with pytest.raises(LimitError, match="1 subgraphs are too many for a search for rewrites"):
+        search_micro(load(chain("GELU").bytes()), MicroTarget())
 
 
 def test_each_lacking_operator_is_a_cause():

@@ -15,7 +15,7 @@ from delegate_sim.diagnosis import ranking
 from delegate_sim.diagnosis.causes.cause import Cause, Identity
 from delegate_sim.diagnosis.causes.change import Advice, Remedy
 from delegate_sim.diagnosis.examiner import Cost
-from delegate_sim.diagnosis.ranking import gain, rank
+from delegate_sim.diagnosis.ranking import NO_GAIN, Fix, gain, rank, rank_causes
 from delegate_sim.graph.effort import Effort, Tries
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.measures import measure
@@ -41,9 +41,18 @@ def cost(*, multiply_adds=0, kernels=4, partitions=9, border_bytes=100, outcome=
     return Cost(replace(usual(), **changed), multiply_adds, total)
 
 
+def order(found):
+    return [each.cause.title for each in found]
+
+
+def needs(found):
+    """Return the other causes that each cause needs, if fixing it alone brings nothing."""
+    return {each.cause.identity: each.needs for each in found if each.needs != ()}
+
+
 def ranked(causes, cost_of):
     """Rank causes by what ``cost_of`` returns for the names of those that are removed."""
-    return rank(
+    return rank_causes(
         causes,
         {each.identity: 0 for each in causes},
         cost_of(frozenset()),
@@ -60,7 +69,7 @@ def test_multiply_adds_come_before_kernels_and_these_before_bytes():
         "nothing": cost(),
     }
     found = ranked([cause(name) for name in ends], lambda gone: ends[next(iter(gone))] if len(gone) == 1 else cost())
-    assert [each.title for each in found.order] == ["multiply-adds", "kernels", "bytes", "nothing"]
+    assert order(found) == ["multiply-adds", "kernels", "bytes", "nothing"]
 
 
 def test_without_multiply_adds_the_share_of_nodes_counts():
@@ -70,19 +79,19 @@ def test_without_multiply_adds_the_share_of_nodes_counts():
 def test_a_release_that_does_not_load_the_model_comes_first_whatever_it_brings():
     release = cause("release", Problem.RELEASE)
     found = ranked([cause("a"), release], lambda gone: cost(multiply_adds=50 if "a" in gone else 0))
-    assert found.order[0] is release
+    assert found[0].cause is release
 
 
 def test_what_has_no_effect_with_all_others_gone_needs_nothing_known():
     found = ranked([cause("a"), cause("b")], lambda gone: cost(multiply_adds=50 if "a" in gone else 0))
-    assert found.needs == {cause("b").identity: None}
+    assert needs(found) == {cause("b").identity: None}
 
 
 def test_causes_too_many_to_be_simulated_alone_are_still_among_those_needed():
     many = [cause(f"cause {number:02}") for number in range(20)]
     found = ranked(many, lambda gone: cost(multiply_adds=50 if {"cause 00", "cause 19"} <= gone else 0))
-    assert found.needs[many[0].identity] == (many[19].identity,)
-    assert [each.title for each in found.order].index("cause 19") < [each.title for each in found.order].index("cause 01")
+    assert needs(found)[many[0].identity] == (many[19].identity,)
+    assert order(found).index("cause 19") < order(found).index("cause 01")
 
 
 def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
@@ -92,7 +101,7 @@ def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
     monkeypatch.setattr(Tries, "take", lambda tries: asked.append(tries) or take(tries))
     names = [f"op{number}" for number in range(100)]
     causes = [cause(name) for name in names]
-    found = rank(
+    found = rank_causes(
         causes,
         {each.identity: 0 for each in causes},
         cost(),
@@ -100,7 +109,7 @@ def test_once_no_more_may_be_tried_no_others_are_put_back(monkeypatch):
         Effort(load(chain_model(["ADD"]).bytes())),
     )
     assert len(asked) == 5
-    assert len(found.order) == len(names)
+    assert len(found) == len(names)
 
 
 @given(st.sets(st.integers(0, 9), min_size=2, max_size=5))
@@ -110,8 +119,8 @@ def test_the_fewest_others_are_found_where_all_of_a_set_must_go(needed):
     names = {str(number) for number in needed}
     found = ranked(causes, lambda gone: cost(multiply_adds=80 if names <= gone else 0))
     for each in causes:
-        if each.identity in found.needs and each.title in names:
-            assert {other.subject[0] for other in found.needs[each.identity]} == names - {each.title}
+        if each.identity in needs(found) and each.title in names:
+            assert {other.subject[0] for other in needs(found)[each.identity]} == names - {each.title}
 
 
 @pytest.mark.parametrize("ops", [["ADD", "GELU", "ROUND", "ADD"], ["ADD", "GELU", "ROUND", "CEIL", "ADD", "SIGN", "ADD"]])
@@ -123,10 +132,10 @@ def test_what_a_cause_needs_is_needed_and_enough(ops):
         others = [causes[identity] for identity in finding.needs or ()]
         if not others:
             continue
-        assert gain(diagnosis.now, cost_without(diagnosis, [finding.cause, *others])) > (0,) * 5
+        assert gain(diagnosis.now, cost_without(diagnosis, [finding.cause, *others])) > NO_GAIN
         for fewer in combinations(others, len(others) - 1):
             before, after = cost_without(diagnosis, fewer), cost_without(diagnosis, [*fewer, finding.cause])
-            assert not fewer or gain(before, after) <= (0,) * 5
+            assert not fewer or gain(before, after) <= NO_GAIN
 
 
 def test_of_two_causes_that_are_each_enough_the_first_is_needed_and_the_other_is_named():
@@ -137,9 +146,9 @@ def test_of_two_causes_that_are_each_enough_the_first_is_needed_and_the_other_is
         return cost(multiply_adds=50 if gone & {"a", "b"} else 0, kernels=kernels)
 
     found = ranked(names, cost_of)
-    assert [each.title for each in found.order] == ["b", "a", "tail"]
-    assert found.needs == {names[2].identity: (names[1].identity,)}
-    assert found.needs_instead == {names[2].identity: (names[0].identity,)}
+    assert order(found) == ["b", "a", "tail"]
+    assert needs(found) == {names[2].identity: (names[1].identity,)}
+    assert [each.needs_instead for each in found] == [(), (), (names[0].identity,)]
 
 
 def test_a_single_cause_takes_the_place_of_a_set_of_several():
@@ -150,7 +159,7 @@ def test_a_single_cause_takes_the_place_of_a_set_of_several():
         return cost(multiply_adds=50, kernels=4 - ("single" in gone) - (is_open and "tail" in gone))
 
     found = ranked(names, cost_of)
-    assert found.needs[names[4].identity] == (names[3].identity,)
+    assert needs(found)[names[4].identity] == (names[3].identity,)
 
 
 def test_a_cause_that_another_fix_also_fixes_is_not_needed():
@@ -162,7 +171,19 @@ def test_a_cause_that_another_fix_also_fixes_is_not_needed():
         return cost(multiply_adds=share if "shapes" in gone else 0)
 
     found = ranked([also_fixed, shapes, conversion], cost_of)
-    assert found.order == (conversion, shapes, also_fixed)
-    assert found.needs[also_fixed.identity] is None
-    assert found.needs[shapes.identity] == (conversion.identity,)
-    assert found.needs[conversion.identity] == (shapes.identity,)
+    assert order(found) == ["conversion", "shapes", "also fixed"]
+    assert needs(found)[also_fixed.identity] is None
+    assert needs(found)[shapes.identity] == (conversion.identity,)
+    assert needs(found)[conversion.identity] == (shapes.identity,)
+
+
+def test_the_gain_counts_for_each_of_the_causes_that_must_be_fixed_together():
+    alone, together, unknown = (cause(name) for name in ("alone", "together", "unknown"))
+    causes = [unknown, together, alone]
+    fixes = {
+        alone.identity: Fix(cost(), (30, 0, 0, 0, 0)),
+        together.identity: Fix(cost(), (40, 0, 0, 0, 0), needs=(unknown.identity,)),
+    }
+    weights = {each.identity: 7 for each in causes}
+    assert order(rank(causes, weights, fixes, {})) == ["alone", "unknown", "together"]
+    assert order(rank(causes, weights, fixes, {unknown.identity: 0.5})) == ["unknown", "alone", "together"]

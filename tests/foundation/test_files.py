@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 OPENER = "delegate_sim/foundation/files.py"
 METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "NamedTemporaryFile", "memmap", "fromfile", "genfromtxt"}
 OF_THEIR_OWN = {
-    "delegate_sim/bundles/archives.py": "the member of an archive that is open, and a temporary file without a name",
     "delegate_sim/bundles/task_files.py": "the temporary file that write_by gives, and members of an archive that is open",
     "delegate_sim/bundles/zip_writing.py": "a member of the archive that it writes",
     "delegate_sim/conversion/convert.py": "a temporary folder that a converter's process works in",

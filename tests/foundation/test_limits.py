@@ -105,6 +105,11 @@ def read_configuration(folder):
     configuration._parsed(str(folder / "c.toml"))
 
 
+def read_targets(folder):
+    (folder / "c.toml").write_text('[targets.a]\ndelegate = "gpu"\n[targets.b]\nkind = "micro"\n', "utf-8")
+    configuration.read_configuration(str(folder / "c.toml"))
+
+
 def read_baseline(folder):
     (folder / "b.json").write_text(baseline.baseline_text(Baseline()), "utf-8")
     baseline.read_baseline(str(folder / "b.json"))
@@ -155,6 +160,7 @@ def make_up_inputs(folder):
         (make_up_inputs, inputs, "_MOST_ELEMENTS", 1_000, OptionError),
         (decompress, member, "_GREATEST", 1 << 20, ModelError),
         (read_configuration, configuration, "_LARGEST_FILE", 99, ConfigurationError),
+        (read_targets, configuration, "_MOST_TARGETS", 1, ConfigurationError),
         (read_baseline, baseline, "_LARGEST_FILE", 20, BaselineError),
         (read_sections, litertlm, "_MOST_SECTIONS", 1, BundleError),
         (read_rank, limits, "_MOST_DIMENSIONS", 2, ModelError),

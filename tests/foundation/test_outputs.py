@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim.errors import OutputError
 from delegate_sim.foundation.files import beside, open_input, write_by, write_chunks, write_whole
-from delegate_sim.foundation.outputs import Output, check_output, declare_outputs, files_kept, is_within
+from delegate_sim.foundation.outputs import OutputFile, check_output, declare_outputs, files_kept, is_within
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, devices and links")
 
@@ -23,20 +23,20 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_new_or_empty_file_may_be_written():
-    declare_outputs([Output("new"), Output("empty")])
+    declare_outputs([OutputFile("new"), OutputFile("empty")])
 
 
 def test_an_existing_file_is_replaced_only_if_somebody_asks():
     with pytest.raises(OutputError, match=r"^old: already exists; --force replaces it$"):
-        declare_outputs([Output("old")])
+        declare_outputs([OutputFile("old")])
     with pytest.raises(OutputError, match=r"^old: already exists; remove it, or give another name$"):
-        declare_outputs([Output("old", is_forced=None)])
-    for output in (Output("old", is_forced=True), Output("old", replaces=True), Output("old", is_updated=True)):
+        declare_outputs([OutputFile("old", is_forced=None)])
+    for output in (OutputFile("old", is_forced=True), OutputFile("old", replaces=True), OutputFile("old", is_updated=True)):
         declare_outputs([output])
 
 
 @pytest.mark.parametrize("make", [os.symlink, os.link])
-@pytest.mark.parametrize("output", [Output("other", is_forced=True), Output("other", is_updated=True)])
+@pytest.mark.parametrize("output", [OutputFile("other", is_forced=True), OutputFile("other", is_updated=True)])
 def test_an_input_is_never_an_output(make, output):
     make("old", "other")
     with pytest.raises(OutputError, match=r"^other: is an input file, which is never overwritten$"):
@@ -53,24 +53,24 @@ def test_an_input_is_never_an_output(make, output):
 def test_two_outputs_are_two_files(make):
     make("old", "other")
     with pytest.raises(OutputError, match=r"^other: is given twice"):
-        declare_outputs([Output("old", is_forced=True), Output("other", is_forced=True)])
+        declare_outputs([OutputFile("old", is_forced=True), OutputFile("other", is_forced=True)])
     with pytest.raises(OutputError, match=r"^\./new: is given twice"):
-        declare_outputs([Output("new"), Output("./new")])
+        declare_outputs([OutputFile("new"), OutputFile("./new")])
     with files_kept():
-        declare_outputs([Output("new")])
+        declare_outputs([OutputFile("new")])
         with pytest.raises(OutputError, match=r"^new: is given twice"):
-            declare_outputs([Output("new", is_updated=True)])
+            declare_outputs([OutputFile("new", is_updated=True)])
 
 
 @posix_only
 @pytest.mark.parametrize("target", ["nothing", "old"])
 def test_a_link_is_written_through_only_if_somebody_asks(folder, target):
     (folder / "link").symlink_to(target)
-    refused = [Output("link"), Output("link", replaces=True), Output("link", is_forced=None)]
-    for output in [*refused, *([Output("link", is_updated=True)] if target == "nothing" else [])]:
+    refused = [OutputFile("link"), OutputFile("link", replaces=True), OutputFile("link", is_forced=None)]
+    for output in [*refused, *([OutputFile("link", is_updated=True)] if target == "nothing" else [])]:
         with pytest.raises(OutputError, match=rf"^link: is a link to .*{target}, which is not written unasked"):
             declare_outputs([output])
-    declare_outputs([Output("link", is_forced=True)])
+    declare_outputs([OutputFile("link", is_forced=True)])
     write_whole("link", "new", replaces=True)
     assert (folder / "link").is_symlink()
     assert (folder / target).read_text() == "new"
@@ -83,8 +83,8 @@ def test_a_path_that_an_input_names_stays_within_its_folder(folder):
     (folder / "in" / "out").symlink_to("..")
     for path in ("in/../old", "in/link", "in/out/new"):
         with pytest.raises(OutputError, match="is outside the folder in"):
-            declare_outputs([Output(path, is_updated=True, within="in")])
-    declare_outputs([Output("in/new", is_updated=True, within="in")])
+            declare_outputs([OutputFile(path, is_updated=True, within="in")])
+    declare_outputs([OutputFile("in/new", is_updated=True, within="in")])
     assert is_within("in/x", "in")
     assert not is_within("inside", "in")
 
@@ -104,7 +104,7 @@ def test_what_is_no_file(folder):
         ("a\0b", "embedded null"),
     ):
         with pytest.raises(OutputError, match=fault):
-            declare_outputs([Output(path, is_forced=True)])
+            declare_outputs([OutputFile(path, is_forced=True)])
 
 
 def test_a_folder_of_files(folder):
@@ -112,21 +112,21 @@ def test_a_folder_of_files(folder):
     (folder / "full").mkdir()
     (folder / "full" / "file").write_text("mine")
     with files_kept():
-        declare_outputs([Output("empty folder", is_folder=True), Output("new folder", is_folder=True)])
+        declare_outputs([OutputFile("empty folder", is_folder=True), OutputFile("new folder", is_folder=True)])
     with pytest.raises(OutputError, match="full: is not empty; --force replaces it"):
-        declare_outputs([Output("full", is_folder=True)])
+        declare_outputs([OutputFile("full", is_folder=True)])
     with files_kept():
-        declare_outputs([Output("full", is_folder=True, is_forced=True)])
+        declare_outputs([OutputFile("full", is_folder=True, is_forced=True)])
         write_whole("full/file", "new")
     with pytest.raises(OutputError, match="old: is not a folder"):
-        declare_outputs([Output("old", is_folder=True, is_forced=True)])
+        declare_outputs([OutputFile("old", is_folder=True, is_forced=True)])
 
 
 def test_what_is_not_declared_replaces_nothing(folder):
     with files_kept():
         with pytest.raises(OutputError, match="old: already exists"):
             write_whole("old", "new")
-        declare_outputs([Output("old", is_forced=True)])
+        declare_outputs([OutputFile("old", is_forced=True)])
         write_whole("old", "new")
     with pytest.raises(OutputError, match="old: already exists"):
         write_whole("old", "newer")
@@ -135,7 +135,7 @@ def test_what_is_not_declared_replaces_nothing(folder):
 
 def test_a_file_that_appears_meanwhile_is_kept(folder):
     with files_kept():
-        declare_outputs([Output("new")])
+        declare_outputs([OutputFile("new")])
         with pytest.raises(OutputError, match="new: already exists"):
             write_by("new", lambda _: (folder / "new").write_text("of another program"))
     assert (folder / "new").read_text() == "of another program"
@@ -143,21 +143,21 @@ def test_a_file_that_appears_meanwhile_is_kept(folder):
 
 def test_a_command_may_write_its_own_file_again(folder):
     with files_kept():
-        declare_outputs([Output("new")])
+        declare_outputs([OutputFile("new")])
         write_whole("new", "one")
         write_whole("new", "two")
     assert (folder / "new").read_text() == "two"
     with pytest.raises(OutputError):
-        check_output(Output("new"))
+        check_output(OutputFile("new"))
 
 
 @posix_only
 def test_a_device_takes_everything_and_may_be_given_twice():
     with files_kept():
-        declare_outputs([Output(os.devnull), Output(os.devnull)])
+        declare_outputs([OutputFile(os.devnull), OutputFile(os.devnull)])
         assert write_chunks(os.devnull, [b"123", b"45"]) == 5
         with pytest.raises(OutputError, match="is not a regular file"):
-            declare_outputs([Output(os.devnull, is_updated=True)])
+            declare_outputs([OutputFile(os.devnull, is_updated=True)])
     with pytest.raises(OSError, match="No space left"):
         write_whole("/dev/full", "text")
 

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from delegate_sim.foundation import work_budget
+from delegate_sim.gate import configuration as configuration_module
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.configuration import ConfigurationError, find_configuration, matches, read_configuration
 from delegate_sim.version import __version__
@@ -79,11 +82,11 @@ def test_budgets_come_from_the_nearest_place(write):
     pixel, gpu = configuration.targets
     tolerance = Tolerance(Allowance(1), border_bytes=Allowance(share=0.05), delegated_share=0.01, multiply_add_share=0.02)
     general = Budgets(4, 0.9, None, ("CONV_2D",), tolerance, 0.8)
-    assert configuration.budgets_of(pixel, "other.tflite") == general
-    vision = configuration.budgets_of(gpu, "models/vision/a.tflite")
+    assert configuration.budgets_of([pixel], "other.tflite") == [general]
+    (vision,) = configuration.budgets_of([gpu], "models/vision/a.tflite")
     assert (vision.max_partitions, vision.max_fallback, vision.min_delegated_share) == (7, 9, 0.9)
     assert (vision.tolerance.partitions, vision.tolerance.fallback_nodes) == (Allowance(1), Allowance(share=0.1))
-    assert configuration.budgets_of(gpu, "models/a.tflite").max_partitions == 1
+    assert [budgets.max_partitions for budgets in configuration.budgets_of([pixel, gpu], "models/a.tflite")] == [4, 1]
 
 
 def test_a_project_file_holds_the_same_keys_under_its_table(write):
@@ -304,7 +307,7 @@ max-fallback = 4
         ("tablet", "litert-2.1.4"),
         ("desk", "litert-1.4.0"),
     ]
-    budgets = [configuration.budgets_of(target, "m") for target in configuration.targets]
+    budgets = configuration.budgets_of(configuration.targets, "m")
     assert [(budget.max_partitions, budget.max_fallback) for budget in budgets] == [(3, 4), (3, None), (None, None), (None, None)]
 
 
@@ -398,18 +401,96 @@ def test_op_filters_can_also_be_written_in_the_configuration(write):
     assert str(target.target.options["op_filters"]) == 'filters { op_name_pattern: "/a" }'
 
 
-def test_releases_that_multiply_use_up_the_budget(write, monkeypatch):
-    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
-    releases = ", ".join([f'"litert-9.9.{number}"' for number in range(100)])
-    text = f'runtime = [{releases}]\n{TARGET}android = ["11", "12", "13"]\n'
-    with pytest.raises(
-        ConfigurationError, match=r"delegate-sim.toml: reading the targets takes more than the limit of 20,000 steps"
-    ):
+RELEASES = f"runtime = {json.dumps([f'litert-9.9.{number}' for number in range(100)])}\n"
+MICRO = '[targets.{}]\nkind = "micro"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "count"),
+    [
+        (f'{RELEASES}{TARGET}android = ["11", "12", "13"]\n', 2, 300),
+        ("".join([TARGET.replace(".t]", f".t{number}]") for number in range(300)]), 1, 251),
+        ("".join(map(MICRO.format, range(300))), 1, 251),
+        (f"{''.join(map(MICRO.format, range(200)))}{TARGET}runtime = {RELEASES[10:]}", 1, 300),
+    ],
+    ids=["products", "targets", "micro", "both"],
+)
+def test_too_many_targets(write, monkeypatch, text, place, count):
+    monkeypatch.setattr(configuration_module, "_MOST_TARGETS", 300)
+    read_configuration(write(text))
+    monkeypatch.setattr(configuration_module, "_MOST_TARGETS", 250)
+    words = (
+        f"delegate-sim.toml:{place}: targets: has {count} or more targets, but the limit is 250; DELEGATE_SIM_LIMITS=10 raises"
+    )
+    with pytest.raises(ConfigurationError, match=words):
         read_configuration(write(text))
 
 
+def files_in(folder, count):
+    for number in range(count):
+        (folder / f"m{number}.tflite").touch()
+
+
+@pytest.mark.parametrize("key", ["models", "exclude"])
+@pytest.mark.parametrize("pattern", ["*.tflite", "folder", "a.tflite"])
+def test_repeated_patterns_are_expanded_once(write, tmp_path, monkeypatch, key, pattern):
+    files_in(tmp_path, 100)
+    (tmp_path / "folder").mkdir()
+    files_in(tmp_path / "folder", 100)
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    configuration = read_configuration(write(f"{key} = {json.dumps([pattern] * 1000)}\n{TARGET}"))
+    with work_budget.work_budget():
+        configuration.find_models()
+
+
+@pytest.mark.parametrize("pattern", ["{}*.tflite", "folder{}", "a{}.tflite"])
+def test_different_patterns_use_up_the_budget(write, tmp_path, monkeypatch, pattern):
+    files_in(tmp_path, 100)
+    (tmp_path / "folder").mkdir()
+    files_in(tmp_path / "folder", 100)
+    patterns = [pattern.format("/" * number if pattern == "folder{}" else number) for number in range(300)]
+    configuration = read_configuration(write(f"models = {json.dumps(patterns)}\n{TARGET}"))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    words = r"delegate-sim.toml: finding the models of the configuration takes more than the limit of 20,000 steps"
+    with work_budget.work_budget(), pytest.raises(ConfigurationError, match=words):
+        configuration.find_models()
+
+
+def test_patterns_of_targets_use_up_the_budget(write, monkeypatch):
+    patterns = json.dumps([f"a{number}" for number in range(1000)])
+    configuration = read_configuration(write(f"{TARGET}models = {patterns}\n"))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    words = r"delegate-sim.toml: matching models with the patterns of the configuration takes more than the limit of 20,000 steps"
+    with work_budget.work_budget():
+        for _ in range(4):
+            assert not configuration.concerns(configuration.targets[0], "m.tflite")
+        with pytest.raises(ConfigurationError, match=words):
+            configuration.concerns(configuration.targets[0], "m.tflite")
+
+
+def test_overrides_of_the_same_targets_are_joined(write, monkeypatch):
+    """So many overrides take no longer for many targets."""
+    targets = "".join([TARGET.replace(".t]", f".t{number}]") for number in range(100)])
+    overrides = "".join([f'[[overrides]]\nmodels = ["*"]\nmax-fallback = {number}\n' for number in range(500)])
+    configuration = read_configuration(write(f'{targets}{overrides}[[overrides]]\ntargets = ["t1"]\nmax-partitions = 1\n'))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
+    with work_budget.work_budget():
+        budgets = configuration.budgets_of(configuration.targets, "m.tflite")
+    assert [(budget.max_fallback, budget.max_partitions) for budget in budgets[:3]] == [(499, None), (499, 1), (499, None)]
+
+
+def test_overrides_of_different_targets_use_up_the_budget(write, monkeypatch):
+    targets = "".join([TARGET.replace(".t]", f".t{number}]") for number in range(100)])
+    overrides = "".join([f'[[overrides]]\ntargets = ["t{number % 100}"]\nmax-fallback = {number}\n' for number in range(300)])
+    configuration = read_configuration(write(targets + overrides))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
+    words = r"delegate-sim.toml: applying the overrides of the configuration takes more than the limit of 20,000 steps"
+    with work_budget.work_budget(), pytest.raises(ConfigurationError, match=words):
+        configuration.budgets_of(configuration.targets, "m.tflite")
+
+
 def test_a_large_configuration_with_an_error_is_read_twice_at_most(write, monkeypatch):
-    from delegate_sim.foundation import toml_lines
+    from delegate_sim.foundation.parsing import toml_lines
 
     sizes = []
     monkeypatch.setattr(toml_lines, "spend_steps", lambda steps, activity: sizes.append(steps))

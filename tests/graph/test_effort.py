@@ -176,11 +176,32 @@ def test_the_bodies_of_composites_count_for_each_composite():
     assert weight(50) - weight(40) == 10 * 101
 
 
-def test_a_small_number_of_nodes_with_many_operands_is_refused(monkeypatch):
+@pytest.mark.parametrize(
+    ("nodes", "operands", "subgraphs", "inside", "words"),
+    [
+        (1, 200, 1, 0, "201 operands of nodes are"),
+        (50, 1, 1, 0, r"50 nodes \(1 of them different\) are"),
+        (1, 1, 20, 0, "20 subgraphs are"),
+        (3, 1, 1, 70, "210 nodes in the bodies of all composites are"),
+    ],
+)
+def test_the_refusal_names_what_is_too_many(monkeypatch, nodes, operands, subgraphs, inside, words):
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 100)
     builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
-    graph.node("ADD_N", [x] * 200, [y])
-    graph.outputs(y)
-    assert "1 nodes" in Effort(load(builder.bytes())).refusal(SIMULATION)
+    for _ in range(subgraphs):
+        graph = builder.subgraph()
+        x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
+        for _ in range(nodes):
+            if inside:
+                graph.node("STABLEHLO_COMPOSITE", [x], [y], 1, {"name": "any", "decomposition_subgraph_index": 1})
+            else:
+                graph.node("ADD_N", [x] * operands, [y])
+        graph.outputs(y)
+    if inside:
+        body = builder.subgraph("body")
+        for _ in range(inside):
+            result = body.tensor("b", "FLOAT32", [1])
+            body.node("ABS", [body.input("a", "FLOAT32", [1])], [result])
+        body.outputs(result)
+    with pytest.raises(LimitError, match=f"not simulated: {words} too many for a simulation; DELEGATE_SIM_LIMITS=10"):
+        Effort(load(builder.bytes())).require(SIMULATION)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from delegate_sim import OptionError, load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model, simulate_if
+from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, changed_model, combined, simulate_if
 from delegate_sim.results.report.measures import measure
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
@@ -130,3 +130,23 @@ def test_an_accepted_node_is_not_asked_of_the_driver():
 def test_hypotheticals_about_what_is_not_there(hypothetical, fault):
     with pytest.raises(OptionError, match=fault):
         run_if(chain_model(MIXED), hypothetical)
+
+
+def test_combined_changes_have_all_nodes_and_options_and_the_first_conversion():
+    first, second = NodeKey(0, 0), NodeKey(0, 1)
+    one = HypotheticalChanges(accepted_nodes=frozenset({first}), node_versions={first: 1}, options={"a": 1}, conversion="int8")
+    other = HypotheticalChanges(
+        accepted_nodes=frozenset({second}), node_versions={first: 2, second: 3}, options={"b": 2}, conversion="float", batch=4
+    )
+    assert combined(one, other) == HypotheticalChanges(
+        accepted_nodes=frozenset({first, second}),
+        node_versions={first: 2, second: 3},
+        options={"a": 1, "b": 2},
+        conversion="int8",
+        batch=4,
+    )
+    assert combined(one) == one
+
+
+def test_options_replace_those_of_the_target():
+    assert counts(run_if(classifier(), HypotheticalChanges(options={"driver_rejects": ("FULLY_CONNECTED",)}))) == (3, 2)

@@ -16,7 +16,7 @@ import pytest
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.cases import compile, read_device, read_model, validate_operation
 from delegate_sim.nnapi_runtime.devices import CpuDevice
-from delegate_sim.nnapi_runtime.refusal import NnRefused
+from delegate_sim.refusal import Refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 RECORDS = SHARED / "oracle-runtime"
@@ -37,7 +37,9 @@ pytestmark = pytest.mark.skipif(
 def tool():
     spec = importlib.util.spec_from_file_location("runtime_conformance", TOOL)
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(TOOL.parent)
+        spec.loader.exec_module(module)
     return module
 
 
@@ -127,7 +129,7 @@ class Replay:
         name, *words = command.split()
         try:
             getattr(self, name)(*words)
-        except NnRefused as refused:
+        except Refused as refused:
             self.failures.append([name, int(refused.refusal.result)])
             if name == "finish":
                 self.models.append(None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
-from delegate_sim.nnapi_runtime.refusal import Call, NnRefused
+from delegate_sim.nnapi_runtime.refusal import Call
 from delegate_sim.nnapi_runtime.types import AndroidRelease, feature_level
+from delegate_sim.refusal import Refused
 from tests.support.nnapi_runtime_examples import O, T, add_flag, add_int, add_model, add_tensor, chain, condition_model
 
 
@@ -31,7 +32,7 @@ class Draft:
 
 
 def refusal_of(call, *arguments):
-    with pytest.raises(NnRefused) as refused:
+    with pytest.raises(Refused) as refused:
         call(*arguments)
     return refused.value.refusal
 
@@ -241,7 +242,7 @@ def test_a_model_operand_must_refer_to_a_model():
 
 
 def test_the_text_of_a_refusal_is_one_line():
-    with pytest.raises(NnRefused, match=r"^ANeuralNetworksModel_addOperand refuses: zero point: found 1, needed 0 for INT32$"):
+    with pytest.raises(Refused, match=r"^ANeuralNetworksModel_addOperand refuses: zero point: found 1, needed 0 for INT32$"):
         ModelBuilder().add_operand(T.INT32, (), 0.0, 1)
 
 

@@ -26,6 +26,7 @@ import pytest
 
 from delegate_sim.gate.baseline.baseline import baseline_text
 from delegate_sim.gate.baseline.entries import Baseline
+from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
 from delegate_sim_cli.exits import USAGE
 from delegate_sim_cli.main import program
@@ -148,9 +149,29 @@ def configuration_with_overrides(count):
 
 
 @kind(500)
+def configuration_with_overrides_of_targets(count):
+    targets = "".join([f'[targets.t{n}]\ndelegate = "gpu"\n' for n in range(20)])
+    overrides = "".join([f'[[overrides]]\ntargets = ["t{n % 20}"]\nmax-fallback = {n}\n' for n in range(count)])
+    return configuration(f'models = ["model.tflite"]\n{targets}{overrides}')
+
+
+@kind(500)
 def configuration_with_patterns(count):
     patterns = json.dumps([f"{'**/' * (number % 3)}m*{number}-{count}" for number in range(count)])
     return configuration(CONFIGURATION.replace('["model.tflite"]', patterns))
+
+
+@kind(2_000)
+def configuration_with_repeated_patterns(count):
+    return configuration(CONFIGURATION.replace('["model.tflite"]', json.dumps(["m*"] * count)))
+
+
+@kind(40)
+def configuration_with_targets_that_multiply(count):
+    releases = json.dumps([f"litert-9.9.{number}" for number in range(count)])
+    platforms = json.dumps(["8.1", "9", "10", "11", "12", "13"])
+    target = f'[targets.one]\ndelegate = "nnapi"\nandroid = {platforms}\nruntime = {releases}\n'
+    return configuration(f'models = ["model.tflite"]\n{target}')
 
 
 @kind(5_000)
@@ -319,6 +340,11 @@ def filters_with_a_long_name(count):
 @kind(5_000)
 def filters_with_alternatives(count):
     return filters(f'filters {{ op_name_pattern: "{"|".join(["ab"] * count)}" }}')
+
+
+@kind(400)
+def filters_with_wide_classes(count):
+    return filters(f'filters {{ op_name_pattern: "{"".join([f"(?i)[a-{chr(0xFFFF - number)}]" for number in range(count)])}" }}')
 
 
 @kind(3)
@@ -493,12 +519,19 @@ def table_as_sqlite(count):
     return {"zoo.sqlite": connection.serialize()}, ("query", "zoo.sqlite", "--view", "refused-operators")
 
 
+@kind(1_000)
+def journal(count):
+    groups = [json.dumps([table, *row]) + "\n" for table in COLUMNS for row in table_rows(table, count)]
+    content = _FIRST_LINE + "".join(groups).encode() + _LAST_LINE
+    return {"zoo.csv.journal": content}, ("scan", "model.tflite", "--delegate", "gpu", "--processes", "1", "-o", "zoo.csv")
+
+
 def command_lines(make):
     """Register a model of a size with several commands, each a kind of its own."""
 
     def register(size, *commands):
         for words in commands:
-            KINDS[f"{make.__name__}:{words[0]}"] = (
+            KINDS[f"{make.__name__}:{words[0]}{'-micro' if '--micro' in words else ''}"] = (
                 lambda count, words=words: ({"model.tflite": make(count)}, (words[0], "model.tflite", *words[1:])),
                 size,
             )
@@ -547,6 +580,29 @@ def model_with_calls(count):
     body.node("RELU", [source], [result])
     body.outputs(result)
     return builder.bytes()
+
+
+def model_with_called_subgraphs(count, op="GELU"):
+    """Return subgraphs that nodes of the first subgraph call, with a refused node in each."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    condition, result = graph.input("c", "BOOL", [1]), graph.input("x", "FLOAT32", [1, 4])
+    for number in range(1, count + 1):
+        source, result = result, graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        options = {"then_subgraph_index": number, "else_subgraph_index": number}
+        graph.node("IF", [condition, source], [result], options=options)
+    graph.outputs(result)
+    for number in range(count):
+        body = builder.subgraph(f"body{number}")
+        source, result = body.input("x", "FLOAT32", [1, 4]), body.tensor("y", "FLOAT32", [1, 4])
+        body.node(op, [source], [result])
+        body.outputs(result)
+    return builder.bytes()
+
+
+def model_with_composites(count):
+    """Return subgraphs that are each a composite of the whole first subgraph."""
+    return model_with_called_subgraphs(count, "STABLEHLO_COMPOSITE")
 
 
 def model_with_nested_calls(count):
@@ -627,6 +683,15 @@ for make, size in (
     (model_with_custom_operators, 60),
 ):
     command_lines(make)(size, *COMMANDS)
+for make, size in (
+    (model_with_nodes, 100),
+    (model_with_causes, 300),
+    (model_with_custom_operators, 500),
+    (model_with_called_subgraphs, 250),
+    (model_with_composites, 125),
+):
+    command_lines(make)(size, ("diagnose", "--micro"))
+command_lines(model_with_composites)(50, ("fix", "--micro", "--output", "fixed.tflite", "--force"))
 
 
 def run(words):

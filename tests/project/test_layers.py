@@ -23,11 +23,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 LAYERS = (
     ("errors", "version"),
+    ("refusal",),
     ("foundation",),
     ("bundles", "releases"),
     ("model",),
     ("graph",),
-    ("prepare", "rules", "nnapi_runtime"),
+    ("rules", "nnapi_runtime"),
+    ("prepare",),
     ("versions", "delegates"),
     ("runtime",),
     ("hypothetical", "llm"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import setuptools
 
-from delegate_sim.foundation import toml
+from delegate_sim.foundation.parsing import toml
 from tools.packaging import environments, installs, matrix, wheel
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from delegate_sim.foundation import toml
+from delegate_sim.foundation.parsing import toml
 from tests.support.ready_parts import ROOT, pre_commit
 
 PATH = ROOT / ".pre-commit-hooks.yaml"

@@ -102,8 +102,8 @@ def other_size(field, found, needed):
 )
 def test_what_is_wrong_and_what_the_runtime_says(op, options, message, lines):
     found = invalid_node(model(op, options))
-    assert (found.subgraph, found.node, found.op) == (0, 1, op)
-    assert (found.message, list(found.lines)) == (message, lines)
+    assert (found.subgraph, found.node, found.values["op"]) == (0, 1, op)
+    assert (found.message, list(found.log_lines)) == (message, lines)
 
 
 @pytest.mark.parametrize(

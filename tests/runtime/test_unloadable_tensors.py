@@ -39,7 +39,7 @@ def found(*tensor, release=NEWEST, **arguments):
 )
 def test_constants_without_enough_data(type, shape, size, words):
     (wrong,) = found(type, shape, b"\0" * size)
-    assert (wrong.subgraph, wrong.tensor, wrong.message, wrong.lines) == (0, 0, words, (INVALID,))
+    assert (wrong.subgraph, wrong.tensor, wrong.message, wrong.log_lines) == (0, 0, words, (INVALID,))
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_constants_with_enough_data(type, shape, size):
 )
 def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
     wrong = found(type, shape)
-    assert [one.lines for one in wrong] == ([] if lines is None else [lines])
+    assert [one.log_lines for one in wrong] == ([] if lines is None else [lines])
     assert all(one.message == f"its shape is {shape}" for one in wrong)
 
 
@@ -79,47 +79,47 @@ def test_sizes_that_the_runtime_cannot_hold(type, shape, lines):
 )
 def test_negative_sizes_before_every_one_was_refused(shape, lines):
     wrong = found("INT32", shape, release=parse_release("litert-2.1.4"))
-    assert [one.lines for one in wrong] == ([] if lines is None else [lines])
-    assert [one.lines for one in found("INT32", shape)] == [(ELEMENTS, INVALID)]
+    assert [one.log_lines for one in wrong] == ([] if lines is None else [lines])
+    assert [one.log_lines for one in found("INT32", shape)] == [(ELEMENTS, INVALID)]
 
 
 @pytest.mark.parametrize(("axis", "is_refused"), [(-1, True), (0, False), (1, False), (2, True), (3, True)])
 def test_the_dimension_that_is_quantized(axis, is_refused):
     wrong = found("INT8", [4, 4], scale=[1.0] * 4, axis=axis)
     line = f"quantized_dimension must be in range [0, 2). Was {axis}."
-    assert [one.lines[0] for one in wrong] == ([line] if is_refused else [])
+    assert [one.log_lines[0] for one in wrong] == ([line] if is_refused else [])
 
 
 def test_negative_sizes_of_constants():
     for data in (b"\0" * 4, b"\0" * 64):
-        assert found("INT8", [-1], data)[0].lines == (ELEMENTS, INVALID)
+        assert found("INT8", [-1], data)[0].log_lines == (ELEMENTS, INVALID)
     assert not found("STRING", [-1], b"\0" * 8)
     sparse = ([0, 1], [], [(True, 1), (True, 4)])
     assert not found("FLOAT32", [-1, 4], b"\0" * 8, sparsity=sparse)
-    assert found("FLOAT32", [-1, 4], sparsity=sparse)[0].lines == (ELEMENTS, INVALID), "no data, so not a sparse constant"
+    assert found("FLOAT32", [-1, 4], sparsity=sparse)[0].log_lines == (ELEMENTS, INVALID), "no data, so not a sparse constant"
 
 
 def test_variables_with_data():
     (wrong,) = found("FLOAT32", [1], b"\0" * 4, variable=True)
-    assert (wrong.message, wrong.lines) == ("it has data and is a variable", (WITH_BUFFER,))
+    assert (wrong.message, wrong.log_lines) == ("it has data and is a variable", (WITH_BUFFER,))
     (old,) = found("FLOAT32", [1], b"\0" * 4, variable=True, release=parse_release("litert-2.1.1"))
-    assert old.lines == ("Tensor 0 is a variable tensor with buffer. It's not supported now.",)
+    assert old.log_lines == ("Tensor 0 is a variable tensor with buffer. It's not supported now.",)
     assert not found("FLOAT32", [1], variable=True)
 
 
 def test_data_in_a_file_of_its_own_and_in_the_model():
     (wrong,) = found("FLOAT32", [4], b"\0" * 4, external_buffer=1)
-    assert (wrong.message, wrong.lines) == ("it has data and is in an external buffer", (WITH_BUFFER,))
+    assert (wrong.message, wrong.log_lines) == ("it has data and is in an external buffer", (WITH_BUFFER,))
     assert not found("FLOAT32", [4], external_buffer=1)
     before = parse_release("litert-2.1.1")
     assert not found("FLOAT32", [1], b"\0" * 4, external_buffer=1, release=before)
-    assert found("FLOAT32", [4], b"\0" * 4, external_buffer=1, release=before)[0].lines == (INVALID,)
+    assert found("FLOAT32", [4], b"\0" * 4, external_buffer=1, release=before)[0].log_lines == (INVALID,)
 
 
 @pytest.mark.parametrize("type", ["STRING", "RESOURCE", "VARIANT"])
 def test_variables_without_a_size(type):
     (wrong,) = found(type, [4], variable=True)
-    assert (wrong.message, wrong.lines) == (
+    assert (wrong.message, wrong.log_lines) == (
         f"it is a variable of type {type}",
         ("String variable tensor isn't supported.", INVALID),
     )
@@ -140,7 +140,7 @@ def test_variables_without_a_size(type):
 def test_multi_axis_quantization(parameters, line):
     wrong = found("INT8", [4], multi_axis=parameters)
     expected = [] if line is None else [(f"MultiAxisQuantization {line}", "Tensor 0 has invalid quantization parameters.")]
-    assert [one.lines for one in wrong] == expected
+    assert [one.log_lines for one in wrong] == expected
     assert not found("INT8", [4], multi_axis=parameters, release=parse_release("litert-2.1.6"))
 
 
@@ -154,4 +154,4 @@ def test_all_that_is_wrong_with_a_tensor():
         "it has 2 scales along a dimension of size 4 and it has data and is a variable and it has 1 bytes of data, but its "
         "shape and type need 4"
     )
-    assert wrong.lines[1:] == ("Tensor 0 has invalid quantization parameters.", WITH_BUFFER, INVALID)
+    assert wrong.log_lines[1:] == ("Tensor 0 has invalid quantization parameters.", WITH_BUFFER, INVALID)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,7 @@ from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
 from tests.support.scans import GPU, NNAPI
 
-pytest.importorskip("duckdb", reason="query needs duckdb")
+duckdb = pytest.importorskip("duckdb", reason="query needs duckdb")
 
 OLD = TargetSpec("nnapi", (("nnapi_runtime", "none"),), "tf-2.10", "benchmark", False)
 
@@ -115,10 +116,88 @@ def test_text_that_duckdb_cannot_return_is_one_line(scanned, monkeypatch):
         ask([scanned("z.parquet", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
 
 
-def test_a_query_sees_nothing_else(scanned, tmp_path):
+_REFUSED = [
+    *[
+        f"FROM {source}"
+        for source in ("'s.csv'", '"s.csv"', "'.tmp/s.csv'", "'s.json'", "'s.parquet'", "'s.db'", "'/etc/passwd'")
+    ],
+    *[
+        f"FROM {read}('.tmp/s.csv')"
+        for read in ("read_csv", "sniff_csv", "read_text", "read_blob", "read_json_objects", "query_table")
+    ],
+    *[f"FROM {read}('s.parquet')" for read in ("read_parquet", "parquet_metadata", "parquet_schema", "parquet_kv_metadata")],
+    *[f"FROM glob('{pattern}')" for pattern in ("*", ".tmp/*", "/etc/*")],
+    *[f"FROM {read}('https://localhost/s.csv')" for read in ("read_csv", "read_text")],
+    "FROM 'https://localhost/s.csv'",
+    "FROM query('FROM read_text(''s.csv'')')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('FROM read_text(''s.csv'')'))",
+    "FROM sqlite_scan('s.db', 't')",
+    "FROM enable_logging(storage='file', storage_config={'path': '.tmp/out'})",
+    "FROM enable_profiling(format='json', save_location='.tmp/out')",
+    "SELECT (FROM 's.csv')",
+    "WITH t AS (FROM 's.csv') FROM t",
+    "PIVOT 's.csv' ON a",
+    "DESCRIBE 's.csv'",
+    "SUMMARIZE 's.csv'",
+    "EXPLAIN ANALYZE FROM 's.csv'",
+    "EXPLAIN ANALYZE COPY runs TO 'out.csv'",
+    "CREATE TABLE t AS FROM 's.csv'",
+    "CREATE VIEW v AS FROM 's.csv'; FROM v",
+    "CREATE TYPE t AS ENUM (SELECT a::TEXT FROM 's.csv')",
+    "CREATE MACRO m(path) AS TABLE FROM read_text(path); FROM m('s.csv')",
+    "CREATE MACRO m(name) AS getenv(name); SELECT m('HOME')",
+    "SELECT getenv('HOME')",
+    "INSERT INTO runs FROM 's.csv'",
+    "UPDATE runs SET nodes = (FROM 's.csv')",
+    "DELETE FROM runs USING 's.csv' WHERE true",
+    "MERGE INTO runs USING 's.csv' ON true WHEN MATCHED THEN DELETE",
+    "PREPARE p AS FROM 's.csv'",
+    "PREPARE p AS SELECT 1; EXECUTE p",
+    *[f"ATTACH '{path}' AS other" for path in ("s.db", "out.db", ".tmp/out.db", ":memory:", "https://localhost/s.db")],
+    *[f"COPY runs TO '{path}'" for path in ("out.csv", ".tmp/out.csv", "/dev/stdout")],
+    "COPY runs FROM 's.csv'",
+    *[f"{verb} DATABASE '{path}'" for verb in ("EXPORT", "IMPORT") for path in ("out", ".tmp/out")],
+    *["INSTALL httpfs", "LOAD httpfs", "LOAD './out.duckdb_extension'", "INSTALL spatial FROM community", "UPDATE EXTENSIONS"],
+    *[f"SET {name} = '.tmp'" for name in ("temp_directory", "home_directory", "secret_directory", "file_search_path")],
+    *["SET enable_external_access = true", "SET lock_configuration = false", "SET memory_limit = '99GB'", "RESET temp_directory"],
+    *["PRAGMA enable_profiling", "PRAGMA profiling_output = '.tmp/out'", "CALL enable_logging(storage_path = '.tmp/out')"],
+    *["CREATE SECRET s (TYPE s3)", "CREATE PERSISTENT SECRET s (TYPE s3)"],
+    *["", ";", "-- nothing", ".tmp"],
+]
+
+
+def test_a_query_reads_and_writes_no_file(scanned, tmp_path):
     path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
-    (tmp_path / "secret.csv").write_text("a\n1\n")
-    for sql in ("SELECT * FROM 'secret.csv'", "COPY runs TO 'out.csv'", "SET enable_external_access = true"):
-        with pytest.raises(ScanError, match="the query is refused"):
-            ask([path], sql)
-    assert not (tmp_path / "out.csv").exists()
+    (tmp_path / ".tmp").mkdir()
+    for name in ("s.csv", "s.json", ".tmp/s.csv"):
+        (tmp_path / name).write_text("a\n1\n")
+    with duckdb.connect("s.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'secret' AS a")
+        connection.execute("COPY t TO 's.parquet'")
+    before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    answered = []
+    for sql in _REFUSED:
+        with suppress(ScanError):
+            answered.append((sql, ask([path], sql)))
+    assert answered == []
+    assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("FROM 's.csv'", "the query is refused: Permission Error: "),
+        ("COPY runs TO 's.csv'", "the query is refused: a query cannot have a statement of the kind COPY"),
+        (" ;-- nothing", "the query is refused: it has no statement"),
+        (
+            "SELECT array_agg(range) FROM range(200000000)",
+            "the query needs more than 384 MiB of memory; DELEGATE_SIM_LIMITS=10 raises ",
+        ),
+    ],
+)
+def test_a_refused_query_is_one_line(scanned, sql, message):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]})
+    with pytest.raises(ScanError) as raised:
+        ask([path], sql)
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)

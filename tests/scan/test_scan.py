@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -223,16 +221,9 @@ def many(folder, count):
 
 
 def journaled(folder):
-    """The number of rows in the journal, read from a copy, since the scan has locked it."""
-    for name in ("z.jsonl.journal", "z.jsonl.journal-wal"):
-        if not (folder / name).exists():
-            return 0
-        (folder / f"copy-{name}").write_bytes((folder / name).read_bytes())
-    with contextlib.closing(sqlite3.connect(folder / "copy-z.jsonl.journal")) as copy:
-        try:
-            return copy.execute("SELECT count(*) FROM runs").fetchone()[0]
-        except sqlite3.Error:
-            return 0
+    """The number of rows in the journal."""
+    path = folder / "z.jsonl.journal"
+    return path.read_bytes().count(b'\n["runs"') if path.exists() else 0
 
 
 def started(folder, *arguments):

@@ -30,4 +30,4 @@ def cause_names(diagnosis):
 
 def cost_without(diagnosis, causes):
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
-    return examiner.simulate(*diagnosis.blockers.without(causes)).cost
+    return examiner.simulate(diagnosis.blockers.without(causes)).cost

@@ -19,9 +19,11 @@ ERRORS = "errors.py"
 CLASSES = (
     ("results/report/report.py", ("Report",)),
     ("results/report/records.py", ("NodeRefusal", "NodeOnCpu", "RunPartition")),
-    ("runtime/run.py", ("Run", "Refusal")),
+    ("runtime/run.py", ("Run",)),
+    ("refusal.py", ("Refusal",)),
     ("results/report/measures.py", ("Measures",)),
-    ("diagnosis/diagnosis.py", ("Diagnosis", "RankedCause")),
+    ("diagnosis/diagnosis.py", ("Diagnosis",)),
+    ("diagnosis/ranking.py", ("RankedCause",)),
     ("diagnosis/examiner.py", ("Cost",)),
     ("diagnosis/causes/cause.py", ("Cause",)),
     ("results/compare/comparison.py", ("Comparison", "Side", "ComparedNode", "State")),

@@ -106,7 +106,7 @@ class Findings:
             text = f"{finding.seed}\n{finding.what}\n{finding.detail}\n".replace(MODEL_NAME, kept.name)
             (folder / f"{stem}.output.txt").write_text(text, "utf-8", "replace")
             kept.write_bytes(finding.content)
-            print(f"{finding.seed} {stem} {where}", flush=True)
+            print(f"{finding.seed} {stem} {where!a}", flush=True)
             kept.write_bytes(minimize(finding))
 
     def __len__(self) -> int:

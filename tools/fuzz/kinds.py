@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import delegate_sim
 from delegate_sim.delegates.nnapi.android.device_profile import read_devices
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.scan.journal import Journal
+from delegate_sim.scan.output import read_tables
 from delegate_sim.scan.questions import VIEWS
 from fixtures import op_profiles
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
@@ -318,6 +320,19 @@ def _text_tables() -> list[Seed]:
     return [*_tables("csv"), *_tables("jsonl")]
 
 
+def _journals() -> list[Seed]:
+    """Return the journal of a scan that was killed after it simulated the model."""
+    table = _tables("csv")[0]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in table.files.items():
+            Path(folder, name).write_bytes(content)
+        path = Path(folder, "zoo.csv.journal")
+        journal = Journal(str(path))
+        journal.take_over(read_tables(str(Path(folder, "zoo.csv"))))
+        journal.close()
+        return [_with_model((path.name, path.read_bytes()))]
+
+
 def _links() -> list[Seed]:
     texts = (
         "delegate=nnapi&runtime=litert-2.3&defaults=benchmark&android=11&max_delegated_partitions=3",
@@ -520,9 +535,14 @@ KINDS: Mapping[str, Kind] = {
     "table": Kind(_text_tables, changed_text(",", '"', '""', "\r\n", "{", ":", "\0", "zoo"), _QUERIES),
     "sqlite": Kind(functools.partial(_tables, "sqlite"), changes.changed_sqlite, _QUERIES),
     "parquet": Kind(functools.partial(_tables, "parquet"), changes.changed_parquet, _QUERIES),
+    "journal": Kind(
+        _journals,
+        changed_text(",", '"', "[", "]", "\n", "null", "1e999", "\\u0000", '["stored"]\n', '["runs", '),
+        (("scan", "{model}", "--delegate", "nnapi", "--processes", "1", "-o", "zoo.csv"),),
+    ),
     "link": Kind(
         _links,
-        changed_text("&", "=", "%", "%00", "%0a", "+", "delegate=", "android=", "#"),
+        changed_text("&", "=", "%", "%00", "%0a", "%ED%A0%80", "+", "delegate=", "android=", "#"),
         ((LINK, "{text}", "{model}"), (LINK, "{text}", "{model}"), (LINK, "{text}", "other.tflite")),
     ),
 }

@@ -263,7 +263,7 @@ def run_link(fragment: str, model: str) -> None:
 
 
 _FAULT = re.compile(
-    rf"internal error: |standard output:|(?m:^Traceback )|{SECRET}|{OUT_OF_MEMORY}"
+    rf"internal error: |standard output:|needs the package duckdb|(?m:^Traceback )|{SECRET}|{OUT_OF_MEMORY}"
 )  # an OSError that nothing has named a file for
 _MOST_PRINTED = 10_000
 

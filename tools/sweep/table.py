@@ -94,7 +94,7 @@ def foretold(swept: Swept) -> dict[str, Any]:
         diagnosis = diagnose(model, target)
         asked = [(finding.cause, settings_for(model, target, finding.cause)) for finding in diagnosis.findings]
         causes = [cause for cause, settings in asked if settings]
-        without = Examiner(model, target, diagnosis.effort).simulate(*diagnosis.blockers.without(causes))
+        without = Examiner(model, target, diagnosis.effort).simulate(diagnosis.blockers.without(causes))
         answers[label] = {
             "now": _cost(diagnosis.now),
             "settings": sorted({setting.value for _, settings in asked for together in settings[:1] for setting in together}),

@@ -159,7 +159,7 @@ def _preparing(name: str, model: Any, release: Any, answer: str | None) -> list[
     if (
         failure is not None
         and match
-        and [f"Node number {node} ({op}) failed to prepare." for node, op in match] == [*failure.lines]
+        and [f"Node number {node} ({op}) failed to prepare." for node, op in match] == [*failure.log_lines]
     ):
         return []
     return [f"{name}: {failure} here; there: {answer}"]

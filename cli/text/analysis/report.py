@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
+from delegate_sim.refusal import Refusal
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
@@ -17,7 +18,7 @@ from delegate_sim.results.report.placement import bare_reasons, bytes_across, dr
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
 from delegate_sim.rules.rule import Reason
-from delegate_sim.runtime.interpreter import Refusal, Run, SubgraphRun
+from delegate_sim.runtime.interpreter import Run, SubgraphRun
 from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped

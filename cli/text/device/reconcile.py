@@ -8,7 +8,6 @@ from delegate_sim.device.compare.cpu_reasons import DRIVER, LIMIT, REFUSED, UNDE
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.outcome_counts import Tally
 from delegate_sim.device.compare.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
-from delegate_sim.device.compare.row_matching import OTHER_MODEL
 from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
@@ -41,8 +40,7 @@ _EVIDENCE = {
 
 def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation. Without ``verbose``, long lists of nodes are shortened."""
-    other = [note for note in reconciliation.notes if OTHER_MODEL in note]
-    yield from other_model_lines(other, width)
+    yield from other_model_lines(reconciliation.doubts, width)
     yield from _result(reconciliation, width)
     yield Line("")
     yield from _tallies(reconciliation, width)
@@ -50,15 +48,14 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _refusals(reconciliation, width)
     yield Line("")
     yield from _setting(reconciliation, width)
-    notes = [note for note in reconciliation.notes if note not in other]
-    yield from item_lines(notes, width, "Notes")
+    yield from item_lines([note for note in reconciliation.notes if note not in reconciliation.doubts], width, "Notes")
     if reconciliation.log.unused_count:
         yield Line("")
         yield from unused_lines(reconciliation.log, width, verbose)
 
 
 def other_model_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
-    """Yield the notes that the log is of another model, and an empty line."""
+    """Yield the notes that the log may be of another model, and an empty line."""
     for note in notes:
         yield from paragraph(message(note), width, "", "  ", style=BAD)
     if notes:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from delegate_sim.delegates.registry import APPLIED_AHEAD
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED
-from delegate_sim.device.compare.row_matching import OTHER_MODEL
 
 from ...console.layout import message
 from ...console.terminal import Line
@@ -31,8 +30,7 @@ _STEPS = {
 
 def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
     """Return the text of a reconciliation of several accelerators."""
-    other = [note for step in reconciliation.steps for note in step.notes if OTHER_MODEL in note]
-    yield from other_model_lines(other, width)
+    yield from other_model_lines([note for step in reconciliation.steps for note in step.doubts], width)
     text, style = _RESULTS[reconciliation.status]
     yield Line(text, style)
     if reconciliation.explanation:
@@ -58,4 +56,4 @@ def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
     for listed in step.listed_refusals:
         yield from listed_lines(listed, width)
-    yield from item_lines([note for note in step.notes if OTHER_MODEL not in note], width)
+    yield from item_lines([note for note in step.notes if note not in step.doubts], width)

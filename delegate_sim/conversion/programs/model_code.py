@@ -126,39 +126,109 @@ def _keras_configuration(path: str) -> str | bytes:
         return file.attrs.get("model_config", "{}")  # type: ignore[no-any-return]
 
 
-_SAVING = frozenset({"SaveV2", "MergeV2Checkpoints"})
-"""Operators with which a SavedModel stores its own variables."""
-_EFFECTS = re.compile(
-    r"PyFunc|PyFuncStateless|EagerPyFunc|ReadFile|WriteFile|MatchingFiles|Save|SaveSlices|PrintV2|\w*Summary\w*|Debug\w+|SaveDataset\w*"
-    r"|DatasetToTFRecord|SnapshotDataset\w*|DecodeProtoV2|EncodeProto|Gcs\w+|FileSystem\w+|\w*Reader(V2)?|Xla\w*Host\w*|\w*Rpc\w*"
-    r"|Bigtable\w*|Kafka\w*|Sql\w*|RegisterDataset\w*|DataService\w*"
+_STATEFUL = re.compile(
+    r"((Read|Assign|AssignAdd|AssignSub)Variable|VarHandle|VarIsInitialized|DestroyResource)Op|Variable(V2|Shape)?|TemporaryVariable"
+    r"|DisableCopyOnRead|Resource(Gather(Nd)?|Scatter\w+|(Sparse)?Apply\w+|StridedSliceAssign|CountUpTo)"
+    r"|(Anonymous)?(Mutable|MutableDense)?HashTable(OfTensors)?(V2)?|LookupTable\w+|InitializeTableV2|TensorArray\w*|Stack\w*"
+    r"|StatefulPartitionedCall|If|While|Case|Assert|CheckNumerics(V2)?|Print|Empty|GuaranteeConst|CudnnRNN(V2|V3)?"
+    r"|Random(Crop|Gamma|Poisson(V2)?|Shuffle|StandardNormal|Uniform(Int)?)|(Parameterized)?TruncatedNormal|Multinomial|Rng\w+"
+    r"|Stateful(Random|Standard|Truncated|Uniform)\w+|StatelessRandomGetAlg|NonDeterministicInts|SampleDistortedBoundingBox(V2)?"
+    r"|(All|LearnedUnigram|LogUniform|ThreadUnsafeUnigram|Uniform)CandidateSampler"
 )
-"""Operators that call Python, write files, read files that the graph names, or open connections."""
+"""Operators of TensorFlow that keep a state in memory, and otherwise only compute."""
+_EFFECTS = re.compile(
+    r".*(Dataset|Summary)|(Reader|Debug)\w"
+    r"|(PyFuncStateless|ReadFile|MatchingFiles|ImmutableConst|InitializeTableFromTextFile|GenerateVocabRemapping|Copy|CopyHost"
+    r"|DecodeProtoV2|EncodeProto|Abort|XlaCustomCall(V2)?|MlirPassthroughOp)$"
+)
+"""Matches operators without a state that call other code, use files, open connections, or end the process."""
+_SAVING, _RESTORING = frozenset({"SaveV2", "MergeV2Checkpoints"}), frozenset({"RestoreV2"})
+"""Operators with which a SavedModel stores and reads its own variables."""
 
 
 def _check_saved_model(path: str) -> None:
     from tensorflow.python.saved_model.loader_impl import parse_saved_model
 
+    if sum(os.path.lexists(os.path.join(path, f"saved_model.{suffix}")) for suffix in ("pb", "pbtxt", "cpb")) > 1:
+        raise ModelCode("has several files with a graph")  # TensorFlow's readers may read different ones
     for graph in parse_saved_model(path).meta_graphs:
         functions = {function.signature.name: function.node_def for function in graph.graph_def.library.function}
-        callable_functions = set(graph.object_graph_def.concrete_functions) if graph.object_graph_def.nodes else set(functions)
-        for nodes in functions.values():
-            for node in nodes:
-                callable_functions |= {name for value in node.attr.values() for name in _functions_of(value)}
-        for nodes, can_save in [
+        from_functions = _called_functions(graph, functions)
+        for nodes, is_callable in [
             (graph.graph_def.node, False),
-            *[(nodes, name not in callable_functions) for name, nodes in functions.items()],
+            *[(nodes, name in from_functions) for name, nodes in functions.items()],
         ]:
             for node in nodes:
-                if _EFFECTS.fullmatch(node.op) or (node.op in _SAVING and not can_save):
-                    raise ModelCode(f"has the operator {node.op}, which does more than compute")
+                if is_callable or node.op not in _SAVING | _RESTORING:
+                    _check_operator(node.op)
+        run_when_read = {name for collection in graph.collection_def.values() for name in collection.node_list.value}
+        run_when_read |= {name for signature in graph.signature_def.values() for name in _results_of(signature)}
+        for operators, run in (
+            (_SAVING, run_when_read | {graph.saver_def.restore_op_name}),
+            (_RESTORING, run_when_read),
+        ):
+            using = {name for name, nodes in functions.items() if any(node.op in operators for node in nodes)}
+            if not _dependents(graph.graph_def.node, operators, using).isdisjoint(map(_node_of, run)):
+                raise ModelCode(f"runs {min(operators)} when it is read, which does more than compute")
 
 
-def _functions_of(attribute: Any) -> Iterator[str]:
-    """Yield the names of the functions that an attribute of a node names."""
-    yield attribute.func.name
-    for function in attribute.list.func:
-        yield function.name
+def _check_operator(name: str) -> None:
+    from tensorflow.python.framework import op_def_registry
+
+    operator = op_def_registry.get(name)
+    if operator is None:
+        raise ModelCode(f"has the operator {name[:200]}, which TensorFlow does not have")
+    if not _STATEFUL.fullmatch(name) if operator.is_stateful else _EFFECTS.match(name):
+        raise ModelCode(f"has the operator {name}, which does more than compute")
+
+
+def _called_functions(graph: Any, functions: dict[str, Any]) -> set[str]:
+    """Return the names of functions that other functions or objects call. The main graph alone may call functions with files."""
+    if not graph.object_graph_def.nodes:
+        return set(functions)
+    library = graph.graph_def.library
+    called = {*graph.object_graph_def.concrete_functions, *[gradient.gradient_func for gradient in library.gradient]}
+    called |= {function.signature.name for function in library.function if "api_implements" in function.attr}
+    return called | {name for nodes in functions.values() for node in nodes for name in _functions_of(node)}
+
+
+def _functions_of(node: Any) -> Iterator[str]:
+    """Yield the names of the functions that the attributes of a node name."""
+    waiting = list(node.attr.values())
+    while waiting:
+        attribute = waiting.pop()
+        for function in (attribute.func, *attribute.list.func):
+            yield function.name
+            waiting += function.attr.values()
+
+
+def _results_of(signature: Any) -> Iterator[str]:
+    """Yield the names of the tensors that a signature returns."""
+    for result in signature.outputs.values():
+        for tensor in (result, *result.composite_tensor.components):
+            sparse = tensor.coo_sparse
+            yield from (tensor.name, sparse.values_tensor_name, sparse.indices_tensor_name, sparse.dense_shape_tensor_name)
+
+
+def _node_of(name: str) -> str:
+    """Return the name of the node in the name of a tensor, such as ``name:0``, or of an input, such as ``^name``."""
+    return name.removeprefix("^").split(":")[0]
+
+
+def _dependents(nodes: Any, operators: frozenset[str], functions: set[str]) -> set[str]:
+    """Return the names of nodes that have one of the operators or call one of the functions, and of all nodes that need these."""
+    followers: dict[str, list[str]] = {}
+    for node in nodes:
+        for name in node.input:
+            followers.setdefault(_node_of(name), []).append(node.name)
+    waiting = [node.name for node in nodes if node.op in operators or not functions.isdisjoint(_functions_of(node))]
+    names = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in names:
+            names.add(name)
+            waiting += followers.get(name, ())
+    return names
 
 
 _OPERATORS = re.compile(

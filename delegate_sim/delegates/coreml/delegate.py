@@ -10,18 +10,19 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, PARTITION_MINIMUM
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .failures import WORDINGS
+from .failures import KINDS
 from .kernel import build_partition, has_computed_value, has_missing_bias
 from .kinds import COREML_VERSION
 from .rules import RULES
@@ -90,9 +91,7 @@ class CoreMlDelegate(Delegate):
     title = "Core ML"
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType(
-        {**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)}
-    )
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 0, "min_nodes_per_partition")
     log = LogTraits(switch="use coreml")
     history = ReleaseHistory("litert-1.1.0")
@@ -125,7 +124,7 @@ class CoreMlDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the Core ML model of a partition cannot be built, or None if the build succeeds."""
         return build_partition(decision.graph, subset, release)
 

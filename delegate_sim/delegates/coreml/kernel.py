@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.number_sets import listed
-from ..decision import KernelFailure
 from .failures import kernel_failure
 
 MAX_RANK = 4
@@ -48,7 +48,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 """Operators that become a layer with a single input, the first operand. All other operands become part of the layer."""
 
 
-def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> Refusal | None:
     """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
     read: set[int] = set()
     for index in subset.nodes:
@@ -69,7 +69,7 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
     return None
 
 
-def _miscounted(node: NodeView) -> KernelFailure | None:
+def _miscounted(node: NodeView) -> Refusal | None:
     """Return a failure if a node has a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
@@ -80,7 +80,7 @@ def _miscounted(node: NodeView) -> KernelFailure | None:
     return None
 
 
-def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]) -> KernelFailure:
+def _count_failure(node: NodeView, side: str, count: int, allowed: Iterable[int]) -> Refusal:
     needed = listed(map(str, allowed))
     return kernel_failure("coreml-kernel-operands", node.node.index, op=node.op, found=f"{count} {side}", needed=needed)
 

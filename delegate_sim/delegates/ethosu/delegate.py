@@ -9,17 +9,17 @@ Vela compiles each partition on the device. Networks that were compiled beforeha
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, ReleaseOnly, kinds_of_failures, take_supported
+from ..decision import Decision, ReleaseOnly, take_supported
 from ..options import Option, OptionValues, boolean, integer, text, wide_integer
 from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
-from .failures import MIXED, NO_OFFSETS, WORDINGS, kernel_failure
+from .failures import KINDS, MIXED, NO_OFFSETS, kernel_failure
 from .kinds import READS_COMPUTED_VALUE
 from .rules import RULES
 from .rules.custom import COMPILED_NETWORK
@@ -54,7 +54,7 @@ class EthosuDelegate(Delegate):
     summary = "NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of lf-6.6.3."
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType(dict(kinds_of_failures(WORDINGS)))
+    further_kinds = KINDS
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
 
@@ -76,7 +76,7 @@ class EthosuDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why a partition's kernel fails, or None if no failure is known."""
         graph = decision.graph
         compiled = [index for index in subset.nodes if _is_compiled(graph, index)]

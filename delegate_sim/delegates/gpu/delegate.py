@@ -7,21 +7,22 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...model import schema
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition, different_batches
-from .failures import WORDINGS
+from .failures import KINDS
 from .rules import RULES
 from .target import GpuTarget
 
@@ -125,9 +126,7 @@ class GpuDelegate(Delegate):
     )
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType(
-        {**kinds_of_failures(WORDINGS), **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)}
-    )
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
@@ -167,7 +166,7 @@ class GpuDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the delegate's own model of a partition cannot be built, or None if the build succeeds.
 
         The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
@@ -176,7 +175,7 @@ class GpuDelegate(Delegate):
         failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
         if failure is None or release.is_at_least(NEWEST):
             return failure
-        return replace(failure, is_known=False)
+        return replace(failure, is_predicted=True)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that avoid refusals with this code, by removing the limit on partitions or on node indices."""

@@ -11,44 +11,34 @@ Source: each parser's ``Parse`` (``ml_drift_delegate/tflite/model_builder.cc``) 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from ...graph.graph import NodeView
-from ...model.model import Tensor
+from ...refusal import Refusal
 from .failures import CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 
-
-@dataclass(frozen=True, slots=True)
-class BuildProblem:
-    """The code of a build problem, and the tensor that causes it."""
-
-    code: str
-    tensor: Tensor
-
-
-BuildProblems = Mapping[str, Callable[[NodeView], Iterator[BuildProblem]]]
+BuildProblems = Mapping[str, Callable[[NodeView], Iterator[Refusal]]]
 """Functions that find build problems, by operator."""
 
 _ADDED_TYPES = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT4", "INT2", "BOOL", "INT32")
 """The types of constants that can become nodes of ML Drift's model (``ObjectReader::AddConstInput``)."""
 
 
-def constants_read(node: NodeView, *positions: int) -> Iterator[BuildProblem]:
+def constants_read(node: NodeView, *positions: int) -> Iterator[Refusal]:
     """Yield a problem for each constant input at ``positions``. The parser reads these inputs as runtime values."""
     for position in positions:
         if node.input(position).is_constant:
-            yield BuildProblem(CONSTANT_READ.name, node.input(position))
+            yield CONSTANT_READ.failure(node.input(position))
 
 
-def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[BuildProblem]:
+def unread_constants(node: NodeView, positions: Iterable[int]) -> Iterator[Refusal]:
     """Yield a problem for each constant input with a type that ML Drift's model does not support."""
     for position in positions:
         if node.input(position).is_constant and node.input(position).type not in _ADDED_TYPES:
-            yield BuildProblem(CONSTANT_TYPE.name, node.input(position))
+            yield CONSTANT_TYPE.failure(node.input(position))
 
 
-def blockwise_weights(node: NodeView) -> Iterator[BuildProblem]:
+def blockwise_weights(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem if the second input has one scale for each block of elements."""
     weights = node.input(1)
     if weights.quantization is not None and weights.quantization.kind == "blockwise":
-        yield BuildProblem(WEIGHTS.name, weights)
+        yield WEIGHTS.failure(weights)

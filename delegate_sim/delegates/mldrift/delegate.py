@@ -10,24 +10,25 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
-from ...releases.catalogue import NEWEST, Release
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..capabilities import Accelerator
-from ..decision import Decision, KernelFailure, kinds_by_code, kinds_of_failures
+from ..decision import Decision, kinds_by_code
 from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
 from ..live_traits import AcceleratorTraits
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, ReleaseHistory
-from .failures import WORDINGS, hint_not_met, not_fully_accelerated
-from .known_releases import release_notes, rules_of
+from .failures import KINDS, hint_not_met, not_fully_accelerated
+from .known_releases import NEWEST_MEASURED, release_notes, rules_of
 from .loading import load_refusal
 from .messages import HEADING, LAST_LINE, refusal_lines
 from .model_build import build_failure
@@ -135,13 +136,13 @@ class MlDriftAccelerator(Accelerator):
     registered_operators = frozenset(_STUBS.split())
     fails_with_model = True
 
-    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> tuple[int, KernelFailure] | None:
+    def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
         """Return the first refusal of LiteRT's own loader."""
         return load_refusal(model)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the runtime rejects a subgraph, or None.
 
         ``hint_fully_delegated`` requires that a subgraph becomes a single delegate kernel. If ``cpu_fallback`` is off, no node
@@ -172,7 +173,7 @@ class MlDriftDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType({**kinds_of_failures(WORDINGS), **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
+    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     accelerator = MlDriftAccelerator()
     live = AcceleratorTraits(
         "libLiteRtWebGpuAccelerator.so",
@@ -195,7 +196,7 @@ class MlDriftDelegate(Delegate):
         """The names of all backends' kernels."""
         return tuple(_KERNELS.values())
 
-    def release_notes(self, release: Release) -> Iterator[str]:
+    def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
         return release_notes(release)
 
@@ -236,16 +237,14 @@ class MlDriftDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
-        failure = build_failure(decision.graph, subset, options, release)
-        if failure is None:
-            return None
-        if not options["build_kernels"]:
-            return replace(failure, is_later=True)
-        return replace(failure, is_known=True)
+        failure = build_failure(decision.graph, subset, options)
+        if failure is None or options["build_kernels"]:
+            return failure
+        return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
+from ...refusal import Effect, Refusal, Stage
 from ...rules.kinds import Kind, Problem
-from ..decision import Decision, FailureWording, KernelFailure, kernel_failure
+from ..decision import Decision, kinds_by_code
 
 LITERT_LOADER = Kind(
     "litert-loader",
@@ -19,6 +19,8 @@ LITERT_LOADER = Kind(
     "Convert without variables and resources: pass state in and out as tensors of the model.",
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
+    template="LiteRT does not load the model: {problem}",
+    stage=Stage.LOADING,
 )
 HINT_NOT_MET = Kind(
     "hint-not-met",
@@ -29,6 +31,7 @@ HINT_NOT_MET = Kind(
     "Do not give the hint (hint_fully_delegated), or change the refused nodes.",
     "do not give the hint, or change the refused nodes",
     is_shared=True,
+    template="the hint says that the GPU takes all nodes, but {problem}",
 )
 NOT_ACCELERATED = Kind(
     "not-fully-accelerated",
@@ -38,6 +41,8 @@ NOT_ACCELERATED = Kind(
     "Add the CPU to the accelerators (cpu_fallback), or change the refused nodes.",
     "add the CPU to the accelerators, or change the refused nodes",
     is_shared=True,
+    template="the model fails, because the CPU is not among the accelerators and {problem}",
+    effect=Effect.FAIL_LATER,
 )
 CONSTANT_READ = Kind(
     "mldrift-build-constant",
@@ -48,6 +53,8 @@ CONSTANT_READ = Kind(
     "Compute the operand at run time, or fold the node into a constant.",
     "compute the operand at run time, or fold the node into a constant",
     is_shared=True,
+    template="{tensor} is a constant, but ML Drift looks for it in GPU memory",
+    effect=Effect.CRASH,
 )
 CONSTANT_TYPE = Kind(
     "mldrift-build-type",
@@ -57,6 +64,8 @@ CONSTANT_TYPE = Kind(
     "Convert the model so that the tensor is float, or quantized with a scale.",
     "convert the model so that the tensor is float, or quantized with a scale",
     is_shared=True,
+    template="{tensor} has type {type}, which ML Drift cannot read",
+    effect=Effect.CRASH,
 )
 WEIGHTS = Kind(
     "mldrift-build-weights",
@@ -68,6 +77,8 @@ WEIGHTS = Kind(
     "operand and as the input.",
     "store the operand in the model as a constant with one scale",
     is_shared=True,
+    template="ML Drift cannot build its model with {tensor}",
+    effect=Effect.CRASH,
 )
 AXES = Kind(
     "mldrift-build-axis",
@@ -78,6 +89,8 @@ AXES = Kind(
     "Give each axis as a number of 0 or more. For CUMSUM, count the axis as if the tensor had rank 4.",
     "give the axis as a number of 0 or more",
     is_shared=True,
+    template="ML Drift does not convert the axes in {tensor} to its own dimensions",
+    effect=Effect.CRASH,
 )
 BATCH = Kind(
     "mldrift-build-batch",
@@ -91,6 +104,7 @@ BATCH = Kind(
     "input.",
     "give the tensor a first dimension of 1",
     is_shared=True,
+    template="{tensor} of shape {shape} has a batch size for which there is no kernel",
 )
 EMPTY = Kind(
     "mldrift-build-empty",
@@ -101,6 +115,8 @@ EMPTY = Kind(
     "Remove nodes with tensors that have no elements.",
     "remove nodes with tensors that have no elements",
     is_shared=True,
+    template="{tensor} of shape {shape} has no batches, rows or columns",
+    effect=Effect.CRASH,
 )
 CHANNELS = Kind(
     "mldrift-build-channels",
@@ -112,6 +128,8 @@ CHANNELS = Kind(
     "Pad the last dimension to a multiple of 4.",
     "pad the last dimension to a multiple of 4",
     is_shared=True,
+    template="{tensor} of shape {shape} has fewer than 4 channels",
+    effect=Effect.CRASH,
 )
 LOWERED = Kind(
     "mldrift-build-composite",
@@ -122,6 +140,8 @@ LOWERED = Kind(
     "Run the model on another platform, or convert without the composite.",
     "run the model on another platform, or convert without the composite",
     is_shared=True,
+    template="the composite that computes {tensor} ends the process",
+    effect=Effect.CRASH,
 )
 
 SIZE = Kind(
@@ -133,6 +153,8 @@ SIZE = Kind(
     "Transform the tensor in the application, or run the model on another backend.",
     "transform the tensor in the application, or use another backend",
     is_shared=True,
+    template="ML Drift does not read the height and the width of {tensor}",
+    effect=Effect.CRASH,
 )
 WITHOUT_KERNEL = Kind(
     "mldrift-build-operator",
@@ -142,32 +164,26 @@ WITHOUT_KERNEL = Kind(
     "Compute the matrix in the application, or run the model on another backend.",
     "compute the matrix in the application, or use another backend",
     is_shared=True,
+    template="there is no kernel for the operator that computes {tensor}",
 )
 
 
-def _crash(message: str, kind: Kind) -> FailureWording:
-    return FailureWording(message, kind, is_crash=True)
-
-
-WORDINGS: Mapping[str, FailureWording] = MappingProxyType(
-    {
-        LITERT_LOADER.name: FailureWording("LiteRT does not load the model: {problem}", LITERT_LOADER),
-        HINT_NOT_MET.name: FailureWording("the hint says that the GPU takes all nodes, but {problem}", HINT_NOT_MET),
-        NOT_ACCELERATED.name: FailureWording(
-            "the model fails, because the CPU is not among the accelerators and {problem}", NOT_ACCELERATED
-        ),
-        CONSTANT_READ.name: _crash("{tensor} is a constant, but ML Drift looks for it in GPU memory", CONSTANT_READ),
-        CONSTANT_TYPE.name: _crash("{tensor} has type {type}, which ML Drift cannot read", CONSTANT_TYPE),
-        WEIGHTS.name: _crash("ML Drift cannot build its model with {tensor}", WEIGHTS),
-        AXES.name: _crash("ML Drift does not convert the axes in {tensor} to its own dimensions", AXES),
-        BATCH.name: FailureWording("{tensor} of shape {shape} has a batch size for which there is no kernel", BATCH),
-        EMPTY.name: _crash("{tensor} of shape {shape} has no batches, rows or columns", EMPTY),
-        CHANNELS.name: _crash("{tensor} of shape {shape} has fewer than 4 channels", CHANNELS),
-        LOWERED.name: _crash("the composite that computes {tensor} ends the process", LOWERED),
-        SIZE.name: _crash("ML Drift does not read the height and the width of {tensor}", SIZE),
-        WITHOUT_KERNEL.name: FailureWording("there is no kernel for the operator that computes {tensor}", WITHOUT_KERNEL),
-    }
+KINDS = kinds_by_code(
+    LITERT_LOADER,
+    HINT_NOT_MET,
+    NOT_ACCELERATED,
+    CONSTANT_READ,
+    CONSTANT_TYPE,
+    WEIGHTS,
+    AXES,
+    BATCH,
+    EMPTY,
+    CHANNELS,
+    LOWERED,
+    SIZE,
+    WITHOUT_KERNEL,
 )
+"""The kinds of failures, by code."""
 
 _HINT_LINE = "Hint fully delegated to single delegate is set, but the graph is not fully delegated."
 
@@ -179,19 +195,18 @@ def _left_over(decision: Decision, left: Sequence[int]) -> str:
     return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left)} nodes stay on the CPU (the first is {first})"
 
 
-def hint_not_met(decision: Decision, left: Sequence[int]) -> KernelFailure:
+def hint_not_met(decision: Decision, left: Sequence[int]) -> Refusal:
     """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
 
     ``left`` has the nodes that stay on the CPU.
     """
     node = left[0] if left else None
-    return replace(kernel_failure(WORDINGS, HINT_NOT_MET.name, node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
+    return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
 
 
-def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> KernelFailure:
+def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> Refusal:
     """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
 
     ``left`` has the nodes that stay on the CPU.
     """
-    failure = kernel_failure(WORDINGS, NOT_ACCELERATED.name, left[0], problem=_left_over(decision, left))
-    return replace(failure, is_later=True)
+    return NOT_ACCELERATED.failure(node=left[0], problem=_left_over(decision, left))

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ...releases.catalogue import Release, parse_release, release_note
+from ...releases.catalogue import Release, ReleaseNote, parse_release, release_note
 from ...rules.rule import Check
 
 OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
@@ -22,7 +22,7 @@ def rules_of(release: Release) -> Release:
     return next((measured for measured in reversed(MEASURED) if release.is_at_least(measured)), OLDEST)
 
 
-def release_notes(release: Release) -> Iterator[str]:
+def release_notes(release: Release) -> Iterator[ReleaseNote]:
     """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
     note = release_note(release)
     if note is not None:
@@ -31,15 +31,11 @@ def release_notes(release: Release) -> Iterator[str]:
     if simulated.order == release.order:
         return
     if not release.is_at_least(OLDEST):
-        yield (
-            f"the rules of mldrift in {release} are not known; the rules of {OLDEST}, the oldest measured release, are used "
-            "instead"
-        )
+        instead = f"the rules of {OLDEST}, the oldest measured release, are used instead"
+        yield ReleaseNote(f"the rules of mldrift in {{release}} are not known; {instead}", release)
     else:
-        yield (
-            f"the rules of mldrift in {release} were not measured; the rules of {simulated}, the last measured release before "
-            f"{release}, are used instead"
-        )
+        instead = f"the rules of {simulated}, the last measured release before {release}, are used instead"
+        yield ReleaseNote(f"the rules of mldrift in {{release}} were not measured; {instead}", release)
 
 
 def as_measured(*checks: Check[object]) -> tuple[Check[object], ...]:

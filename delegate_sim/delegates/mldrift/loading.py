@@ -10,23 +10,24 @@ from dataclasses import replace
 
 from ...graph.graph import index_in_graph
 from ...model.model import Model, Subgraph, Tensor
-from ..decision import KernelFailure, kernel_failure
-from .failures import LITERT_LOADER, WORDINGS
+from ...refusal import Refusal
+from .failures import LITERT_LOADER
 
 _UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
 """Types without a name in LiteRT."""
 
 
-def load_refusal(model: Model) -> tuple[int, KernelFailure] | None:
-    """Return the loader's first refusal with its subgraph, or None if the model loads."""
+def load_refusal(model: Model) -> Refusal | None:
+    """Return the loader's first refusal, or None if the model loads."""
     for subgraph in model.subgraphs:
         for tensor in subgraph.tensors:
             problem = _problem_of(tensor)
             if problem is not None:
-                return subgraph.index, _refusal(problem[0], problem[1], None, tensor)
-        failure = _node_with_intermediates(subgraph)
-        if failure is not None:
-            return subgraph.index, failure
+                return _refusal(subgraph, *problem, tensor=tensor)
+        for node in subgraph.nodes:
+            if node.intermediates:
+                problem = (f"{node.op} has intermediate tensors", "Intermediate tensors not yet supported.")
+                return _refusal(subgraph, *problem, node=index_in_graph(subgraph, node))
     return None
 
 
@@ -41,14 +42,6 @@ def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
     return None
 
 
-def _node_with_intermediates(subgraph: Subgraph) -> KernelFailure | None:
-    for node in subgraph.nodes:
-        if node.intermediates:
-            problem = f"{node.op} has intermediate tensors"
-            return _refusal(problem, "Intermediate tensors not yet supported.", index_in_graph(subgraph, node), None)
-    return None
-
-
-def _refusal(problem: str, line: str, node: int | None, tensor: Tensor | None) -> KernelFailure:
-    failure = kernel_failure(WORDINGS, LITERT_LOADER.name, node, tensor, problem=problem)
-    return replace(failure, log_lines=(line,))
+def _refusal(subgraph: Subgraph, problem: str, line: str, node: int | None = None, tensor: Tensor | None = None) -> Refusal:
+    failure = LITERT_LOADER.failure(tensor, node, problem=problem)
+    return replace(failure, subgraph=subgraph.index, log_lines=(line,))

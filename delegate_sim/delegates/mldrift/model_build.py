@@ -14,12 +14,10 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
-from ...releases.catalogue import Release
-from ..decision import KernelFailure, kernel_failure
+from ...refusal import Refusal
 from ..options import OptionValues
-from .build_problems import BuildProblem, BuildProblems
-from .failures import EMPTY, WORDINGS
-from .known_releases import NEWEST_MEASURED
+from .build_problems import BuildProblems
+from .failures import EMPTY
 from .rules.checks import integers
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
@@ -32,16 +30,15 @@ ML Drift has no kernel for a result that is empty along the split axis. Therefor
 _CHANNELS_AXIS = 3
 
 
-def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> KernelFailure | None:
+def build_failure(graph: Graph, subset: Subset, options: OptionValues) -> Refusal | None:
     """Return the first failure to build the model of a partition, or None if no failure is known."""
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), options):
-            failure = kernel_failure(WORDINGS, problem.code, index, problem.tensor)
-            return failure if release.is_at_least(NEWEST_MEASURED) else replace(failure, is_known=False)
+            return replace(problem, node=index)
     return None
 
 
-def _problems(node: NodeView, options: OptionValues) -> Iterator[BuildProblem]:
+def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
     is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
         if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
@@ -55,11 +52,11 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[BuildProblem]:
     if is_on_webgpu:
         for tensor in node.outputs:
             if _is_divided_by(node, tensor):
-                yield BuildProblem(EMPTY.name, tensor)
+                yield EMPTY.failure(tensor)
         yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
 
 
-def _problems_of_operator(node: NodeView, table: str) -> Iterator[BuildProblem]:
+def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
     problems: BuildProblems = getattr(import_module(f".rules.{FAMILY_OF[node.op]}", __package__), table, {})
     if node.op in problems:
         yield from problems[node.op](node)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...errors import NotSimulatedError
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason
 from ..base import Delegate
 from ..capabilities import StageBehind
-from ..decision import Decision, KernelFailure, kinds_by_code
+from ..decision import Decision, kinds_by_code
 from ..options import OptionValues
 from ..partition_limits import largest_partitions, library_order_warning, order_depends_on_library, partition_limit
 from ..traits import Levels, LogTraits, PartitionLimits, Platform, ReleaseHistory
-from .android.driver_answers import NO_DEVICE, DeviceProblem, device_problem
+from .android.driver_answers import NO_DEVICE, lacks_device, unknown_accelerator
 from .android.runtime import (
     ANDROID_RELEASES,
     NO_RUNTIME,
@@ -78,7 +79,7 @@ class AndroidRuntime(StageBehind):
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the first failure to compile the NNAPI model of a delegated partition, or None if all models compile."""
         partitions = _partitions(decision)
         return next((failure for subset in _delegated(subsets) if (failure := partitions.compilation_failure(subset))), None)
@@ -142,16 +143,15 @@ class NnapiDelegate(Delegate):
             return decision
         partitions = Partitions(decision.graph, options, release)
         decision = replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
-        problem = device_problem(options)
-        if problem is not None:
-            return _without_device(decision, problem)
+        if lacks_device(options):
+            return _without_device(decision, options)
         if asks_driver(options):
             decision = _ask_driver(decision, partitions, has_float16)
         return _limit(self, decision, options[self.limits.option])
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the reason why the NNAPI model of a partition cannot be built, or None if the build succeeds.
 
         If the model was already built to ask the driver, that model is used.
@@ -216,14 +216,15 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
     return replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
 
 
-def _without_device(decision: Decision, problem: DeviceProblem) -> Decision:
+def _without_device(decision: Decision, options: OptionValues) -> Decision:
     """Return a decision that delegates no node, because the profile has no device that the delegate can use.
 
     If the options name an accelerator, the decision has a failure. Otherwise, NNAPI's own CPU is the only device. The delegate
     does not use this CPU alone, so TFLite's CPU kernels run all nodes.
     """
-    if problem.failure is not None:
-        return replace(decision, nodes=(), failure=problem.failure)
+    failure = unknown_accelerator(options)
+    if failure is not None:
+        return replace(decision, nodes=(), failure=failure)
     return replace(decision, nodes=(), preview=(), set_aside=dict.fromkeys(decision.nodes, NO_DEVICE))
 
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...refusal import Refusal
 from ...releases.catalogue import Release
-from ..decision import KernelFailure
 from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
 from .android.refusals import refused_call_failure, runtime_failure
 from .android.runtime import ModelMaker, model_maker, runtime_level
-from .lowering import call_sites as calls
-from .lowering.call_sites import RefusedCall
+from .lowering.call_sites import COMPILATION, refused_at
 from .lowering.partition import LoweredPartition, lower_partition
 from .options import asks_driver, mapping_level
 
@@ -69,7 +68,7 @@ class Partitions:
             is_relaxed=self.options["allow_fp16"],
         )
 
-    def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> KernelFailure | None:
+    def failure(self, subset: Subset, every: Callable[[], Iterable[Subset]]) -> Refusal | None:
         """Return the reason why the kernel of a partition cannot be initialized, or None if the initialization succeeds.
 
         The failure also lists the rejected calls of later partitions. ``every`` is a function that returns all partitions.
@@ -81,7 +80,7 @@ class Partitions:
         behind = subsets[subsets.index(subset) + 1 :] if subset in subsets else []
         return runtime_failure(self.graph, lowered, [self.lowered(other) for other in behind], self.options)
 
-    def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> KernelFailure | None:
+    def kernel_failure(self, every: Sequence[Subset], failed: Subset) -> Refusal | None:
         """Return the reason why the kernel of the partition ``failed`` cannot be initialized.
 
         The result has the log lines of all partitions without a kept kernel.
@@ -92,13 +91,13 @@ class Partitions:
         failure = self.failure(failed, lambda: every)
         if failure is None:
             return None
-        if failure.stage is None:
+        if failure.below is None:
             behind = every[every.index(failed) + 1 :] if failed in every else ()
             refused = next((other for other in behind if self.lowered(other).calls), None)
             later = None if refused is None else self.failure(refused, lambda: every)
-            if later is not None and later.stage is not None:
+            if later is not None and later.below is not None:
                 before = f"before this call, the delegate failed to build a partition: {failure.message}"
-                failure = replace(later, stage=replace(later.stage, further=(before, *later.stage.further)))
+                failure = replace(later, further=(before, *later.further))
         made = [self.lowered(subset) for subset in every if subset.nodes[0] not in self._kept]
         return replace(failure, log_lines=tuple([line for lowered in made for line in lowered.error_lines]))
 
@@ -113,7 +112,7 @@ class Partitions:
             self._compiled[subset.nodes] = compile_partition(self.options, self.answers.rejections, lowered)
         return self._compiled[subset.nodes]
 
-    def compilation_failure(self, subset: Subset) -> KernelFailure | None:
+    def compilation_failure(self, subset: Subset) -> Refusal | None:
         """Return the reason why the kernel of a partition cannot be prepared, or None if no reason is known."""
         lowered = self.lowered(subset)
         if self.options["devices"] is None and (not asks_driver(self.options) or self.answers.takes_all(lowered)):
@@ -121,5 +120,5 @@ class Partitions:
         compilation = self.compiled(subset)
         if compilation is None or not compilation.code or compilation.refusal is None:
             return None
-        call = RefusedCall(subset.nodes[0], compilation.refusal, calls.COMPILATION)
+        call = refused_at(COMPILATION, compilation.refusal, subset.nodes[0])
         return refused_call_failure(self.graph, call, lowered, self.options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...graph.graph import Graph
+from ...refusal import Refusal, Stage
 from ...rules import kinds
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Kind, Problem
@@ -66,6 +68,7 @@ def _loader_kind(name: str, problem: Problem, title: str, meaning: str, advice: 
         advice,
         hint,
         is_shared=True,
+        stage=Stage.READING,
     )
 
 
@@ -147,7 +150,7 @@ LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMED
 
 
 def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:
-    return Kind(f"npu-{name}", problem, title, meaning, advice, hint, is_shared=True)
+    return Kind(f"npu-{name}", problem, title, meaning, advice, hint, is_shared=True, stage=Stage.SELECTING)
 
 
 SOC = _plugin_kind(
@@ -184,3 +187,8 @@ ISLANDS = _plugin_kind(
     "Raise max_partitions, or merge partitions by removing nodes that split them.",
     "raise max_partitions, or merge partitions by removing nodes that split them",
 )
+
+
+def plugin_refusal(kind: Kind, graph: Graph, line: str, tensor: int | None = None) -> Refusal:
+    """Return the refusal of a subgraph by a plugin. The message is the plugin's log line."""
+    return kind.refusal(line, subgraph=graph.index, tensor=tensor, log_lines=(line,))

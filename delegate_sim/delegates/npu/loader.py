@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...model import schema
-from ...model.model import Model, Signature, Subgraph
+from ...model.model import Model, Node, Signature, Subgraph, Tensor
+from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from ..compiler_plugin import ModelFailure
 from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, SIGNATURE, TENSOR_RANK, VARIABLE, VARIANT
 from .loader_facts import FileFacts, file_facts
 
@@ -35,15 +35,7 @@ class Loaded:
     """The loader's log lines, and its failure, if any."""
 
     lines: tuple[str, ...]
-    failure: ModelFailure | None
-
-
-@dataclass(frozen=True, slots=True)
-class _LoaderFault:
-    kind: Kind
-    line: str
-    node: int | None = None
-    tensor: int | None = None
+    failure: Refusal | None
 
 
 @functools.lru_cache(maxsize=2)
@@ -63,16 +55,14 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
         for fault in (*_tensor_faults(subgraph, facts, unknown, release), *_node_faults(subgraph, facts)):
             if isinstance(fault, str):
                 lines.append(fault)
-            elif fault.kind.name not in ended:
-                return _refused(subgraph, fault, lines)
+            elif fault.code not in ended:
+                return Loaded((*lines, *fault.log_lines), fault)
     if SIGNATURE.name not in ended:
         for signature in model.signatures:
             line = _signature_fault(model, signature)
             if line:
                 place = signature.subgraph if 0 <= signature.subgraph < len(model.subgraphs) else 0
-                failure = ModelFailure(
-                    "load", place, None, None, SIGNATURE.name, f"signature {signature.key}: {line}", SIGNATURE.hint
-                )
+                failure = SIGNATURE.refusal(f"signature {signature.key}: {line}", subgraph=place)
                 return Loaded((*lines, line), failure)
     return Loaded(tuple(lines), None)
 
@@ -97,40 +87,38 @@ def _unknown_types(model: Model, release: Release) -> frozenset[str]:
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
 
 
-def _tensor_faults(
-    subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release
-) -> Iterator[_LoaderFault | str]:
+def _tensor_faults(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release) -> Iterator[Refusal | str]:
     """Yield the faults of a subgraph's tensors, and a log line for each sparse tensor."""
     for tensor in subgraph.tensors:
-        index, place = tensor.index, (subgraph.index, tensor.index)
+        place = (subgraph.index, tensor.index)
         if tensor.type in unknown:
-            yield _LoaderFault(ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", None, index)
+            yield _fault(subgraph, ELEMENT_TYPE, f"Element type ({_number(tensor.type)}) not currently supported", tensor=tensor)
         if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
             line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
-            yield _LoaderFault(TENSOR_RANK, line, None, index)
+            yield _fault(subgraph, TENSOR_RANK, line, tensor=tensor)
         if place in facts.invalid_channels:
-            yield _LoaderFault(CHANNELS, "Invalid per-channel quantization parameters", None, index)
+            yield _fault(subgraph, CHANNELS, "Invalid per-channel quantization parameters", tensor=tensor)
         if tensor.is_variable:
-            yield _LoaderFault(VARIABLE, "Variable tensors not yet supported.", None, index)
+            yield _fault(subgraph, VARIABLE, "Variable tensors not yet supported.", tensor=tensor)
         if place in facts.variants:
-            yield _LoaderFault(VARIANT, "Variant tensors not yet supported.", None, index)
+            yield _fault(subgraph, VARIANT, "Variant tensors not yet supported.", tensor=tensor)
         if tensor.sparsity is not None:
             yield _SPARSE_LINE
 
 
-def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[_LoaderFault]:
+def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[Refusal]:
     for node in subgraph.nodes:
         if node.intermediates:
-            yield _LoaderFault(INTERMEDIATE, "Intermediate tensors not yet supported.", node.index)
+            yield _fault(subgraph, INTERMEDIATE, "Intermediate tensors not yet supported.", node=node)
         if (subgraph.index, node.index) in facts.mutating:
-            yield _LoaderFault(MUTATING, "Mutating variable inputs not yet supported.", node.index)
+            yield _fault(subgraph, MUTATING, "Mutating variable inputs not yet supported.", node=node)
         for tensor in node.outputs:
             if tensor < 0:
-                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid op output index: {tensor}", node.index)
+                yield _fault(subgraph, MISSING_TENSOR, f"flatbuffer model has invalid op output index: {tensor}", node=node)
     for side, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):
         for tensor in tensors:
             if tensor < 0:
-                yield _LoaderFault(MISSING_TENSOR, f"flatbuffer model has invalid {side} index in subgraph: {tensor}")
+                yield _fault(subgraph, MISSING_TENSOR, f"flatbuffer model has invalid {side} index in subgraph: {tensor}")
 
 
 def _number(name: str) -> int:
@@ -139,19 +127,18 @@ def _number(name: str) -> int:
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 
 
-def _refused(subgraph: Subgraph, fault: _LoaderFault, lines: list[str]) -> Loaded:
-    kind = fault.kind
-    message = f"{_place(subgraph, fault)}: {fault.line}"
-    failure = ModelFailure("load", subgraph.index, fault.node, fault.tensor, kind.name, message, kind.hint)
-    return Loaded((*lines, fault.line), failure)
-
-
-def _place(subgraph: Subgraph, fault: _LoaderFault) -> str:
+def _fault(subgraph: Subgraph, kind: Kind, line: str, node: Node | None = None, tensor: Tensor | None = None) -> Refusal:
     where = f" of subgraph {subgraph.index}" if subgraph.index else ""
-    if fault.tensor is not None:
-        tensor = subgraph.tensors[fault.tensor]
+    place = f"subgraph {subgraph.index}"
+    if tensor is not None:
         name = f" ({tensor.name})" if tensor.name else ""
-        return f"tensor {fault.tensor}{name}{where}, of type {tensor.type}"
-    if fault.node is not None:
-        return f"node {fault.node} ({subgraph.nodes[fault.node].op}){where}"
-    return f"subgraph {subgraph.index}"
+        place = f"tensor {tensor.index}{name}{where}, of type {tensor.type}"
+    elif node is not None:
+        place = f"node {node.index} ({node.op}){where}"
+    return kind.refusal(
+        f"{place}: {line}",
+        subgraph=subgraph.index,
+        node=None if node is None else node.index,
+        tensor=None if tensor is None else tensor.index,
+        log_lines=(line,),
+    )

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...foundation.files import read_whole
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...foundation.work_budget import spend_steps
 from .re2_patterns import Re2Pattern
 

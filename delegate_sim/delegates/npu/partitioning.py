@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 from ...graph.graph import Graph
 from ...graph.partition import Subset
+from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import ModelFailure
 from ..decision import Decision
 from .composites import COMPOSITE, CPU_CALL, NPU_CALL, Composite, Inlining, composite_of, is_cpu_call
 from .grouping import DEFAULT, STRATEGIES, NodeGroup, grouped, in_running_order
-from .kinds import ISLANDS
+from .kinds import ISLANDS, plugin_refusal
 
 _LIMIT_SINCE = parse_release("litert-2.2.0")
 
@@ -36,7 +36,7 @@ class PluginAnswer:
 
     verdicts: Mapping[int, Verdict]
     lines: tuple[str, ...] = ()
-    failure: ModelFailure | None = None
+    failure: Refusal | None = None
 
 
 Ask = Callable[[Graph, Mapping[int, tuple[int, int]]], PluginAnswer]
@@ -57,7 +57,7 @@ class Partitioned:
 
     decision: Decision
     lines: tuple[str, ...]
-    failure: ModelFailure | None = None
+    failure: Refusal | None = None
 
 
 def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Release, cpu_call: Reason) -> Partitioned:
@@ -95,7 +95,7 @@ def partition_subgraph(graph: Graph, ask: Ask, strategy: Strategy, release: Rele
     verdicts = _inline_late(work, composites, verdicts, release)
     decision = _decided(work.graph, verdicts, groups, npu_calls, work)
     if strategy.limit and len(groups) > strategy.limit and release.is_at_least(_LIMIT_SINCE):
-        failure = _too_many(graph, len(groups), strategy.limit)
+        failure = plugin_refusal(ISLANDS, graph, ISLANDS_LINE.format(found=len(groups), limit=strategy.limit))
         undone = replace(decision, nodes=(), subsets=None, preview=())
         return Partitioned(undone, (*lines, failure.message), failure)
     # LiteRT logs this line after each partition of a graph that cannot be sorted. The order of partitions is unpredictable.
@@ -167,11 +167,6 @@ def _decided(
         warnings=warnings,
         groups=tuple([tuple([work.places.get(index, (graph.index, index)) for index in group]) for group in groups]),
     )
-
-
-def _too_many(graph: Graph, count: int, limit: int) -> ModelFailure:
-    line = ISLANDS_LINE.format(found=count, limit=limit)
-    return ModelFailure("partition", graph.index, None, None, ISLANDS.name, line, ISLANDS.hint)
 
 
 def selected_subgraphs(graphs: Sequence[Graph], chosen: Sequence[int], skipped: frozenset[int]) -> Iterator[int]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
-from ...releases.catalogue import NEWEST, Release, parse_release
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import CompilerPlugin, ModelDecision, ModelFailure
+from ..compiler_plugin import CompilerPlugin, ModelDecision
 from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory
@@ -137,13 +138,11 @@ class NpuPlugin(CompilerPlugin):
         completed = body_decisions(graphs, decisions, release)
         return ModelDecision(completed.decisions, tuple(lines), warnings, taken=completed.taken, removed=completed.removed)
 
-    def release_notes(self, release: Release) -> Iterator[str]:
+    def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         if release.family == "tf" or not release.is_at_least(_FIRST_SINCE):
-            yield (
-                f"the rules of this compiler plugin in {release} are not known; the rules of {self.history.known_since} are "
-                "used instead"
-            )
+            instead = f"the rules of {self.history.known_since} are used instead"
+            yield ReleaseNote(f"the rules of this compiler plugin in {{release}} are not known; {instead}", release)
             return
         yield from release_notes(self.name, release, self.history.known_since, is_unchanged=False)
 
@@ -151,9 +150,13 @@ class NpuPlugin(CompilerPlugin):
         """Yield warnings about parts of the plugin's decisions that cannot be predicted."""
         return iter(())
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
-        """Check a subgraph as a whole, before the nodes are checked. Return the plugin's log lines, and a failure or None."""
-        return (), None
+    def first_lines(self, options: OptionValues) -> tuple[str, ...]:
+        """Return the lines that the plugin logs before it checks a subgraph."""
+        return ()
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
+        """Check a subgraph as a whole, before the nodes are checked. Return the plugin's failure or None."""
+        return None
 
     def target(self, graph: Graph, options: OptionValues, release: Release) -> NpuTarget:
         """Return the target of the rules."""
@@ -172,9 +175,11 @@ class NpuPlugin(CompilerPlugin):
         base = self.target(graph, options, release)
 
         def ask(current: Graph, tensors: Mapping[int, tuple[int, int]]) -> PluginAnswer:
-            lines, failure = self.fault(current, options, release)
-            if failure is not None and failure.code not in ended:
-                return PluginAnswer({}, lines, failure)
+            lines, failure = self.first_lines(options), self.fault(current, options, release)
+            if failure is not None:
+                lines += failure.log_lines
+                if failure.code not in ended:
+                    return PluginAnswer({}, lines, failure)
             target = base._replace(tensors=tensors)
             verdicts = self.rules.verdicts(current, current.execution_plan, target)
             return PluginAnswer(verdicts, (*lines, *self.lines(current, verdicts, target)))

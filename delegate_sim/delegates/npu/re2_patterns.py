@@ -1,8 +1,9 @@
 r"""Patterns of RE2, matched in time that grows with the length of the text.
 
 A pattern is compiled into a nondeterministic automaton. Matching follows all of its states at once, one character after the
-other, and keeps the steps that were already taken. Python's ``re`` only tests single characters and positions, because it takes
-exponential time for some patterns. The package ``google-re2`` is not used, because only the op filters of one plugin need RE2.
+other, and keeps the steps that were already taken. Python's ``re`` only tests positions, because it takes exponential time for
+some patterns, and milliseconds to compile a class with a wide range. The package ``google-re2`` is not used, because only the op
+filters of one plugin need RE2.
 
 Source: RE2's documented syntax (google/re2, ``doc/syntax.txt``). Unlike ``re``, RE2 has no back references, lookaround, atomic
 groups or possessive repetitions. RE2 limits repetition counts, and products of nested counts, to 1000 (``RepetitionWalker``,
@@ -12,37 +13,23 @@ groups or possessive repetitions. RE2 limits repetition counts, and products of 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...foundation.work_budget import spend_steps, work_budget
+from .re2_characters import CLASSES, ESCAPED_CLASSES, LAST, CharacterSet, Range, character_set, only, others, with_other_case
 
 _MOST_REPEATS = 1000
 _MOST_KEPT = 1 << 20
 """Largest number of states in all kept steps of a pattern."""
-_STEPS_FOR_A_STATE, _STEPS_FOR_A_UNIT = 4, 50
-_CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": r"\x00-\x7F",
-    "blank": r"\t ",
-    "cntrl": r"\x00-\x1F\x7F",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\t\n\v\f\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
+_STEPS_FOR_A_STATE, _STEPS_FOR_A_UNIT, _STEPS_FOR_A_RANGE = 4, 8, 3
 _CLASS = re.compile(r"\[:(\^?)(\w+):\]")
 _REPEATS = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _GROUP = re.compile(r"\(\?(?:P<\w+>|<[A-Za-z_]\w*>|(?P<on>[imsU]*)(?:-(?P<off>[imsU]+))?(?P<end>[:)]))")
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
-_LITERAL_ESCAPES = {"a": r"\x07", "f": r"\x0c", "t": r"\t", "n": r"\n", "r": r"\r", "v": r"\x0b"}
-_KEPT_ESCAPES = frozenset("dDwWbB")
+_LITERAL_ESCAPES = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
+_CODE = re.compile(r"\\(?:x(?P<hex>[0-9A-Fa-f]{2})|x\{(?P<long>[0-9A-Fa-f]{1,6})\}|(?P<octal>0[0-7]{0,2}|[1-7][0-7]{1,2}))")
 _ACTIVITY = "matching names with the patterns of op filters"
 
 
@@ -50,16 +37,12 @@ class _Invalid(Exception):
     """Raised if RE2 does not accept a pattern."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A character (``width`` 1) or a position (``width`` 0), which ``test`` matches."""
-
-    test: re.Pattern[str]
-    width: int
+_Unit: TypeAlias = "CharacterSet | re.Pattern[str]"
+"""One character, or a pattern of ``re`` that matches a position."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Repeat:
+class _Repetition:
     """A part that is repeated at least ``least`` times, and at most ``most`` times or without limit."""
 
     part: _Part
@@ -69,14 +52,14 @@ class _Repeat:
 
 
 @dataclass(slots=True)
-class _Group:
+class _Alternatives:
     """A group: the alternatives, each with its parts in order, and the flags at the current position in the group."""
 
     flags: int
     alternatives: list[list[_Part]] = field(default_factory=lambda: [[]])
 
 
-_Part: TypeAlias = "_Unit | _Repeat | _Group"
+_Part: TypeAlias = "_Unit | _Repetition | _Alternatives"
 
 
 class Re2Pattern:
@@ -122,10 +105,10 @@ class Re2Pattern:
             unit, targets = self._states[state]
             if state == self._end and not after:
                 following.add(state)
-            elif unit is not None and unit.width:
-                if after and unit.test.match(after):
+            elif isinstance(unit, CharacterSet):
+                if after and unit.has(after):
                     following.update(targets)
-            elif unit is None or unit.test.match(before + after, len(before)):
+            elif unit is None or unit.match(before + after, len(before)):
                 waiting += [target for target in targets if target not in reached]
                 reached.update(targets)
         return frozenset(following)
@@ -137,10 +120,10 @@ class Re2Pattern:
 
     def _compiled(self, part: _Part, following: int, repeats: int) -> int:
         """Add the states of a part, and return its first state. ``repeats`` is the largest product of counts in the part."""
-        if isinstance(part, _Unit):
-            return self._state(part, [following])
-        if isinstance(part, _Repeat):
+        if isinstance(part, _Repetition):
             return self._repeated(part, following, repeats)
+        if not isinstance(part, _Alternatives):
+            return self._state(part, [following])
         starts = []
         for alternative in part.alternatives:
             start = following
@@ -149,7 +132,7 @@ class Re2Pattern:
             starts.append(start)
         return self._state(None, starts)
 
-    def _repeated(self, repeat: _Repeat, following: int, repeats: int) -> int:
+    def _repeated(self, repeat: _Repetition, following: int, repeats: int) -> int:
         if repeat.is_counted:
             repeats //= max(repeat.least if repeat.most is None else repeat.most, 1)
             if not repeats:
@@ -174,10 +157,10 @@ class _Parser:
         self.position = 0
         self.is_repeated = False
         """True directly after a repetition. RE2 does not accept a repetition of a repetition."""
-        self.groups = [_Group(re.ASCII)]
+        self.groups = [_Alternatives(re.ASCII)]
         """The whole pattern, and the open groups in it."""
 
-    def run(self) -> _Group:
+    def run(self) -> _Alternatives:
         while self.position < len(self.pattern):
             self._step()
         if len(self.groups) > 1:
@@ -202,14 +185,24 @@ class _Parser:
             self._repeat(was_repeated)
         elif character in "^$":
             is_end_of_text = character == "$" and not self.groups[-1].flags & re.MULTILINE
-            self._add(r"\Z" if is_end_of_text else character, 1, width=0)
+            self._add_position(r"\Z" if is_end_of_text else character, 1)
+        elif character == ".":
+            self._add(others([] if self.groups[-1].flags & re.DOTALL else only(ord("\n"))), 1)
         else:
-            self._add("." if character == "." else re.escape(character), 1)
+            self._add(only(ord(character)), 1)
 
-    def _add(self, text: str, length: int, *, width: int = 1) -> None:
-        """Add a unit that the text describes in the syntax of ``re``, and skip ``length`` characters."""
+    def _add(self, ranges: Sequence[Range], length: int, *, is_negated: bool = False) -> None:
+        """Add a character of the ranges, or outside of them, and skip ``length`` characters of the pattern."""
+        spend_steps(_STEPS_FOR_A_UNIT + _STEPS_FOR_A_RANGE * len(ranges), _ACTIVITY)
+        if self.groups[-1].flags & re.IGNORECASE:
+            ranges = with_other_case(ranges)
+        self.groups[-1].alternatives[-1].append(character_set(others(ranges) if is_negated else ranges))
+        self.position += length
+
+    def _add_position(self, text: str, length: int) -> None:
+        """Add a position that the text describes in the syntax of ``re``, and skip ``length`` characters of the pattern."""
         spend_steps(_STEPS_FOR_A_UNIT, _ACTIVITY)
-        self.groups[-1].alternatives[-1].append(_Unit(re.compile(text, self.groups[-1].flags), width))
+        self.groups[-1].alternatives[-1].append(re.compile(text, re.ASCII | (self.groups[-1].flags & re.MULTILINE)))
         self.position += length
 
     def _repeat(self, was_repeated: bool) -> None:
@@ -225,7 +218,7 @@ class _Parser:
             most = least if match[2] is None else _count(match[3]) if match[3] else None
             if most is not None and most < least:
                 raise _Invalid
-        parts[-1] = _Repeat(parts[-1], least, most, match is not None)
+        parts[-1] = _Repetition(parts[-1], least, most, match is not None)
         self.position += 1 if match is None else len(match[0])
         if self.pattern[self.position : self.position + 1] == "?":
             self.position += 1
@@ -246,7 +239,7 @@ class _Parser:
                 self.groups[-1].flags = flags
                 self.position += length
                 return
-        self.groups.append(_Group(flags))
+        self.groups.append(_Alternatives(flags))
         self.position += length
 
     def _close(self) -> None:
@@ -262,73 +255,81 @@ class _Parser:
             end = self.pattern.find(r"\E", self.position)
             quoted = self.pattern[self.position + 2 : end if end >= 0 else None]
             for character in quoted:
-                self._add(re.escape(character), 0)
+                self._add(only(ord(character)), 0)
             self.position += len(quoted) + (4 if end >= 0 else 2)
         elif following in ("A", "z"):
-            self._add(r"\A" if following == "A" else r"\Z", 2, width=0)
+            self._add_position(r"\A" if following == "A" else r"\Z", 2)
+        elif following in ("b", "B"):
+            self._add_position(r"\b" if following == "b" else r"(?!\b)", 2)  # in re, \B does not match an empty text
         else:
-            text, length = self._character_escape()
-            self._add(text, length, width=0 if following in ("b", "B") else 1)
+            self._add(self._escaped_class() or only(self._escaped_character()), 0)
 
-    def _character_escape(self) -> tuple[str, int]:
+    def _escaped_class(self) -> Sequence[Range]:
+        """Skip an escape for a class, and return its ranges. Return no ranges if there is none."""
         following = self.pattern[self.position + 1 : self.position + 2]
-        if following == "x":
-            match = re.compile(r"\\x(?:([0-9A-Fa-f]{2})|\{([0-9A-Fa-f]{1,6})\})").match(self.pattern, self.position)
-            if match is None:
-                raise _Invalid
-            return re.escape(chr(int(match[1] or match[2], 16))), len(match[0])
-        if following in ("s", "S"):
-            return (r"[\t\n\f\r ]" if following == "s" else r"[^\t\n\f\r ]"), 2
-        if following in _LITERAL_ESCAPES:
-            return _LITERAL_ESCAPES[following], 2
-        if following in _KEPT_ESCAPES or (following and not following.isalnum()):
-            return f"\\{following}", 2
-        if following == "0":
-            match = re.compile(r"\\0[0-7]{0,2}").match(self.pattern, self.position)
-            return (match[0], len(match[0])) if match is not None else (r"\0", 2)
-        raise _Invalid
+        if self.pattern[self.position] != "\\" or following.lower() not in ESCAPED_CLASSES:
+            return ()
+        self.position += 2
+        return self._class(ESCAPED_CLASSES[following.lower()], is_negated=following.isupper())
 
-    def _bracket(self) -> None:
-        start = self.position
-        parts = ["["]
-        self.position += 1
-        if self.pattern[self.position : self.position + 1] == "^":
-            parts.append("^")
-            self.position += 1
-        is_first = True
-        while is_first or self.pattern[self.position : self.position + 1] != "]":
-            if self.position >= len(self.pattern):
-                raise _Invalid
-            parts.append(self._bracket_part())
-            is_first = False
-        self.position += 1
-        if start == self.position:
-            raise _Invalid
-        self._add("".join(parts) + "]", 0)
+    def _class(self, ranges: Sequence[Range], *, is_negated: bool) -> Sequence[Range]:
+        if not is_negated:
+            return ranges
+        return others(with_other_case(ranges) if self.groups[-1].flags & re.IGNORECASE else ranges)
 
-    def _bracket_part(self) -> str:
-        match = _CLASS.match(self.pattern, self.position)
+    def _escaped_character(self) -> int:
+        """Skip an escape for one character, and return this character."""
+        match = _CODE.match(self.pattern, self.position)
         if match is not None:
-            if match[1] or match[2] not in _CLASSES:
+            code = int(match["octal"], 8) if match["octal"] else int(match["hex"] or match["long"], 16)
+            if code > LAST:
                 raise _Invalid
             self.position += len(match[0])
-            return _CLASSES[match[2]]
-        character = self.pattern[self.position]
-        if character == "\\":
-            if self.pattern[self.position + 1 : self.position + 2] in ("s", "S", "b", "B"):
-                return self._space_in_bracket()
-            text, length = self._character_escape()
-            self.position += length
-            return text
-        self.position += 1
-        return f"\\{character}" if character in "[&~|]" else character
-
-    def _space_in_bracket(self) -> str:
-        following = self.pattern[self.position + 1]
-        self.position += 2
-        if following != "s":
+            return code
+        following = self.pattern[self.position + 1 : self.position + 2]
+        if not following or (following.isalnum() and following not in _LITERAL_ESCAPES):
             raise _Invalid
-        return r"\t\n\f\r "
+        self.position += 2
+        return ord(_LITERAL_ESCAPES.get(following, following))
+
+    def _bracket(self) -> None:
+        ranges: list[Range] = []
+        self.position += 1
+        is_negated = self.pattern.startswith("^", self.position)
+        self.position += is_negated
+        is_first = True
+        while is_first or not self.pattern.startswith("]", self.position):
+            if self.position >= len(self.pattern):
+                raise _Invalid
+            ranges += self._bracket_part()
+            is_first = False
+        self._add(ranges, 1, is_negated=is_negated)
+
+    def _bracket_part(self) -> Sequence[Range]:
+        match = _CLASS.match(self.pattern, self.position)
+        if match is not None:
+            if match[2] not in CLASSES:
+                raise _Invalid
+            self.position += len(match[0])
+            return self._class(CLASSES[match[2]], is_negated=bool(match[1]))
+        escaped = self._escaped_class()
+        if escaped:
+            return escaped
+        first = last = self._bracket_character()
+        if self.pattern.startswith("-", self.position) and not self.pattern.startswith("]", self.position + 1):
+            self.position += 1
+            last = self._bracket_character()
+        if last < first:
+            raise _Invalid
+        return [(first, last)]
+
+    def _bracket_character(self) -> int:
+        if self.position >= len(self.pattern):
+            raise _Invalid
+        if self.pattern[self.position] == "\\":
+            return self._escaped_character()
+        self.position += 1
+        return ord(self.pattern[self.position - 1])
 
 
 def _count(digits: str) -> int:

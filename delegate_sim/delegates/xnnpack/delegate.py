@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ...foundation.invalid_value import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Delegate
-from ..decision import Decision, KernelFailure, kinds_of_failures
+from ..decision import Decision
 from ..live_traits import RuntimeTraits
 from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory
 from .experts import is_mixture, printed_lines
-from .failures import WORDINGS
+from .failures import KINDS
 from .kernel_creation import build_partition
 from .node_visit import Visit
 from .profiled_operators import profiled_operator
@@ -103,7 +104,7 @@ class XnnpackDelegate(Delegate):
     provider_name = "XNNPACK"
     options = OPTIONS
     rules = RULES
-    further_kinds = kinds_of_failures(WORDINGS)
+    further_kinds = KINDS
     is_applied_by_default = True
     live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack")
@@ -158,7 +159,7 @@ class XnnpackDelegate(Delegate):
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Return the failure to create the kernel of a partition, or None if the kernel can be created.
 
         The kernel of a mixture of experts never fails.

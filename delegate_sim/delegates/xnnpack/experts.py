@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...graph.graph import NodeView
 from ...model.flexbuffer import FlexbufferMap, custom_options
@@ -34,13 +34,8 @@ _LARGEST = 2**31 - 1
 _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
-    """A problem of a node: a description, and the delegate's message after the prefix ``moe node #...``."""
-
-    problem: str
-    said: str
-
+_Problem: TypeAlias = tuple[str, str]
+"""A problem of a node: a description, and the delegate's message after the prefix ``moe node #...``."""
 
 Finder = Callable[[NodeView], _Problem | None]
 
@@ -62,19 +57,19 @@ def _size(node: NodeView, key: str) -> int:
 
 def _no_options(node: NodeView) -> _Problem | None:
     _, size = node.node.custom_options or (0, 0)
-    return None if size else _Problem("no custom options", "is missing custom options")
+    return None if size else ("no custom options", "is missing custom options")
 
 
 def _missing(node: NodeView) -> _Problem | None:
     missing = next((key for key in _REQUIRED if not _attributes(node).has(key)), None)
-    return None if missing is None else _Problem(f"no {missing}", f"is missing attribute {missing}")
+    return None if missing is None else (f"no {missing}", f"is missing attribute {missing}")
 
 
 def _other_weights(*known: str, path: str = "") -> Finder:
     def find(node: NodeView) -> _Problem | None:
         weight_type = _text(node, "weight_type")
         message = f"has unsupported weight_type '{weight_type}'{path}"
-        return None if weight_type in known else _Problem(f"weight_type {weight_type!r}", message)
+        return None if weight_type in known else (f"weight_type {weight_type!r}", message)
 
     return find
 
@@ -84,7 +79,7 @@ def _other_activation(known: tuple[str, ...], message: str) -> Finder:
         name = _text(node, "activation")
         if name in known or not _attributes(node).has("activation"):
             return None
-        return _Problem(f"activation {name!r}", message.format(name))
+        return f"activation {name!r}", message.format(name)
 
     return find
 
@@ -93,12 +88,12 @@ def _unusable_sizes(node: NodeView) -> _Problem | None:
     sizes = {key: _size(node, key) for key in _SIZES}
     if min(sizes.values()) > 0 and sizes["num_active_experts"] <= sizes["num_experts"]:
         return None
-    return _Problem(", ".join(f"{key} {size}" for key, size in sizes.items()), "has invalid dimensions")
+    return ", ".join(f"{key} {size}" for key, size in sizes.items()), "has invalid dimensions"
 
 
 def _too_large(node: NodeView) -> _Problem | None:
     size = _size(node, "num_experts") * _size(node, "hidden_dim") * _size(node, "model_dim")
-    return None if size <= _LARGEST else _Problem(f"{size} weights", "dimensions exceed maximum bounds")
+    return None if size <= _LARGEST else (f"{size} weights", "dimensions exceed maximum bounds")
 
 
 def _is_quantized(node: NodeView) -> bool:
@@ -110,14 +105,14 @@ def _other_counts(node: NodeView) -> _Problem | None:
     if (len(node.node.inputs), len(node.node.outputs)) == (expected, 1):
         return None
     description = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
-    return _Problem(description, f"expects {expected} inputs and 1 output")
+    return description, f"expects {expected} inputs and 1 output"
 
 
 def _other_counts_before(node: NodeView) -> _Problem | None:
     if (len(node.node.inputs), len(node.node.outputs)) == (7, 1):
         return None
     description = f"{len(node.node.inputs)} operands and {len(node.node.outputs)} results"
-    return _Problem(description, "expects 7 fp32 inputs and 1 output in the XNNPACK prototype path")
+    return description, "expects 7 fp32 inputs and 1 output in the XNNPACK prototype path"
 
 
 def _types(node: NodeView, count: int) -> list[str]:
@@ -127,13 +122,13 @@ def _types(node: NodeView, count: int) -> list[str]:
 def _other_types(node: NodeView) -> _Problem | None:
     types = _types(node, 3)
     message = "requires fp32 activations and int32 top_indices"
-    return None if types == ["FLOAT32", "FLOAT32", "INT32", "FLOAT32"] else _Problem(", ".join(types), message)
+    return None if types == ["FLOAT32", "FLOAT32", "INT32", "FLOAT32"] else (", ".join(types), message)
 
 
 def _other_types_before(node: NodeView) -> _Problem | None:
     types = _types(node, 7)
     message = "currently supports fp32 weights, fp32 activations, and int32 top_indices only"
-    return None if types == ["FLOAT32", "FLOAT32", "INT32", *["FLOAT32"] * 5] else _Problem(", ".join(types), message)
+    return None if types == ["FLOAT32", "FLOAT32", "INT32", *["FLOAT32"] * 5] else (", ".join(types), message)
 
 
 def _computed_before(node: NodeView) -> _Problem | None:
@@ -141,7 +136,7 @@ def _computed_before(node: NodeView) -> _Problem | None:
     if not computed:
         return None
     description = f"operand {computed[0]} is computed at run time"
-    return _Problem(description, "expects constant expert weights and per_expert_scale")
+    return description, "expects constant expert weights and per_expert_scale"
 
 
 def _unusable_operand(node: NodeView) -> _Problem | None:
@@ -162,32 +157,32 @@ def _operand_problems(node: NodeView) -> Iterator[_Problem]:
     scales = node.input(position)
     if not _is_constant_float(scales) or scales.element_count != experts:
         description = f"per_expert_scale is {scales.type} of shape {list(scales.shape)} for {experts} experts"
-        yield _Problem(description, "per_expert_scale invalid per_expert_scale tensor")
+        yield description, "per_expert_scale invalid per_expert_scale tensor"
 
 
 def _weight_problems(node: NodeView, position: int, name: str, elements: int) -> Iterator[_Problem]:
     tensor, weight_type = node.input(position), _text(node, "weight_type")
     if tensor.type not in _STORED[weight_type]:
         named = {"fp32": "fp32", "int8": "int8", "int4": "int4 or int8"}[weight_type]
-        yield _Problem(f"{name} is {tensor.type}", f"{name} requires {named} type")
+        yield f"{name} is {tensor.type}", f"{name} requires {named} type"
     if not tensor.is_constant:
-        yield _Problem(f"{name} is computed at run time", f"{name} (input #{position}) must be a constant tensor")
+        yield f"{name} is computed at run time", f"{name} (input #{position}) must be a constant tensor"
     expected = (elements + 1) // 2 if (tensor.type, weight_type) == ("INT8", "int4") else elements
     if tensor.element_count != expected:
         message = f"{name} element count {tensor.element_count} does not match expected {expected}"
-        yield _Problem(f"{name} with {tensor.element_count} elements instead of {expected}", message)
+        yield f"{name} with {tensor.element_count} elements instead of {expected}", message
 
 
 def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Problem]:
     tensor = node.input(position)
     if not _is_constant_float(tensor):
-        yield _Problem(f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor")
+        yield f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor"
     count = tensor.element_count
     if _text(node, "weight_type") == "int8" and count != rows:
-        yield _Problem(f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}")
+        yield f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}"
     if _text(node, "weight_type") == "int4" and (count <= 0 or count % rows):
         message = f"{name} element count {count} is not a multiple of rows {rows}"
-        yield _Problem(f"{name} of {count} elements for {rows} rows", message)
+        yield f"{name} of {count} elements for {rows} rows", message
 
 
 def _is_constant_float(tensor: Tensor) -> bool:
@@ -201,11 +196,11 @@ _ATTRIBUTES = _SOURCE.with_symbol("MoeExpertsDelegateKernel::Impl::ReadAttribute
 def _demand(kind: Kind, needed: str, finder: Finder) -> Check[object]:
     def problem(node: NodeView) -> str | None:
         refusal = finder(node)
-        return None if refusal is None else refusal.problem
+        return None if refusal is None else refusal[0]
 
     def said(node: NodeView) -> str:
         refusal = finder(node)
-        return "" if refusal is None else f"{EXPERTS} node #{node.node.index} {refusal.said}"
+        return "" if refusal is None else f"{EXPERTS} node #{node.node.index} {refusal[1]}"
 
     return check(kind, needed, problem).saying(said).from_source(_ATTRIBUTES if kind is ATTRIBUTE else _SOURCE)
 

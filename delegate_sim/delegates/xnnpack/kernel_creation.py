@@ -15,8 +15,8 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, distinct
+from ...refusal import Refusal
 from ...releases.catalogue import parse_release
-from ..decision import KernelFailure
 from .datatypes import datatype
 from .failures import kernel_failure
 from .node_visit import Visit
@@ -120,7 +120,7 @@ class _Kernel:
                 inputs = node.inputs[1:]
         return [index for index in inputs if index >= 0]
 
-    def define_values(self, nodes: Iterable[Node]) -> KernelFailure | None:
+    def define_values(self, nodes: Iterable[Node]) -> Refusal | None:
         """Define the values of all nodes in the order of tensor indices (``DefineXNNPACKValue``). Return the first failure."""
         for index in sorted({index for node in nodes for index in self.values(node)}):
             if self.lacks_datatype(index):
@@ -137,7 +137,7 @@ class _Kernel:
         is_unused = self.graph.tensors[index].type == "RESOURCE" and self.value_of_variable(index) is None
         return not is_unused and self.datatype(index) is None
 
-    def define_node(self, view: NodeView) -> KernelFailure | None:
+    def define_node(self, view: NodeView) -> Refusal | None:
         """Define one node.
 
         Return a failure if a tensor has too many dimensions or a check of the operator fails; otherwise None.
@@ -150,13 +150,13 @@ class _Kernel:
         failure = define(self, view) if define is not None else None
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
-    def mixed(self, node: NodeView, *datatypes: str | None) -> KernelFailure | None:
+    def mixed(self, node: NodeView, *datatypes: str | None) -> Refusal | None:
         """Return the failure of a node with incompatible datatypes."""
         description = ", ".join(name or "no bias" for name in datatypes)
         return kernel_failure("xnnpack-kernel-mixed-types", node.node.index, op=node.op, found=description)
 
 
-def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, visit: Visit) -> Refusal | None:
     """Create the kernel of one partition, and return the first failure, or None."""
     positions = {index: position for position, index in enumerate(subset.nodes)}
     failure = overflowing_constant(graph, positions, visit)
@@ -177,18 +177,18 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> KernelFailure
     return None
 
 
-def _same_type(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _same_type(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure unless all operands and results have the same datatype."""
     datatypes = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
     return None if len(set(datatypes)) <= 1 else kernel.mixed(node, *datatypes)
 
 
-def _moved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _moved(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure unless operands and results have the same datatype, scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
-def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _same_parameters(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure unless 8-bit results have the same scale and zero point as the operands.
 
     Upstream: ``xnn_subgraph_check_quantization_parameter_matches``.
@@ -202,7 +202,7 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None
 
 
-def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _assigned(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure if an 8-bit value and the variable differ in scale or zero point (``xnn_define_copy``)."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
@@ -211,7 +211,7 @@ def _assigned(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None
 
 
-def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _max_pooled(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Check MAX_POOL_2D.
 
     The operand and the result must have the same datatype. If the filter is not 1x1, scales and zero points must also be equal.
@@ -221,7 +221,7 @@ def _max_pooled(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return failure or _pooled_image(kernel, node)
 
 
-def _transposed(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _transposed(kernel: _Kernel, node: NodeView) -> Refusal | None:
     sizes = _read_as_int32(node.value(node.input(1)))
     count = len(sizes)
     if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(len(sizes))):
@@ -237,7 +237,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
     return list(struct.unpack_from(f"<{len(value)}i", content))
 
 
-def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _convolved(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Check CONV_2D or DEPTHWISE_CONV_2D. With integer weights, a float input is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
@@ -246,7 +246,7 @@ def _convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias)
 
 
-def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _transpose_convolved(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Check TRANSPOSE_CONV. XNNPACK ignores the zero point of the weights."""
     _, weights, source, *bias = node.node.inputs
     return _weighted(kernel, node, _CONVOLUTION, source, weights, bias[0] if bias else -1)
@@ -254,7 +254,7 @@ def _transpose_convolved(kernel: _Kernel, node: NodeView) -> KernelFailure | Non
 
 def _weighted(
     kernel: _Kernel, node: NodeView, table: dict[str, set[tuple[str, str, str]]], source: int, weights: int, bias: int
-) -> KernelFailure | None:
+) -> Refusal | None:
     source_type, weights_type, bias_type = kernel.datatype(source), kernel.datatype(weights), None
     output_type = kernel.datatype(node.node.output(0))
     is_dynamic = source_type in ("fp32", "fp16") and weights_type in ("qint8", "qcint8")
@@ -276,7 +276,7 @@ def _go_together(
     )
 
 
-def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> KernelFailure | None:
+def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> Refusal | None:
     """Return a failure if input scale times weight scale is at least 256 times the output scale."""
     quantization, output = kernel.tensor(weights).quantization, kernel.tensor(node.node.output(0))
     if output.type not in ("INT8", "UINT8") or quantization is None or not quantization.is_affine:
@@ -289,7 +289,7 @@ def _requantized(kernel: _Kernel, node: NodeView, source: int, weights: int) -> 
     return kernel_failure("xnnpack-kernel-scale", node.node.index, kernel.tensor(weights), found=description)
 
 
-def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _fully_connected(kernel: _Kernel, node: NodeView) -> Refusal | None:
     source, weights, *bias = node.node.inputs
     source_type, weights_type = kernel.datatype(source), kernel.datatype(weights)
     bias_type = kernel.datatype(bias[0]) if bias and bias[0] >= 0 else None
@@ -314,36 +314,36 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
-def _averaged(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _averaged(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return _same_type(kernel, node) or _pooled_image(kernel, node)
 
 
-def _pooled_image(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _pooled_image(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure if the input of a pooling does not have the rank of an image. A filter of 1x1 accepts any rank."""
     if node.options.filter_height == node.options.filter_width == 1:
         return None
     return not_an_image(node, kernel.inputs, kernel.release)
 
 
-def _moved_blocks(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _moved_blocks(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return _moved(kernel, node) or not_an_image(node, kernel.inputs, kernel.release)
 
 
-def _split(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _split(kernel: _Kernel, node: NodeView) -> Refusal | None:
     is_checked = kernel.release.is_at_least(_SPLIT_KEEPS_PARAMETERS)
     failure = _moved(kernel, node) if is_checked else _same_type(kernel, node)
     return failure or uneven_split(node, kernel.inputs, kernel.release)
 
 
-def _reduced(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _reduced(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return missing_axis(node, kernel.inputs)
 
 
-def _attended(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _attended(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return attention_of_other_shapes(node)
 
 
-def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
+def _multiplied(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Check BATCH_MATMUL. If the second input is INT8, a FLOAT32 first input is quantized at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
@@ -355,7 +355,7 @@ def _multiplied(kernel: _Kernel, node: NodeView) -> KernelFailure | None:
     return None if (first, output) in _PRODUCT.get(second or "", ()) else kernel.mixed(node, first, second, output)
 
 
-def _unusable_dynamic_operand(node: NodeView) -> KernelFailure | None:
+def _unusable_dynamic_operand(node: NodeView) -> Refusal | None:
     tensor = node.input(1)
     if tensor.quantization is None:
         return None
@@ -378,7 +378,7 @@ _SAME_TYPE = (
 )  # fmt: skip
 _MOVED = ("CONCATENATION", "PAD", "READ_VARIABLE", "RESHAPE", "SLICE", "STRIDED_SLICE")
 
-_DEFINE: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {
+_DEFINE: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
@@ -400,4 +400,4 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {
     "TRANSPOSE": _transposed,
     "TRANSPOSE_CONV": _transpose_convolved,
 }
-_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], KernelFailure | None]] = {ATTENTION: _attended}
+_DEFINE_CUSTOM: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {ATTENTION: _attended}

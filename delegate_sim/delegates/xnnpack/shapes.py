@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Tensor
+from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
-from ..decision import KernelFailure
 from .failures import kernel_failure
 from .node_visit import Visit
 
@@ -37,7 +37,7 @@ def _has_known_rank(tensor: Tensor, inputs: Collection[int]) -> bool:
     return bool(tensor.shape) or tensor.is_constant or tensor.index in inputs
 
 
-def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | None:
+def missing_axis(node: NodeView, inputs: Collection[int]) -> Refusal | None:
     """Return the failure of a reduction along a missing axis."""
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not _has_known_rank(source, inputs):
@@ -48,7 +48,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> KernelFailure | Non
     return None
 
 
-def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> Refusal | None:
     """Return the failure of a pooling or block operator if the operand does not have four dimensions.
 
     MAX_POOL_2D also accepts more than four dimensions. In old releases, all pooling and block operators do.
@@ -62,7 +62,7 @@ def not_an_image(node: NodeView, inputs: Collection[int], release: Release) -> K
     return kernel_failure("xnnpack-kernel-image-rank", node.node.index, source, op=node.op)
 
 
-def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> KernelFailure | None:
+def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> Refusal | None:
     """Return the failure of a SPLIT along a missing axis, or into parts of different sizes."""
     value, source = node.value(node.input(0)), node.input(1)
     if value is None or not len(value) or not _has_known_rank(source, inputs):
@@ -76,7 +76,7 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> K
     return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
 
 
-def attention_of_other_shapes(node: NodeView) -> KernelFailure | None:
+def attention_of_other_shapes(node: NodeView) -> Refusal | None:
     """Return the failure of an attention operator with incompatible shapes (``VisitDotAttentionNode``)."""
     problem = next(_attention_problems(node), None)
     return None if problem is None else kernel_failure("xnnpack-kernel-attention", node.node.index, op=node.op, found=problem)
@@ -105,7 +105,7 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return all(size in (1, other) or other == 1 for size, other in zip(reversed(shape), reversed(to), strict=False))
 
 
-def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None:
+def weights_of_other_shape(node: NodeView, visit: Visit) -> Refusal | None:
     """Return a failure if the shape of unpacked weights differs from the shape of their float16 constant."""
     weights = node.node.input(1)
     constant = visit.unpacking.elided_float16.get(weights) if node.op in _READ_WEIGHTS else None
@@ -117,7 +117,7 @@ def weights_of_other_shape(node: NodeView, visit: Visit) -> KernelFailure | None
     return kernel_failure("xnnpack-kernel-unpacked-shape", node.node.index, tensor, found=list(source.shape))
 
 
-def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> KernelFailure | None:
+def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> Refusal | None:
     """Return the failure of a constant that does not fit into the unpacked result."""
     unpacking = visit.unpacking
     for tensor_index, producer in unpacking.producers.items():
@@ -134,7 +134,7 @@ def overflowing_constant(graph: Graph, nodes: Collection[int], visit: Visit) -> 
     return None
 
 
-def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> KernelFailure | None:
+def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: Collection[int]) -> Refusal | None:
     """Return the failure of a node that reads a READ_VARIABLE's result more than once, if no other node reads the result.
 
     Only operators that need the rank of their operands fail. ``positions`` maps each node of the partition to its position in

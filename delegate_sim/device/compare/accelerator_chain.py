@@ -54,6 +54,8 @@ class StepReconciliation(Declared):
     differences: tuple[str, ...]
     listed_refusals: tuple[ListedRefusal, ...]
     notes: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    """The notes that say why the log may not be from this model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +166,7 @@ class _Trial:
             return StepReconciliation(accelerator, delegate.name, status, _NOTHING, simulated_tally(run), (), (), notes)
         step_differences = tuple(differences(facts, run))
         status = UNEXPLAINED if step_differences else REPRODUCED
-        step_notes = (*notes, *_other_model(facts, run))
+        doubts = tuple(_other_model(facts, run))
         return StepReconciliation(
             accelerator,
             delegate.name,
@@ -173,7 +175,8 @@ class _Trial:
             simulated_tally(run),
             step_differences,
             listed_refusals(facts, run),
-            step_notes,
+            (*notes, *doubts),
+            doubts,
         )
 
     def _ahead(self, accelerator: str, delegate: Delegate, run: Run | None, notes: tuple[str, ...]) -> StepReconciliation:
@@ -185,12 +188,13 @@ class _Trial:
         if run is None:
             return StepReconciliation(accelerator, delegate.name, NOT_COMPARED, _NOTHING, ours, (), (), notes)
         step_differences: list[str] = []
-        device = _NOTHING
+        device, doubts = _NOTHING, tuple[str, ...]()
         if self.log.plugins:
             facts = facts_of(self.log, delegate, [subgraph.graph for subgraph in run.subgraphs])
             step_differences += differences(facts, run)
             device = device_tally(facts, run)
-            notes = (*notes, *plugin_notes(self.log, run))
+            doubts = tuple(plugin_notes(self.log, run))
+        notes = (*notes, *doubts)
         lines = (*device.lines, *[line.line for line in theirs])
         if theirs or not self.log.plugins or run.outcome == "delegated":
             step_differences += _dispatched(theirs, run)
@@ -198,7 +202,7 @@ class _Trial:
             notes = (*notes, "the log does not show that selected nodes were compiled and run")
         status = UNEXPLAINED if step_differences else REPRODUCED
         return StepReconciliation(
-            accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(step_differences), (), notes
+            accelerator, delegate.name, status, replace(device, lines=lines), ours, tuple(step_differences), (), notes, doubts
         )
 
 

@@ -30,9 +30,14 @@ from .differences import differences, listed_refusals, refusal_differences
 from .observed_delegation import Facts, facts_of
 from .outcome_counts import device_tally, simulated_tally
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
-from .runtime_log_check import split_differences, stage_notes
+from .runtime_log_check import other_operations, split_differences, stage_notes
 from .trial_simulations import Match, Trials, simulate_setting
 from .wrong_model import other_model_note
+
+_AFTER_PLUGIN = (
+    "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate the whole model; give "
+    f"--accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with the nodes that it got"
+)
 
 
 def reconcile(
@@ -58,6 +63,8 @@ def reconcile(
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
     account = None if match is None else match.account
     left_out = trials.effort.is_over and bool(texts)
+    is_after_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.is_plugin
+    sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
     if left_out and account is not None:
         account = replace(account, is_certain=False)
     return Reconciliation(
@@ -78,8 +85,8 @@ def reconcile(
         notes=tuple(
             dict.fromkeys(
                 [
-                    *_other_model(trials, first, log),
-                    *filter(None, [note, long_lines_note(log)]),
+                    *([_AFTER_PLUGIN] if is_after_plugin else []),
+                    *filter(None, [sign, note, long_lines_note(log)]),
                     *setting.notes,
                     *facts.notes,
                     *_notes(trials),
@@ -89,6 +96,7 @@ def reconcile(
                 ]
             )
         ),
+        doubts=(*filter(None, [sign]), *other_operations(log.runtime, best)),
         run=best,
         is_foreign=facts.is_foreign,
     )
@@ -107,7 +115,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
     model, return the setting and the simulation for that release.
     """
     platform = setting.delegate.behind.platform
-    is_refused = run.refusal is not None and run.refusal.behind is not None
+    is_refused = run.refusal is not None and run.refusal.below is not None
     if platform is None or not is_refused or facts.is_restored or platform.option in setting.known:
         return setting, run
     refused = setting.options[platform.option]
@@ -119,7 +127,7 @@ def _fitting_platform(model: Model, setting: DeviceSetting, facts: Facts, run: R
         )
         other = replace(setting, options=options, notes=(*setting.notes, note))
         then = simulate_setting(model, other, other.release)
-        if then.refusal is None or then.refusal.behind is None:
+        if then.refusal is None or then.refusal.below is None:
             return other, then
     return setting, run
 
@@ -159,20 +167,6 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
             f"the log has more delegate kernels than {limit} allows; the nodes on the CPU are shown for "
             f"{as_typed(declared, name, option_value(value))}"
         )
-
-
-def _other_model(trials: Trials, first: Run, log: DeviceLog) -> Iterator[str]:
-    """Yield a note if the log probably belongs to another model, or if a compiler plugin took nodes before the delegate."""
-    if APPLIED_AHEAD in accelerators_in(log) and not trials.setting.delegate.is_plugin:
-        yield (
-            "on the device, a compiler plugin had already taken nodes, but the simulation gave the delegate "
-            f"the whole model; give --accelerators {','.join(ACCELERATORS)} --soc VENDOR:SOC to compare each accelerator with "
-            "the nodes that it got"
-        )
-        return
-    note = other_model_note(log, trials.facts, first)
-    if note:
-        yield note
 
 
 def _notes(trials: Trials) -> Iterator[str]:

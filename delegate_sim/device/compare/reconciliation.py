@@ -85,6 +85,8 @@ class Reconciliation(Shown):
     evidence: str
     """The kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
     notes: tuple[str, ...]
+    doubts: tuple[str, ...]
+    """The notes that say why the log may not be from this model."""
     run: Run
     """The simulation that matches the log best."""
     is_foreign: bool = False

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from enum import Enum
 from types import MappingProxyType
 
-from ...graph.graph import NodeView, file_graphs
+from ...graph.graph import NodeView
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...rules.kinds import Problem
 from ...runtime.target import Target
-from ..causes.cause import Cause
+from ..causes.cause import Cause, views_of
 from ..causes.conversion_causes import form
 from .layer_rewrites import may_help, rewriting
 
@@ -52,12 +52,17 @@ _FLOAT16 = _together(ConverterSetting.FLOAT16)
 _INT8 = _together(ConverterSetting.INT8)
 _PER_TENSOR = _together(ConverterSetting.PER_TENSOR)
 _DENSE_PER_TENSOR = _together(ConverterSetting.DENSE_PER_TENSOR)
+_OLD_QUANTIZER = _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR)
 
 OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
     {
         "float": _FLOAT,
         "int8": _INT8,
         "int8-per-tensor": _together(ConverterSetting.INT8, ConverterSetting.PER_TENSOR),
+        "float16": _FLOAT16,
+        "per-tensor": _PER_TENSOR,
+        "dense-per-tensor": _DENSE_PER_TENSOR,
+        "dynamic-range-per-tensor": _OLD_QUANTIZER,
     }
 )
 """Converter settings for the hypothetical conversions that a diagnosis simulates."""
@@ -65,11 +70,7 @@ OF_CONVERSIONS: Mapping[str, SettingsTogether] = MappingProxyType(
 OF_FEATURES: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
     {
         "hybrid-weights": (_FLOAT, _INT8, _FLOAT16),
-        "asymmetric-quantize-inputs": (
-            _FLOAT,
-            _INT8,
-            _together(ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR),
-        ),
+        "asymmetric-quantize-inputs": (_FLOAT, _INT8, _OLD_QUANTIZER),
         "per-channel": (_DENSE_PER_TENSOR, _PER_TENSOR),
         "int8-type": (_FLOAT,),
         "int16-type": (_INT8, _FLOAT),
@@ -112,8 +113,7 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
         yield _together(ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else []))
         return  # the nodes of the cause include nodes that only read the results of the loop
     problem = cause.identity.problem
-    graphs = file_graphs(model)
-    views = [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
+    views = views_of(model, cause.nodes)
     by_channel = [view for view in views if any(tensor.is_constant and tensor.is_per_channel for tensor in view.inputs)]
     if problem in _OF_CHANNELS and by_channel:
         # A setting for dense layers only does not reduce the accuracy of other layers.

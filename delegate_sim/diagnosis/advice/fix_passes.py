@@ -16,7 +16,7 @@ from ...graph.graph import file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...runtime.run import Run
-from ..causes.change_words import result_words
+from ..causes.change import result_words
 from ..examiner import Cost
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 2, 60

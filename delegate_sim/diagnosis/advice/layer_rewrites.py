@@ -112,12 +112,6 @@ def may_help(problem: Problem, target: Target) -> bool:
     return is_of_device or problem in _OF_OPERATORS
 
 
-def rewrite(view: NodeView, target: Target) -> str:
-    """Describe a rewrite of a node for a target. The text is empty if no known rewrite uses only supported operators."""
-    way = rewriting(view, target)
-    return "" if way is None else way.words
-
-
 def rewriting(view: NodeView, target: Target) -> Rewrite | None:
     """Return the first rewrite of a node whose operators the target supports, or None if there is no such rewrite."""
     known = () if view.node.is_custom else REWRITES.get(view.op, ())

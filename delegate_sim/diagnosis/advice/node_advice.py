@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -9,11 +10,11 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
+from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
-from ...runtime.run import Refusal, Run
+from ...runtime.run import Run
 from ...runtime.target import Target
-from ..causes.cause import Blockers, Cause
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
@@ -22,7 +23,7 @@ _NODES_ADVISED = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Advice:
+class RunAdvice:
     """The advice for a run. ``by_reason`` is the advice for single nodes. ``refusal`` is the advice for the whole graph."""
 
     by_reason: Mapping[tuple[NodeKey, str], tuple[str, ...]]
@@ -58,29 +59,28 @@ def advised(
     return replace(run, refusal=refusal, subgraphs=tuple(subgraphs))
 
 
-def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> Advice:
+def advised_comparison(comparison: Comparison) -> Comparison:
+    """Return a comparison with the advice of a diagnosis on both sides."""
+    return compare(*[Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)])
+
+
+def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> RunAdvice:
     """Find the causes of a model's refusals on a target, and the changes that fix the causes.
 
     The advice does not name other delegates, because this would require simulating all delegates.
     """
     effort = effort or Effort(model)
     examiner = Examiner(model, target, effort, cache)
-    refusal = examiner.simulate(HypotheticalChanges(), {}).run.refusal
+    refusal = examiner.simulate(HypotheticalChanges()).run.refusal
     blockers = find_causes(model, examiner.simulate, effort, names_others=False)
-    causes = blockers.causes
-    by_reason: dict[tuple[NodeKey, str], list[str]] = {}
-    for cause in causes:
-        for code in cause.codes:
-            for key in cause.nodes:
-                by_reason.setdefault((key, code), []).append(cause.change)
-    of_the_whole = [cause for cause in causes if refusal is not None and refusal.code in cause.codes]
+    changes = {cause.identity: cause.change for cause in blockers.causes}
+    by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
+    for cause in blockers.causes:
+        for reason in itertools.product(cause.nodes, cause.codes):
+            by_reason.setdefault(reason, {})[changes[cause.identity]] = None
+    of_the_whole = [cause for cause in blockers.causes if refusal is not None and refusal.code in cause.codes]
     # A cause of single nodes may have the code of the refusal of the whole graph.
-    ending = [cause for cause in of_the_whole if refusal is not None and _ends(refusal, examiner, blockers, cause)]
-    changes = [cause.change for cause in (*ending, *of_the_whole)]
-    return Advice({reason: tuple(dict.fromkeys(texts)) for reason, texts in by_reason.items()}, next(iter(changes), ""))
-
-
-def _ends(refusal: Refusal, examiner: Examiner, blockers: Blockers, cause: Cause) -> bool:
-    """Return whether fixing a cause removes the refusal of the whole graph."""
-    left = examiner.simulate(*blockers.without([cause])).run.refusal
-    return left is None or left.code != refusal.code
+    left = [(cause, examiner.simulate(blockers.without([cause])).run.refusal) for cause in of_the_whole]
+    ending = [cause for cause, other in left if refusal is None or other is None or other.code != refusal.code]
+    of_refusal = [changes[cause.identity] for cause in (*ending, *of_the_whole)]
+    return RunAdvice({reason: tuple(texts) for reason, texts in by_reason.items()}, next(iter(of_refusal), ""))

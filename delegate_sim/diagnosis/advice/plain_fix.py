@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...errors import FixError, LimitError
 from ...fixing.score import is_better
 from ...fixing.search import FixPlan, search, try_shapes
 from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...graph.effort import Effort
-from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model
 from ...runtime.target import Target
-from ..causes.change_words import result_words
+from ..causes.change import result_words
 from ..examiner import Cost
+from .commands import joint_fix_command
 from .fix_passes import cost_of
+
+if TYPE_CHECKING:
+    from ..diagnosis import Diagnosis
 
 _PARTS = 16
 """A command's limit on simulations is divided by this number. The quotient is the limit of the search for passes."""
@@ -26,14 +30,16 @@ _SIMULATIONS_AT_LEAST = 40
 
 The search for several targets first searches for each target, so it needs twice this number for each target.
 """
+_MOST_TARGETS = 4
+"""Largest number of targets for which a common file is searched."""
 _MANY = "the search for passes takes many simulations"
 
 
 @dataclass(frozen=True, slots=True)
 class PlainFix(Declared):
-    """The result of ``delegate-sim fix`` if the user does not choose passes.
+    """The result of ``fix`` if the user does not choose passes.
 
-    If the result is not known, ``cost`` is None and ``unknown`` is the reason.
+    ``searched`` is None if the model cannot be rewritten or if no search was made. In the second case, ``unknown`` is the reason.
     """
 
     columns = (
@@ -43,12 +49,21 @@ class PlainFix(Declared):
         *(Column("result", OBJECT, source="cost"), Column("unknown")),
     )
 
-    plan: FixPlan | None
-    """The passes, and the fixed sizes of inputs if the file leaves sizes open."""
-    cost: Cost | None
+    searched: FixPlan | None
+    unknown: str = ""
     arguments: tuple[str, ...] = ()
     """Additional arguments of the command: the shapes of inputs."""
-    unknown: str = ""
+
+    @property
+    def plan(self) -> FixPlan | None:
+        """The plan, with fixed sizes of inputs if these are better. None if no plan improves the result."""
+        best = None if self.searched is None else self.searched.with_shapes or self.searched
+        return best if best is not None and best.is_changed and is_better(best.after, best.before) else None
+
+    @property
+    def cost(self) -> Cost | None:
+        """The result for the first target. None if no plan improves the result."""
+        return None if self.plan is None else cost_of(self.plan.after[0])
 
     @property
     def result(self) -> str:
@@ -58,56 +73,76 @@ class PlainFix(Declared):
         return f"{self.plan.exactness.words}; {result_words(self.cost)}"
 
 
-@dataclass(frozen=True, slots=True)
-class FixSearch:
-    """A search for the passes that ``delegate-sim fix`` applies if the user does not choose passes.
-
-    ``plan`` is None if the model cannot be rewritten or if no search was made. In the second case, ``unknown`` is the reason.
-    """
-
-    plan: FixPlan | None
-    unknown: str = ""
-
-    @property
-    def best(self) -> FixPlan | None:
-        """The plan, with fixed sizes of inputs if these are better. None if no plan improves the result."""
-        best = None if self.plan is None else self.plan.with_shapes or self.plan
-        return best if best is not None and best.is_changed and is_better(best.after, best.before) else None
-
-
-def search_fix(model: Model, targets: Sequence[Target], effort: Effort, known: Sequence[FixPlan] = ()) -> FixSearch:
+def search_fix(model: Model, targets: Sequence[Target], effort: Effort, known: Sequence[FixPlan] = ()) -> PlainFix:
     """Search for the passes that ``delegate-sim fix`` applies to a model for targets. For large models, no search is made.
 
     ``known`` has the plans of earlier searches for single targets. These searches are not repeated.
     """
     part = Effort(model, _PARTS if len(targets) == 1 else _PARTS_FOR_SEVERAL, effort)
     if part.left < _SIMULATIONS_AT_LEAST * (1 if len(targets) == 1 else 2 * len(targets)):
-        return FixSearch(None, _MANY)
+        return PlainFix(None, _MANY)
     try:
         plan = try_shapes(search(model, targets, effort=part, known=known), effort=part, known=known)
     except (FixError, LimitError):
-        return FixSearch(None)
-    return FixSearch(None, _MANY) if part.is_over else FixSearch(plan)
+        return PlainFix(None)
+    if part.is_over:
+        return PlainFix(None, _MANY)
+    best = PlainFix(plan).plan
+    return PlainFix(plan, arguments=() if best is None else shape_arguments(best))
 
 
-def plain_fix(searched: FixSearch) -> PlainFix | None:
-    """Return the result of a search for one target, or None if no plan improves the result."""
-    if searched.unknown:
-        return PlainFix(None, None, unknown=searched.unknown)
-    plan = searched.best
-    return None if plan is None else PlainFix(plan, cost_of(plan.after[0]), shape_arguments(plan))
-
-
-def open_shape_arguments(model: Model) -> tuple[str, ...]:
-    """Return the arguments of ``fix`` that fix the unknown sizes of inputs to the sizes in the model file."""
-    return _shape_arguments([(tensor.name, tensor.shape) for tensor in open_inputs(model)])
+def plain_fix(searched: PlainFix) -> PlainFix | None:
+    """Return the result of a search, or None if it is known that no plan improves the result."""
+    return searched if searched.plan is not None or searched.unknown else None
 
 
 def shape_arguments(plan: FixPlan) -> tuple[str, ...]:
     """Return the arguments of ``fix`` that fix the sizes of inputs as in a plan."""
-    return _shape_arguments([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
+    return shapes_as_typed([(entry["input"], entry["shape"]) for entry in plan.shape_entries])
 
 
-def _shape_arguments(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+def shapes_as_typed(shapes: Iterable[tuple[str, Iterable[int]]]) -> tuple[str, ...]:
+    """Return the arguments of ``fix`` for the names and sizes of inputs."""
     texts = [f"{name}={','.join(map(str, shape))}" for name, shape in shapes]
     return tuple([argument for text in texts for argument in ("--shape", text)])
+
+
+@dataclass(frozen=True, slots=True)
+class JointFix:
+    """The result of ``delegate-sim fix`` for several targets, if the user does not choose passes.
+
+    If the result is not known, ``plan`` is None and ``unknown`` is the reason.
+    """
+
+    plan: FixPlan | None
+    command: str
+    per_target_command: str = ""
+    """The command that writes a file for each target."""
+    unknown: str = ""
+
+
+def joint_fix(diagnoses: Sequence[Diagnosis]) -> JointFix | None:
+    """Search for the passes that ``delegate-sim fix`` applies to one model for all targets of its diagnoses.
+
+    Return None if no rewrite improves the result on any target, if custom operators are not registered, or if no command line
+    describes the targets.
+    """
+    model, targets = diagnoses[0].model, [diagnosis.target for diagnosis in diagnoses]
+    if not 2 <= len(targets) <= _MOST_TARGETS or any(diagnosis.model is not model for diagnosis in diagnoses):
+        return None
+    # Without registered operators, fix cannot run the model to compare the outputs.
+    if not any(diagnosis.findings for diagnosis in diagnoses) or any(diagnosis.lacks_operators for diagnosis in diagnoses):
+        return None
+    command = joint_fix_command(model, targets)
+    if not command:
+        return None
+    plans = [search.searched for diagnosis in diagnoses if (search := diagnosis.known_fix_search) is not None]
+    known = [other for plan in plans if plan is not None for other in (plan, plan.with_shapes) if other is not None]
+    searched = search_fix(model, targets, diagnoses[0].effort, known)
+    plan = searched.plan or searched.searched
+    if plan is None:
+        return JointFix(None, command, unknown=searched.unknown) if searched.unknown else None
+    if not (plan.is_changed or plan.conflicts):
+        return None
+    shapes = shape_arguments(plan)
+    return JointFix(plan, joint_fix_command(model, targets, *shapes), joint_fix_command(model, targets, *shapes, "--per-target"))

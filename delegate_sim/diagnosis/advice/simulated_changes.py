@@ -8,49 +8,41 @@ from types import MappingProxyType
 
 from ...errors import LimitError
 from ...graph.effort import Effort, Tries
-from ...graph.graph import file_graphs
+from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.code_changes import ARITHMETIC, bodies_of
-from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
-from ...rules.hints import Hint, Way
 from ...rules.kinds import Problem
 from ...runtime.target import Target
-from ..causes.cause import Blockers, Cause
-from ..causes.change import Advice, Assumed, Change, ChangeKind, Remedy, Simulated
-from ..causes.conversion_causes import OF_TYPES, Simulate, form
+from ..causes.cause import Blockers, Cause, views_of
+from ..causes.change import (
+    INLINED,
+    WITHOUT_OPTIONS,
+    Advice,
+    Assumed,
+    Change,
+    ChangeKind,
+    Remedy,
+    conversion_change,
+    general_change,
+)
+from ..causes.conversion_causes import OF_TYPES, form
+from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
-from ..ranking import gain
+from ..ranking import NO_GAIN, gain
 from .change_kinds import SUGGESTION_FOR
-from .converter_settings import OF_FORMS, ConverterSetting, SettingsTogether, settings_for
+from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
 
 _TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
 
-_WITHOUT_GAIN = (0, 0, 0, 0, 0)
-_INTEGERS = ("INT32", "INT64")
 _ORDER = tuple(Assumed)
 """Changes that assume less come first."""
 
-_OF_SETTINGS: Mapping[SettingsTogether, str] = MappingProxyType(
-    {
-        frozenset({ConverterSetting.FLOAT}): "float",
-        frozenset({ConverterSetting.INT8}): "int8",
-        frozenset({ConverterSetting.INT8, ConverterSetting.PER_TENSOR}): "int8-per-tensor",
-        frozenset({ConverterSetting.FLOAT16}): "float16",
-        frozenset({ConverterSetting.PER_TENSOR}): "per-tensor",
-        frozenset({ConverterSetting.DENSE_PER_TENSOR}): "dense-per-tensor",
-        frozenset({ConverterSetting.OLD_QUANTIZER, ConverterSetting.PER_TENSOR}): "dynamic-range-per-tensor",
-    }
-)
-"""The hypothetical conversion for each set of converter settings."""
+_LEAVE_INTEGERS = "leave the nodes on the CPU: their tensors have integers that are not quantized, and no conversion changes them"
+_RESIZE = "repeat rows and columns by one node: use tf.image.resize with method='nearest' in place of Keras' UpSampling2D"
+_IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 
-_CONVERTED_FEATURES = frozenset(
-    [
-        *("asymmetric-quantize-inputs", "basic-lstm", "hybrid-weights", "int2-type", "int2-weights", "int4-type", "int4-weights"),
-        *("narrow-range", "per-channel", "quantized-bias-type", "uint4-type"),
-    ]
-)
-"""Features of versions that another conversion of the model avoids."""
+_OF_SETTINGS: Mapping[SettingsTogether, str] = {settings: name for name, settings in OF_CONVERSIONS.items()}
 
 _FOLDED = frozenset(
     [
@@ -61,8 +53,6 @@ _FOLDED = frozenset(
 """Operators around which the converter of TensorFlow 2.21 removes RESHAPE nodes."""
 _FOLDED_TOLD = 3
 
-_INLINED = frozenset({"CALL", "IF", "STABLEHLO_COMPOSITE"})
-"""Operators whose subgraphs can replace them."""
 _HUGE_SCALE = 1e20
 """A scale above this limit comes from an attention mask that contains the lowest FLOAT32 value."""
 _MASKS: Mapping[str, str] = MappingProxyType({"mask-1e4": "-1e4", "mask-100": "-100"})
@@ -77,16 +67,18 @@ def with_results(blockers: Blockers, model: Model, target: Target, simulate: Sim
     A change helps if it delegates some of the cause's nodes and improves the result. The diagnosis assumes the first change of
     each cause.
     """
-    judge = _Judge(blockers, simulate, effort)
+    judge = _Results(blockers, simulate, effort)
     return replace(blockers, causes=tuple([_with_results(cause, model, target, judge) for cause in blockers.causes]))
 
 
-def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> Cause:
-    if cause.identity.problem in _OF_OPTIONS and cause.remedy.options:
+def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -> Cause:
+    if cause.identity.problem in _OF_OPTIONS:
         return _with_result_of_options(cause, judge)
     offered = list(_offers(cause, model, target))
     if not offered:
-        return _with_result_of_rewrite(_with_note_of_folding(_with_resize(_without_result(cause, model), model)), judge)
+        cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
+        changes = tuple([judge.judged(cause, change) for change in cause.advice.changes])
+        return replace(cause, advice=replace(cause.advice, changes=changes))
     judged = [judge.judged(cause, change) for change in offered]
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
@@ -100,7 +92,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> 
     is_local = _is_local(first)
     if not helping and cause.identity.problem is Problem.TYPE and not is_local and not _offers_conversion(cause):
         return cause  # the hint says what to change, and it is not the conversion
-    changes = tuple(helping) or _otherwise(cause, offered[0])
+    changes = tuple(helping) or _otherwise(cause, first)
     # Other causes may assume that the nodes are accepted. Only a change of exactly these nodes may replace this remedy.
     remedy = first if helping and (is_local or not cause.remedy.accepts) else cause.remedy
     code = SUGGESTION_FOR[cause.identity.problem] if helping and cause.suggestion == "leave-on-cpu" else cause.suggestion
@@ -112,21 +104,7 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Judge) -> 
 
 def _offers_conversion(cause: Cause) -> bool:
     """Return whether the advice of a cause asks for another conversion."""
-    return any(_is_conversion(change, cause.identity.problem) for change in cause.advice.changes)
-
-
-def _is_conversion(change: Change, problem: Problem) -> bool:
-    match change.kind:
-        case ChangeKind.CONVERT:
-            return True
-        case ChangeKind.GENERAL:
-            return change.parameters == ("change-quantization",)
-        case ChangeKind.FEATURE:
-            return change.parameters[0] in _CONVERTED_FEATURES
-        case ChangeKind.HINT:
-            (hint,) = change.parameters
-            return hint.way is Way.CONVERSION if isinstance(hint, Hint) else problem in OF_TYPES
-    return False
+    return any(change.kind is ChangeKind.CONVERSION for change in cause.advice.changes)
 
 
 def _without_result(cause: Cause, model: Model) -> Cause:
@@ -136,8 +114,8 @@ def _without_result(cause: Cause, model: Model) -> Cause:
     """
     if cause.identity.problem not in OF_TYPES or not _offers_conversion(cause):
         return cause
-    if _are_integers(cause, model):
-        return replace(cause, advice=Advice(cause.suggestion, (Change(ChangeKind.LEAVE_INTEGERS),)))
+    if _are_integers(views_of(model, cause.nodes)):
+        return replace(cause, advice=Advice(cause.suggestion, (Change(_LEAVE_INTEGERS),)))
     return replace(cause, advice=replace(cause.advice, is_not_simulated=True))
 
 
@@ -146,22 +124,18 @@ def _with_resize(cause: Cause, model: Model) -> Cause:
     if cause.identity.problem is not Problem.RANK or not cause.nodes:
         return cause
     graphs = file_graphs(model)
-    views = [
-        graphs[index].view(node)
-        for index in {key.subgraph for key in cause.nodes}
-        for node in graphs[index].nodes
-        if node.op in ("BROADCAST_TO", "TILE")
-    ]
     repeated = {
-        (view.graph.index, tensor.index)
-        for view in views
+        (index, tensor.index)
+        for index in {key.subgraph for key in cause.nodes}
+        for view in [graphs[index].view(node) for node in graphs[index].nodes if node.op in ("BROADCAST_TO", "TILE")]
         if _repeats(view.input(0), view.output(0))
         for tensor in (view.input(0), view.output(0))
     }
-    nodes = [(key.subgraph, graphs[key.subgraph].nodes[key.node]) for key in cause.nodes]
-    if not all(any((index, tensor) in repeated for tensor in (*node.inputs, *node.outputs)) for index, node in nodes):
+    views = views_of(model, cause.nodes)
+    tensors = [{(view.graph.index, tensor.index) for tensor in (*view.inputs, *view.outputs)} for view in views]
+    if any(repeated.isdisjoint(own) for own in tensors):
         return cause
-    return replace(cause, advice=Advice(cause.suggestion, (Change(ChangeKind.RESIZE),)))
+    return replace(cause, advice=Advice(cause.suggestion, (Change(_RESIZE),)))
 
 
 def _repeats(source: Tensor, target: Tensor) -> bool:
@@ -176,57 +150,27 @@ def _with_note_of_folding(cause: Cause) -> Cause:
     """Note the operators around which TensorFlow's converter would remove the suggested RESHAPE."""
     ops = [op for op, _ in cause.operators if op in _FOLDED]
     is_of_shapes = cause.identity.problem in (Problem.RANK, Problem.SHAPE, Problem.ATTRIBUTE)
-    hints = [change.parameters[0] for change in cause.advice.changes if change.kind is ChangeKind.HINT]
-    if not (ops and is_of_shapes and any(isinstance(hint, Hint) and hint.way is Way.RESHAPE for hint in hints)):
+    if not (ops and is_of_shapes and any(change.kind is ChangeKind.RESHAPE for change in cause.advice.changes)):
         return cause
     return replace(cause, advice=replace(cause.advice, folded=tuple(ops[:_FOLDED_TOLD])))
 
 
-def _with_result_of_options(cause: Cause, judge: _Judge) -> Cause:
-    """Add the result of changed options of the delegate to the advice.
+def _with_result_of_options(cause: Cause, judge: _Results) -> Cause:
+    """Add the results of changed options, and of operators that users can write instead.
 
-    If the change does not help, advise what to do instead. A raised limit on partitions counts as a change that does not help
-    only if the delegate then fails, because users may want more kernels.
+    If a change of options does not help, it is left out. A raised limit on partitions is left out only if the delegate then
+    fails, because users may want more kernels. The diagnosis assumes the first change, because users cannot change their devices.
     """
-    changes = cause.advice.changes
-    options = next((change for change in changes if change.kind is ChangeKind.OPTIONS), None)
-    if options is None:
-        return _with_result_of_devices(cause, judge)
-    changed = judge.judged(cause, replace(options, remedy=cause.remedy))
-    is_limit = cause.identity.problem is Problem.LIMIT
-    if changed.cost is not None and not changed.helps and not (is_limit and changed.cost.measures.is_delegated):
-        options = Change(ChangeKind.WITHOUT_OPTIONS, (cause.identity.problem,))
-    else:
-        options = changed
-    return replace(cause, advice=replace(cause.advice, changes=(options,), tried=(changed,)))
+    judged = [judge.judged(cause, change) for change in cause.advice.changes]
+    kept = [change for change in judged if change.kind is not ChangeKind.OPTIONS or _is_kept(change, cause.identity.problem)]
+    changes = tuple(kept) or (Change(WITHOUT_OPTIONS[cause.identity.problem]),)
+    tried = tuple([change for change in judged if change.remedy is not None])
+    return replace(cause, advice=replace(cause.advice, changes=changes, tried=tried), remedy=judged[0].remedy or cause.remedy)
 
 
-def _with_result_of_devices(cause: Cause, judge: _Judge) -> Cause:
-    """Add the results to advice that names other devices.
-
-    If all operators of the cause can be replaced, the diagnosis assumes this, because users cannot change their devices.
-    """
-    instead, devices = cause.advice.changes
-    tried = []
-    is_rewritten = instead.kind is ChangeKind.WRITE_AS and len(instead.parameters) == len(cause.operators)
-    if is_rewritten:
-        instead = judge.judged(cause, replace(instead, remedy=Remedy(accepts=True)))
-        tried.append(instead)
-    others = judge.judged(cause, replace(devices, remedy=cause.remedy))
-    changes = (instead, others) if others.cost is None or others.helps else (instead,)
-    remedy = Remedy(accepts=True) if is_rewritten else cause.remedy
-    return replace(cause, advice=replace(cause.advice, changes=changes, tried=(*tried, others)), remedy=remedy)
-
-
-def _with_result_of_rewrite(cause: Cause, judge: _Judge) -> Cause:
-    """If the advice replaces an operator, add the result for the case that the delegate takes the new nodes."""
-    if not cause.remedy.accepts:
-        return cause
-    changes = [
-        judge.judged(cause, replace(change, remedy=cause.remedy)) if change.kind is ChangeKind.WRITE_AS else change
-        for change in cause.advice.changes
-    ]
-    return replace(cause, advice=replace(cause.advice, changes=tuple(changes)))
+def _is_kept(change: Change, problem: Problem) -> bool:
+    is_raised = problem is Problem.LIMIT and change.cost is not None and change.cost.measures.is_delegated
+    return change.cost is None or change.helps or is_raised
 
 
 def _is_local(remedy: Remedy) -> bool:
@@ -234,41 +178,43 @@ def _is_local(remedy: Remedy) -> bool:
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
-def _otherwise(cause: Cause, offered: Change) -> tuple[Change, ...]:
-    """Return the instructions for a cause if no offered change helps."""
-    if offered.kind is ChangeKind.COMPUTE_IN_FLOAT:
-        return (Change(ChangeKind.LEAVE_ARITHMETIC),)
-    if offered.kind is ChangeKind.INLINE:
-        return (Change(ChangeKind.SEPARATE_MODELS),)
+def _otherwise(cause: Cause, remedy: Remedy) -> tuple[Change, ...]:
+    """Return the instructions for a cause if no offered change helps. ``remedy`` is the first offered change."""
+    if remedy.float_nodes:
+        return (Change("leave the integer arithmetic on the CPU"),)
+    if remedy.inlined_nodes:
+        return (Change("let the application run the subgraphs as separate models"),)
     if cause.identity.problem is Problem.OPERATOR:
-        return (Change(ChangeKind.STORE_IN_FLOAT32),)
+        return (Change("store the weights in float32: leave converter.optimizations empty"),)
     if cause.identity.problem is Problem.TYPE:
         # The hint of a rule would name conversions that do not help.
-        return (Change(ChangeKind.GENERAL, (SUGGESTION_FOR[Problem.TYPE],)),)
+        return (general_change(SUGGESTION_FOR[Problem.TYPE]),)
     return cause.advice.changes
 
 
 def _offers(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
     problem, subject = cause.identity
-    op = next((op for op in subject if op in _INLINED), None)
+    views = views_of(model, cause.nodes)
+    op = next((op for op in subject if op in INLINED), None)
     if op is not None:
-        if all(bodies_of(model, key) for key in cause.nodes if _op(model, key) == op):
+        if all(bodies_of(model, key) for key, view in zip(cause.nodes, views, strict=True) if view.op == op):
             remedy = Remedy(inlined_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
-            yield Change(ChangeKind.INLINE, (op,), remedy)
+            yield Change(INLINED[op][0], name=INLINED[op][1], remedy=remedy)
         return
-    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(cause, model)):
+    if problem in OF_TYPES and any(tensor.scale > _HUGE_SCALE for tensor in _tensors(views)):
         for name, value in _MASKS.items():
-            yield Change(ChangeKind.MASK, (value,), Remedy(conversion=name))
-        yield _conversion("float")
+            text = f"use {value} instead of -3.4e38 in the attention mask, and convert again"
+            yield Change(text, name=f"{value} in the attention mask", remedy=Remedy(conversion=name))
+        yield conversion_change("float")
         return
-    if problem is Problem.OPERATOR and all(_is_widening(model, key) for key in cause.nodes):
-        yield from map(_conversion, ("float", "int8"))
+    if problem is Problem.OPERATOR and all(view.is_constant_float16_dequantize for view in views):
+        yield from map(conversion_change, ("float", "int8"))
         return
     if problem not in OF_TYPES or cause.remedy.fixed_inputs:
         return
-    if problem is Problem.TYPE and _is_integer_arithmetic(cause, model):
+    if problem is Problem.TYPE and all(view.op in ARITHMETIC for view in views) and _are_integers(views):
         remedy = Remedy(float_nodes=frozenset(cause.nodes), conversion=_own_conversion(model))
-        yield Change(ChangeKind.COMPUTE_IN_FLOAT, (), remedy)
+        yield Change(_IN_FLOAT, name="float32 with tf.cast", remedy=remedy)
         return
     alternatives = settings_for(model, target, cause)
     if alternatives and problem is Problem.TYPE:
@@ -278,11 +224,7 @@ def _offers(cause: Cause, model: Model, target: Target) -> Iterator[Change]:
         names.insert(0, cause.remedy.conversion)
     if "int8" in names:
         names.insert(names.index("int8") + 1, "int8-per-tensor")
-    yield from map(_conversion, dict.fromkeys(names))
-
-
-def _conversion(name: str) -> Change:
-    return Change(ChangeKind.CONVERT, (name,), Remedy(conversion=name))
+    yield from map(conversion_change, dict.fromkeys(names))
 
 
 def _own_conversion(model: Model) -> str:
@@ -293,32 +235,16 @@ def _own_conversion(model: Model) -> str:
     return {"integer": "int8", "float16": "float16"}.get(form(model), "")
 
 
-def _op(model: Model, key: NodeKey) -> str:
-    return file_graphs(model)[key.subgraph].nodes[key.node].op
+def _are_integers(views: Iterable[NodeView]) -> bool:
+    """Return whether all tensors are BOOL, or integers without quantization."""
+    return all(tensor.type in ("INT32", "INT64", "BOOL") and tensor.scale == 0 for tensor in _tensors(views))
 
 
-def _is_widening(model: Model, key: NodeKey) -> bool:
-    graph = file_graphs(model)[key.subgraph]
-    return graph.view(graph.nodes[key.node]).is_constant_float16_dequantize
+def _tensors(views: Iterable[NodeView]) -> list[Tensor]:
+    return [tensor for view in views for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
 
 
-def _is_integer_arithmetic(cause: Cause, model: Model) -> bool:
-    return all(_op(model, key) in ARITHMETIC for key in cause.nodes) and _are_integers(cause, model)
-
-
-def _are_integers(cause: Cause, model: Model) -> bool:
-    """Return whether all tensors of the cause's nodes are BOOL, or integers without quantization."""
-    return all(tensor.type in (*_INTEGERS, "BOOL") and tensor.scale == 0 for tensor in _tensors(cause, model))
-
-
-def _tensors(cause: Cause, model: Model) -> Iterator[Tensor]:
-    graphs = file_graphs(model)
-    for key in cause.nodes:
-        view = graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node])
-        yield from [tensor for tensor in (*view.inputs, *view.outputs) if tensor.index >= 0]
-
-
-class _Judge:
+class _Results:
     """Simulates each change alone. If a change alone does not help, it is simulated again with other causes fixed.
 
     Unknown input sizes may keep the whole graph off the delegate, so that no other change helps alone. They are fixed first, and
@@ -332,8 +258,9 @@ class _Judge:
         self._tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
 
     def judged(self, cause: Cause, change: Change) -> Change:
-        """Return the change with its result."""
-        assert change.remedy is not None
+        """Return the change with its result. A change that cannot be simulated is returned as it is."""
+        if change.remedy is None:
+            return change
         others = [other for other in self._blockers.causes if other is not cause]
         first: Cost | None = None
         of_sizes = [other for other in others if other.remedy.fixed_inputs]
@@ -345,16 +272,16 @@ class _Judge:
             try:
                 now, then = self._without(fixed), self._without([replace(cause, remedy=change.remedy), *fixed])
             except LimitError as error:
-                return replace(change, simulated=Simulated(None, unknown=error.reason))
-            if _takes_some(cause, then) and gain(now.cost, then.cost) > _WITHOUT_GAIN:
-                simulated = Simulated(first or then.cost, helps=True, with_others=then.cost if fixed else None, assumed=assumed)
-                return replace(change, simulated=simulated)
+                return replace(change, unknown=error.reason)
+            if _takes_some(cause, then) and gain(now.cost, then.cost) > NO_GAIN:
+                with_others = then.cost if fixed else None
+                return replace(change, cost=first or then.cost, helps=True, with_others=with_others, assumed=assumed)
             first = first or then.cost
-        return replace(change, simulated=Simulated(first, unknown=self._effort.reason if first is None else ""))
+        unknown = self._effort.reason if first is None else ""
+        return replace(change, cost=first, helps=False, with_others=None, assumed=Assumed.NOTHING, unknown=unknown)
 
     def _without(self, causes: Iterable[Cause]) -> Examined:
-        hypothetical, options = self._blockers.without(causes)
-        return self._simulate(hypothetical, options)
+        return self._simulate(self._blockers.without(causes))
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:

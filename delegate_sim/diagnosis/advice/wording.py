@@ -3,39 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
-from ...graph.graph import NodeView, file_graphs
-from ...graph.unassigned_variables import unassigned_variables
+from ...graph.graph import NodeView
+from ...graph.unassigned_variables import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
 from ...results.report.multiply_adds import multiply_adds
+from ...rules.hints import Hint, HintKind
 from ...rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED, Problem
-from ...rules.rule import Reason
-from ...runtime.model_loading import first_node, load_on
+from ...runtime.model_loading import first_loading_after, first_node, load_on
 from ...runtime.resolver import highest_version
 from ...versions.explanation import version_cause
 from ...versions.features import FEATURES
-from ..causes.cause import Identity
-from ..causes.change import Advice, Change, ChangeKind, Remedy
-from ..causes.change_words import sizes_text
-from ..causes.conversion_causes import form
-from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, special_subject
-from ..causes.whole_graph_causes import releases_that_load
+from ..causes.cause import Cause, views_of
+from ..causes.change import (
+    FULLY_QUANTIZED,
+    WITHOUT_OPTIONS,
+    Advice,
+    Change,
+    ChangeKind,
+    Remedy,
+    continued,
+    conversion_change,
+    feature_change,
+    general_change,
+)
+from ..causes.conversion_causes import OF_TYPES, form
+from ..causes.evidence import RefusedCase
+from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
-from .layer_rewrites import may_help, rewrite
-from .other_delegates import Others
-from .surroundings import Surroundings
+from .layer_rewrites import may_help, rewriting
+from .surroundings import Others, Surroundings
 
-_FINDINGS_TOLD = 3
+_TOLD = 3
+"""Number of names and values in a text."""
 _NODES_TOLD = 10
-_INPUTS_TOLD = 3
 
 _FORMS: Mapping[str, str] = MappingProxyType(
     {
@@ -51,19 +60,35 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
 )
 
 
-_REGISTER = "register-operator"
+_LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
+_TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
+_HOW_FIXED = (
+    "in Keras, call the model on a keras.Input with batch_shape; in TensorFlow, use a concrete function whose tf.TensorSpec has "
+    "no None; in PyTorch, export without dynamic shapes. The converter then computes everything that depends on the shapes"
+)
+_FIXED_IN_FILE = (
+    "delegate-sim fix --shape INPUT=SIZES fixes the sizes in the model file, without another conversion, but may keep nodes that "
+    "a new conversion removes"
+)
+_UNKNOWN = "the result of this change is not known, because the converter will write other nodes"
+
+UNROLLED: Mapping[str, str] = MappingProxyType(
+    {
+        "CALL": f"write the called function in place in the model's code; {_UNKNOWN}",
+        "IF": "compute both branches and choose between them with tf.where, or let the application run the branches as separate "
+        f"models; {_UNKNOWN}",
+    }
+)
+UNROLLED_LOOP = (
+    "unroll the loop if its number of steps is known (unroll=True in Keras' recurrent layers), or let the application run "
+    f"its body as a separate model; {_UNKNOWN}"
+)
+
+_OF_WAYS = {HintKind.CONVERSION: ChangeKind.CONVERSION, HintKind.RESHAPE: ChangeKind.RESHAPE, HintKind.OTHER: ChangeKind.OTHER}
+"""The kind of change that each kind of hint asks for."""
 
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCase:
-    """A refused node of the model file, with one of its refusals."""
-
-    key: NodeKey
-    op: str
-    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,93 +102,130 @@ class Wording:
     """The run with all changes that the search for causes assumed: conversion, operator versions, and feature level."""
     surroundings: Surroundings
     """The position of nodes in the run ``last``."""
-    identity: Identity
-    operators: Sequence[tuple[str, int]]
+    cause: Cause
+    """The cause, without its title and advice."""
     cases: Sequence[RefusedCase]
-    remedy: Remedy
     others: Others | None = None
     """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 
-    @property
-    def _ops(self) -> str:
-        return ", ".join([op for op, _ in self.operators[:3]]) + (", ..." if len(self.operators) > 3 else "")
+    def worded(self, demanding: Collection[tuple[int, int]]) -> Cause:
+        """Return the cause with its title and advice. ``demanding`` are the nodes with the features that raised a version."""
+        title, advice = self._title_and_advice()
+        if self._variables:
+            advice = Advice("change-converter-setting", (Change(continued(no_weights_text(self._variables))),))
+        return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
 
-    def title(self) -> str:
-        """Return a short title of the cause."""
-        problem, subject = self.identity
-        reason = self.cases[0].reason
-        special = self._special_title()
-        if special:
-            return special
+    @property
+    def _variables(self) -> int:
+        """The number of variables without weights, if the cause has only operators that read weights."""
+        return unassigned_variables(self.model) if all(op in _OF_WEIGHTS for op, _ in self.cause.operators) else 0
+
+    def _title_and_advice(self) -> tuple[str, Advice]:
+        problem, subject = self.cause.identity
+        reason, remedy = self.cases[0].reason, self.cause.remedy
+        code = SUGGESTION_FOR[problem]
+        general = general_change(code)
+        ops = _some([op for op, _ in self.cause.operators])
         match problem:
-            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return f"the model was converted with inputs of unknown size: {_named_inputs(open_inputs(self.model))}"
-            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return "the model computes shapes at run time, although all input sizes are known"
+            case Problem.DYNAMIC_SHAPE:
+                return self._of_sizes(code)
             case Problem.QUANTIZATION if subject[0] in _FORMS:
-                are = "is" if len(self.operators) == 1 else "are"
-                return f"{_FORMS[subject[0]]}, and {self._ops} {are} supported with {_TAKEN[self.remedy.conversion]}"
-            case Problem.RELEASE:
-                return self._not_loaded()
-            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                more = ", ..." if len(subject) > 1 + _FINDINGS_TOLD else ""
-                return f"{', '.join(subject[1 : 1 + _FINDINGS_TOLD])}{more}: custom operators that are not registered"
-            case Problem.DYNAMIC_SHAPE | Problem.OPERATOR | Problem.MODEL:
-                return reason.message
+                are = "is" if len(self.cause.operators) == 1 else "are"
+                title = f"{_FORMS[subject[0]]}, and {ops} {are} supported with {_TAKEN[remedy.conversion]}"
+                return title, Advice(code, (conversion_change(remedy.conversion),))
             case Problem.OPERATOR_VERSION if all(code in FEATURES for code in subject):
                 features = " and ".join([FEATURES[code].title for code in subject])
                 raises = "a newer feature raises" if len(subject) == 1 else "newer features raise"
-                return f"{self._ops}: {raises} the version: {features}"
+                changes = tuple(map(feature_change, subject))
+                return f"{ops}: {raises} the version: {features}", Advice("change-converter-setting", changes)
             case Problem.OPERATOR_VERSION:
-                return f"{self._ops} at version {subject[-1]}"
-            case Problem.DRIVER if reason.kind == OF_RUNTIME:
-                return reason.message
-            case Problem.DRIVER:
-                return f"{self._ops}: the driver rejects {reason.found}"
-            case Problem.TARGET_LEVEL:
-                return f"{self._ops}: needs {self._options()}"
+                versions = set(remedy.node_versions.values())
+                code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
+                if versions and min(versions) > int(subject[-1]):
+                    code = "raise-version"
+                return f"{ops} at version {subject[-1]}", _general(code)
+            case Problem.TARGET_LEVEL if remedy.options:
+                title, advice = f"{ops}: needs {self._options()}", Advice(code, (self._changed_options(general),))
+                if may_help(problem, self.first.run.target):
+                    rewrites = self._rewrites()
+                    code = SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code
+                    advice = Advice(code, (rewrites or Change(WITHOUT_OPTIONS[problem]), self._devices()))
+                return title, advice
             case Problem.LIMIT:
-                return f"accepted, but a limit drops the partitions: {reason.message}"
-        return f"{self._ops}: needs {reason.needed}"
+                title = f"accepted, but a limit drops the partitions: {reason.message}"
+                changes = (self._changed_options(general),) if remedy.options else self._hints() or (general,)
+                return title, Advice(code, changes)
+            case Problem.DRIVER if reason.kind == OF_RUNTIME:
+                # No operator is at fault: the driver fails or is missing.
+                return reason.message, Advice(code, self._hints(1) or (general,))
+            case Problem.DRIVER:
+                return f"{ops}: the driver rejects {reason.found}", self._operator(code)
+            case Problem.OPERATOR:
+                return self._special(ops) or (reason.message, self._operator(code))
+            case Problem.RELEASE:
+                return self._not_loaded(), self._release(code)
+            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
+                return f"{_some(subject[1:])}: custom operators that are not registered", _general("register-operator")
+            case Problem.MODEL:
+                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
+                return reason.message, Advice(code, (() if is_general else self._hints(1)) or (general,))
+        return f"{ops}: needs {reason.needed}", Advice(code, self._hints() or (general,))
 
-    def _special_title(self) -> str:
-        problem, subject = self.identity
-        if problem is not Problem.OPERATOR:
-            return ""
-        match subject:
+    def _of_sizes(self, code: str) -> tuple[str, Advice]:
+        sized_by, reason = self.cause.remedy.sized_by, self.cases[0].reason
+        match self.cause.identity.subject:
+            case ("inputs",):
+                shapes = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in open_inputs(self.model)]
+                title = f"the model was converted with inputs of unknown size: {_some(shapes)}"
+                return title, Advice(code, (self._fixed_inputs(is_loop=False),))
+            case ("shapes",):
+                first = self.model.subgraphs[0]
+                sizes = _sizes([first.tensors[index] for index in first.inputs if index >= 0])
+                title = "the model computes shapes at run time, although all input sizes are known"
+                change = (
+                    f"convert again with inputs of fixed sizes, such as {sizes}, because an older converter may have written "
+                    f"these nodes for unknown sizes: {_HOW_FIXED}"
+                )
+                return title, Advice(code, (Change(change),))
+        op = "" if sized_by is None else self._view(sized_by).op
+        return reason.message, Advice(
+            code, (Change(CHOOSING[op]),) if op in CHOOSING else (*self._hints(1), general_change(code))
+        )
+
+    def _special(self, ops: str) -> tuple[str, Advice] | None:
+        """Return the title and the advice if no delegate takes the operators. Otherwise, return None."""
+        views = views_of(self.model, [case.key for case in self.cases])
+        own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
+        unroll, leave = "unroll-control-flow", "leave-to-application"
+        match self.cause.identity.subject:
             case ("compiled", op):
-                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}"
+                return f"{op} contains a program from {COMPILED_OPERATORS[op].compiler}", _general("analyse-source")
             case ("compile",):
-                return f"{self._ops}: not compiled with {self.last.run.delegate.compiler}"
+                compiler = self.last.run.delegate.compiler
+                return f"{ops}: not compiled with {compiler}", Advice("compile-model", (self._compilation(compiler),))
             case ("flex",):
-                return f"{self._own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent"
+                return f"{own_ops}: TensorFlow operators that have no TensorFlow Lite equivalent", _general("avoid-flex")
             case ("lists",):
-                return f"{self._own_ops}: a loop that stores its results in lists"
-            case ("text",) if self._is_all_text():
-                return "the whole model processes text"
+                change = self._fixed_inputs(is_loop=True) if open_inputs(self.model) else Change(UNROLLED_LOOP)
+                return f"{own_ops}: a loop that stores its results in lists", Advice(unroll, (change,))
+            case ("text",) if len(self.cause.remedy.removed_nodes) == sum(
+                [len(subgraph.nodes) for subgraph in self.model.subgraphs]
+            ):
+                return "the whole model processes text", Advice("leave-on-cpu", (Change(_LEAVE_TEXT),))
             case ("text",):
-                return f"{self._own_ops}: they process text"
+                return f"{own_ops}: they process text", Advice(leave, (Change(_TEXT_TO_APPLICATION),))
             case ("control-flow", op):
-                return f"{op} is {CONTROL_FLOW[op]}, whose subgraphs are delegated separately"
+                title = f"{op} is {CONTROL_FLOW[op]}, whose subgraphs are delegated separately"
+                return title, Advice(unroll, (Change(UNROLLED.get(op, UNROLLED_LOOP)),))
             case ("application", op):
-                return f"{op} can be done by the application"
-        return ""
+                change = Change(IN_APPLICATION[op], ChangeKind.APPLICATION)
+                return f"{op} can be done by the application", Advice(leave, (change,))
+        return None
 
-    @property
-    def _own_ops(self) -> str:
-        """Return the names of the operators in the subject of the cause. The cause may also include nodes of other operators."""
-        views = [self._view(case.key) for case in self.cases]
-        own = dict.fromkeys([view.op for view in views if special_subject(view) == self.identity.subject])
-        return ", ".join(list(own)[:_FINDINGS_TOLD]) + (", ..." if len(own) > _FINDINGS_TOLD else "")
-
-    def _is_all_text(self) -> bool:
-        return len(self.remedy.removed_nodes) == sum([len(graph.nodes) for graph in file_graphs(self.model)])
-
-    def found(self, demanding: Collection[tuple[int, int]]) -> str:
-        """Describe the found values. ``demanding`` are the nodes with the features that raised a version."""
-        if self.identity.problem is Problem.RELEASE:
+    def _found(self, demanding: Collection[tuple[int, int]]) -> str:
+        if self.cause.identity.problem is Problem.RELEASE:
             return self._not_loaded()
-        values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_FINDINGS_TOLD])
+        values = "; ".join(list(dict.fromkeys([case.reason.found for case in self.cases]))[:_TOLD])
         if not demanding:
             return values
         places = [str(node) if not subgraph else f"{subgraph}:{node}" for subgraph, node in sorted(demanding)]
@@ -173,94 +235,42 @@ class Wording:
             "operator share the version in the file"
         )
 
-    def advice(self) -> Advice:
-        """Return what to change for this cause."""
-        problem, subject = self.identity
-        code = SUGGESTION_FOR[problem]
-        general = Change(ChangeKind.GENERAL, (code,))
-        if all(op in _OF_WEIGHTS for op, _ in self.operators) and (variables := unassigned_variables(self.model)):
-            return Advice("change-converter-setting", (Change(ChangeKind.KEEP_WEIGHTS, (variables,)),))
-        match problem:
-            case Problem.DYNAMIC_SHAPE if subject == ("inputs",):
-                return Advice(code, (self._fixed_inputs(is_loop=False),))
-            case Problem.DYNAMIC_SHAPE if subject == ("shapes",):
-                return Advice(code, (Change(ChangeKind.FIX_SHAPES, (_sizes(self._inputs()),)),))
-            case Problem.DYNAMIC_SHAPE if op := self._chooser():
-                return Advice(code, (Change(ChangeKind.KEEP_SIZE, (op,)),))
-            case Problem.DYNAMIC_SHAPE:
-                return Advice(code, (*_hints(self.cases[:1]), general))
-            case Problem.QUANTIZATION if subject[0] in _FORMS:
-                return Advice(code, (Change(ChangeKind.CONVERT, (self.remedy.conversion,)),))
-            case Problem.OPERATOR_VERSION:
-                return self._version()
-            case Problem.TARGET_LEVEL if may_help(problem, self.first.run.target) and self.identity.subject:
-                rewrites = self._rewrites()
-                instead = rewrites or Change(ChangeKind.WITHOUT_OPTIONS, (problem,))
-                return Advice(SUGGESTION_FOR[Problem.OPERATOR] if rewrites else code, (instead, self._devices()))
-            case Problem.TARGET_LEVEL | Problem.LIMIT if self.identity.subject:
-                return Advice(code, (self._changed_options(general),))
-            case Problem.DRIVER if self.cases[0].reason.kind == OF_RUNTIME:
-                # No operator is at fault: the driver fails or is missing.
-                return Advice(code, _hints(self.cases[:1]) or (general,))
-            case Problem.OPERATOR | Problem.DRIVER:
-                return self._operator(code)
-            case Problem.RELEASE:
-                return self._release(code)
-            case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
-                return Advice(_REGISTER, (Change(ChangeKind.GENERAL, (_REGISTER,)),))
-            case Problem.MODEL:
-                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
-                return Advice(code, (() if is_general else _hints(self.cases[:1])) or (general,))
-        return Advice(code, _hints(self.cases) or (general,))
+    def _hints(self, count: int | None = None) -> tuple[Change, ...]:
+        """Return the different hints of the first ``count`` cases."""
+        hints = [hint for hint in dict.fromkeys([case.reason.hint for case in self.cases[:count]]) if hint]
+        usual = HintKind.CONVERSION if self.cause.identity.problem in OF_TYPES else HintKind.OTHER
+        return tuple([Change(hint, _OF_WAYS[hint.way if isinstance(hint, Hint) else usual]) for hint in hints])
 
     def _changed_options(self, general: Change) -> Change:
         # A plugin that fails as a whole takes no operators at any feature level.
-        hints = _hints(self.cases[:1]) if self.last.run.delegate.is_plugin else ()
-        values = [value for _, value in self._option_values()]
-        is_lifted = self.identity.problem is Problem.LIMIT and values[-1:] == ["0"]
-        return Change(ChangeKind.OPTIONS, (self._options(), is_lifted, self._bound(), *(hints or (general,))))
+        hints = self._hints(1) if self.last.run.delegate.is_plugin else ()
+        options, limits = self.cause.remedy.options, self.last.run.delegate.limits
+        raised = options.get(limits.option, limits.unlimited)
+        text = self._options()
+        if self.cause.identity.problem is Problem.LIMIT and list(options.values())[-1] == 0:
+            text += " (no limit)"
+        if raised != limits.unlimited:
+            text += f" but not more, because with {raised + 1} the delegate rejects the model"
+        return Change(text, ChangeKind.OPTIONS, text, (*hints, general)[0].text, self.cause.remedy)
 
     def _options(self) -> str:
         """Return the options that remove the cause, in the form of the command line."""
-        declared = self.last.run.delegate.options
-        return " ".join([as_typed(declared, name, value) for name, value in self._option_values()])
-
-    def _option_values(self) -> list[tuple[str, str]]:
-        """Return the names and values of the options that remove the cause."""
-        limits = self.last.run.delegate.limits
-        values = []
-        for name, _, value in [option.partition("=") for option in self.identity.subject]:
-            partitions = limits.unlimited
-            if name == limits.option and value == str(limits.unlimited):
-                partitions = limited_partitions([case.reason for case in self.cases])
-            # Some delegates have no value for "no limit", so the option is the number of partitions.
-            values.append((name, f"{partitions} or more" if partitions < limits.unlimited else value))
-        return values
-
-    def _bound(self) -> int | None:
-        """Return the largest safe limit on partitions, or None if the limit is lifted."""
-        limits = self.last.run.delegate.limits
-        raised: int = self.remedy.options.get(limits.option, limits.unlimited)
-        return None if raised == limits.unlimited else raised
+        limits, typed = self.last.run.delegate.limits, []
+        for name, value in self.cause.remedy.options.items():
+            partitions = max([case.reason.partitions for case in self.cases])
+            if name == limits.option and value == limits.unlimited and partitions < limits.unlimited:
+                # Some delegates have no value for "no limit", so the option is the number of partitions.
+                typed.append(as_typed(self.last.run.delegate.options, name, f"{partitions} or more"))
+            elif value is not None:
+                typed.append(as_typed(self.last.run.delegate.options, name, str(value)))
+        return " ".join(typed)
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
         inputs = open_inputs(self.model)
         only_batch = all(-1 not in (tensor.shape_signature or ())[1:] for tensor in inputs)
-        return Change(ChangeKind.FIX_INPUTS, (_sizes(inputs), only_batch, is_loop))
-
-    def _chooser(self) -> str:
-        """Return the operator that selects elements by value, or an empty string.
-
-        Values decide the size of the operator's result.
-        """
-        if self.remedy.sized_by is None:
-            return ""
-        op = self._view(self.remedy.sized_by).op
-        return op if op in CHOOSING else ""
-
-    def _inputs(self) -> list[Tensor]:
-        first = self.model.subgraphs[0]
-        return [first.tensors[index] for index in first.inputs if index >= 0]
+        how = "a fixed batch" if only_batch else "inputs of fixed sizes"
+        further = f"At the same time, {UNROLLED_LOOP}" if is_loop else _FIXED_IN_FILE
+        return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
     def _not_loaded(self) -> str:
         """Return the first operator or type that the release cannot load.
@@ -273,55 +283,24 @@ class Wording:
     def _release(self, code: str) -> Advice:
         """Return advice for loading the model: other releases, the registration of operators, and features to avoid."""
         target = self.first.run.release
-        releases = releases_that_load(self.model, target)
-        changes = [Change(ChangeKind.RELEASES, (releases,))] if releases else []
+        releases = " or ".join([f"{other} or later" for other in first_loading_after(self.model, target)])
+        changes = [Change(f"use {releases} (see 'delegate-sim releases')")] if releases else []
         loading = load_on(self.model, target)
         if not loading.refused_tensors:
-            changes.append(Change(ChangeKind.REGISTER))
+            changes.append(Change("register the operator in the application (--assume-ops-registered)"))
         place = first_node(self.model, loading.refused[0]) if loading.refused else None
         highest = highest_version(loading.refused[0].op, target) if loading.refused else None
         if place is not None and highest is not None:
             cause = version_cause(self._view(NodeKey(*place)), highest)
-            changes += [Change(ChangeKind.FEATURE, (feature.code, False)) for feature in cause.features]
-        return Advice(code, tuple(changes) or (Change(ChangeKind.GENERAL, ("other-release",)),), are_alternatives=True)
-
-    def _version(self) -> Advice:
-        subject = self.identity.subject
-        if all(code in FEATURES for code in subject):
-            changes = tuple([Change(ChangeKind.FEATURE, (code, False)) for code in subject])
-            return Advice("change-converter-setting", changes)
-        versions = set(self.remedy.node_versions.values())
-        if versions and min(versions) > int(subject[-1]):
-            code = "raise-version"
-        else:
-            code = "lower-version" if versions else SUGGESTION_FOR[Problem.OPERATOR]
-        return _general(code)
+            changes += [feature_change(feature.code) for feature in cause.features]
+        return Advice(code, tuple(changes) or (general_change("other-release"),), are_alternatives=True)
 
     def _operator(self, code: str) -> Advice:
-        match self.identity.subject:
-            case ("compiled", _):
-                return _general("analyse-source")
-            case ("compile",):
-                return Advice("compile-model", (self._compilation(),))
-            case ("flex",):
-                return _general("avoid-flex")
-            case ("lists",) if open_inputs(self.model):
-                return Advice("unroll-control-flow", (self._fixed_inputs(is_loop=True),))
-            case ("lists",):
-                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, ("",)),))
-            case ("text",) if self._is_all_text():
-                return Advice("leave-on-cpu", (Change(ChangeKind.LEAVE_TEXT),))
-            case ("text",):
-                return Advice("leave-to-application", (Change(ChangeKind.TEXT_TO_APPLICATION),))
-            case ("control-flow", op):
-                return Advice("unroll-control-flow", (Change(ChangeKind.UNROLL, (op,)),))
-            case ("application", op):
-                return Advice("leave-to-application", (Change(ChangeKind.TO_APPLICATION, (op,)),))
         rewrites = self._rewrites()
-        if rewrites is None and self._is_at_an_end(self._views().values()):
+        if rewrites is None and self._is_at_an_end():
             return _general("leave-on-cpu")
-        others = self._other_delegates() if self.identity.problem is Problem.OPERATOR else ()
-        return Advice(code, (rewrites or Change(ChangeKind.GENERAL, (code,)), *others))
+        others = self._other_delegates() if self.cause.identity.problem is Problem.OPERATOR else ()
+        return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
         """Return the first node of each operator."""
@@ -330,61 +309,55 @@ class Wording:
     def _rewrites(self) -> Change | None:
         """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
-        rewrites = [(op, rewrite(views[op], self.first.run.target)) for op, _ in self.operators if op in views]
-        known = tuple([(op, words) for op, words in rewrites if words])
-        return Change(ChangeKind.WRITE_AS, known) if known else None
+        rewrites = [(op, rewriting(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
+        known = [f"{op} can be written as {way.words}" for op, way in rewrites if way is not None]
+        remedy = self.cause.remedy if self.cause.remedy.accepts else None
+        if self.cause.identity.problem is Problem.TARGET_LEVEL and len(known) == len(self.cause.operators):
+            remedy = Remedy(accepts=True)
+        return Change("; ".join(known), ChangeKind.LAYER, remedy=remedy) if known else None
 
     def _devices(self) -> Change:
         """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
-        release = "" if platform is None else self.remedy.options.get(platform.option, "")
-        name = "" if platform is None else platform.key.capitalize()
-        return Change(ChangeKind.OPTIONS_OF_DEVICES, (name, release, self._options()))
+        release = "" if platform is None else self.cause.remedy.options.get(platform.option, "")
+        devices = f"{platform.key.capitalize()} {release} or later" if platform and release else "a higher feature level"
+        text = f"devices with {devices} take the nodes: {self._options()}"
+        return Change(text, ChangeKind.OPTIONS, self._options(), remedy=self.cause.remedy)
 
-    def _compilation(self) -> Change:
-        """Return the change for nodes that run on the delegate only after they are compiled.
-
-        The result of a compilation is not simulated.
-        """
-        is_compiled = any(subgraph.delegated for subgraph in self.first.run.subgraphs)
-        return Change(ChangeKind.COMPILE, (self.last.run.delegate.compiler, is_compiled, form(self.model) == "integer"))
+    def _compilation(self, compiler: str) -> Change:
+        """Return the change for nodes that run on the delegate only after they are compiled."""
+        table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
+        if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
+            return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
+        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
+        return Change(f"{first}compile the model with {compiler}, which is not simulated ({table})")
 
     def _view(self, key: NodeKey) -> NodeView:
-        graph = file_graphs(self.model)[key.subgraph]
-        return graph.view(graph.nodes[key.node])
+        return views_of(self.model, [key])[0]
 
-    def _is_at_an_end(self, views: Iterable[NodeView]) -> bool:
+    def _is_at_an_end(self) -> bool:
         """Return whether the nodes have no multiply-adds and are at the model's start or end."""
-        if any(multiply_adds(view) for view in views) or not any(subgraph.delegated for subgraph in self.last.run.subgraphs):
+        if any(map(multiply_adds, self._views().values())) or not any(own.delegated for own in self.last.run.subgraphs):
             return False
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[Change]:
         """Yield a note that names the other delegates that take all nodes of the cause."""
-        if self.others is not None:
-            names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.operators]))
+        if self.others is not None and not self._variables:
+            names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:
-                yield Change(ChangeKind.OTHER_DELEGATES, (self._ops, names))
-
-
-def limited_partitions(reasons: Iterable[Reason]) -> int:
-    """Return how many partitions the delegate would have without a limit. The ``reasons`` of the limit contain this number."""
-    return max([reason.partitions for reason in reasons])
+                yield Change(f"other delegates that take {_some([op for op, _ in self.cause.operators])}: {', '.join(names)}")
 
 
 def _general(code: str) -> Advice:
-    return Advice(code, (Change(ChangeKind.GENERAL, (code,)),))
+    return Advice(code, (general_change(code),))
 
 
-def _hints(cases: Sequence[RefusedCase]) -> tuple[Change, ...]:
-    """Return the different hints of the cases."""
-    return tuple([Change(ChangeKind.HINT, (hint,)) for hint in dict.fromkeys([case.reason.hint for case in cases]) if hint])
+def _some(names: Iterable[str]) -> str:
+    """Return the first different names."""
+    different = list(dict.fromkeys(names))
+    return ", ".join(different[:_TOLD]) + (", ..." if len(different) > _TOLD else "")
 
 
-def _sizes(tensors: Sequence[Tensor]) -> str:
-    return sizes_text([(tensor.name, tensor.shape) for tensor in tensors])
-
-
-def _named_inputs(tensors: Sequence[Tensor]) -> str:
-    named = [f"{tensor.name} {list(tensor.shape_signature or ())}" for tensor in tensors[:_INPUTS_TOLD]]
-    return ", ".join(named) + (", ..." if len(tensors) > _INPUTS_TOLD else "")
+def _sizes(inputs: Sequence[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} {list(tensor.shape)}" for tensor in inputs[:_TOLD]])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...foundation.columns import Column, group
-from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...graph.graph import NodeView, file_graphs
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
+from ...model.model import Model
 from ...rules.kinds import Problem
-from .change import Advice, Change, Remedy
-from .change_words import advice_text
+from .change import Advice, Change, Remedy, advice_text
 
 
 class Identity(NamedTuple):
@@ -93,6 +94,12 @@ SUGGESTION = group("suggestion", Column("code", source="suggestion"), Column("ch
 """The column of a cause's change."""
 
 
+def views_of(model: Model, nodes: Iterable[NodeKey]) -> list[NodeView]:
+    """Return nodes of the model file."""
+    graphs = file_graphs(model)
+    return [graphs[key.subgraph].view(graphs[key.subgraph].nodes[key.node]) for key in nodes]
+
+
 @dataclass(frozen=True, slots=True)
 class Blockers:
     """All causes that keep nodes of a run on the CPU. ``causes_of`` has the causes of each node.
@@ -104,34 +111,18 @@ class Blockers:
     causes_of: Mapping[NodeKey, frozenset[Identity]]
     not_simulated: tuple[str, ...] = ()
 
-    def without(self, removed: Iterable[Cause]) -> tuple[HypotheticalChanges, dict[str, Any]]:
-        """Return the hypothetical changes and options that fix the causes in ``removed``.
+    def without(self, removed: Iterable[Cause]) -> HypotheticalChanges:
+        """Return the hypothetical changes that fix the causes in ``removed``.
 
         A node is accepted only if all its causes are in ``removed``.
         """
         fixed = tuple(removed)
         identities = {cause.identity for cause in fixed}
-        by_acceptance = [(cause.identity, key) for cause in fixed if cause.remedy.accepts for key in cause.nodes]
-        accepted = frozenset(
-            [
-                key
-                for identity, key in by_acceptance
-                if identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
-            ]
-        )
-        remedies = [cause.remedy for cause in fixed]
-        hypothetical = HypotheticalChanges(
-            accepted_nodes=accepted,
-            node_versions={key: version for remedy in remedies for key, version in remedy.node_versions.items()},
-            fixed_inputs=any(remedy.fixed_inputs for remedy in remedies),
-            fixed_shapes=any(remedy.fixed_shapes for remedy in remedies),
-            conversion=next((remedy.conversion for remedy in remedies if remedy.conversion), ""),
-            ended=frozenset([remedy.ended for remedy in remedies if remedy.ended]),
-            assume_ops_registered=any(remedy.assume_ops_registered for remedy in remedies),
-            release=next((remedy.release for remedy in remedies if remedy.release), None),
-            repaired_nodes=frozenset().union(*[remedy.repaired_nodes for remedy in remedies]),
-            removed_nodes=frozenset().union(*[remedy.removed_nodes for remedy in remedies]),
-            float_nodes=frozenset().union(*[remedy.float_nodes for remedy in remedies]),
-            inlined_nodes=frozenset().union(*[remedy.inlined_nodes for remedy in remedies]),
-        )
-        return hypothetical, {name: value for remedy in remedies for name, value in remedy.options.items()}
+        accepted = [
+            key
+            for cause in fixed
+            if cause.remedy.accepts
+            for key in cause.nodes
+            if cause.identity in (own := self.causes_of.get(key, frozenset())) and own <= identities
+        ]
+        return combined(HypotheticalChanges(accepted_nodes=frozenset(accepted)), *[cause.remedy for cause in fixed])

@@ -1,48 +1,110 @@
-"""Changes that may fix a cause, with their simulated results. ``change_words`` has the texts."""
+"""Changes that may fix a cause, with their texts and simulated results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from types import MappingProxyType
+from typing import NamedTuple
 
-from ...hypothetical.hypothetical_changes import NodeKey
-from ...releases.catalogue import Release
+from ...foundation import converter_attributes as attributes
+from ...foundation.columns import OBJECT, YES_OR_NO, Column
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...results.report.outcome_words import words_of
+from ...rules.kinds import Problem
+from ...versions.features import FEATURES
+from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
+
+NOT_SIMULATED = "not simulated"
+IF_TAKEN = "if the delegate takes the new nodes (counted as one node)"
+
+FULLY_QUANTIZED = (
+    f"quantize fully: {attributes.OPTIMIZED}, converter.representative_dataset, and "
+    f"{attributes.OPERATORS.format(attributes.INT8)}"
+)
+
+
+class _Conversion(NamedTuple):
+    """Instructions for a hypothetical conversion, and its short name."""
+
+    change: str
+    name: str
+
+
+CONVERSIONS: Mapping[str, _Conversion] = MappingProxyType(
+    {
+        "float": _Conversion("convert in float: leave converter.optimizations empty", "float"),
+        "int8": _Conversion(FULLY_QUANTIZED, "full integer quantization"),
+        "int8-per-tensor": _Conversion(
+            f"{FULLY_QUANTIZED}; with {attributes.PER_TENSOR}", "full integer quantization with a single scale for each tensor"
+        ),
+        "float16": _Conversion(
+            f"convert with float16 weights: {attributes.OPTIMIZED} and converter.target_spec.supported_types = [tf.float16]",
+            "float16 weights",
+        ),
+        "per-tensor": _Conversion(
+            f"give each weight tensor a single scale: {attributes.PER_TENSOR} (accuracy may suffer)", "one scale per tensor"
+        ),
+        "dense-per-tensor": _Conversion(
+            f"give the weights of FULLY_CONNECTED a single scale: {attributes.DENSE_PER_TENSOR} (accuracy may suffer)",
+            "a single scale for the weights of FULLY_CONNECTED",
+        ),
+        "dynamic-range-per-tensor": _Conversion(
+            f"keep dynamic range quantization with {attributes.OLD_DYNAMIC_RANGE_QUANTIZER} and {attributes.PER_TENSOR}",
+            "the older quantizer with a single scale for each tensor",
+        ),
+    }
+)
+"""The texts of hypothetical conversions."""
+
+INLINED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "CALL": ("write the called function in place in the model's code", "the function in place"),
+        "IF": (
+            "compute both branches in the model's code, and choose between the results with tf.where",
+            "computing both branches with tf.where",
+        ),
+        "STABLEHLO_COMPOSITE": (
+            "convert without marking the composite, so that the operators of its body appear in its place",
+            "the operators of the composite's body",
+        ),
+    }
+)
+"""Instructions and a short name for each operator whose subgraphs can replace it."""
+
+WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
+    {
+        Problem.LIMIT: "remove the nodes that split the graph",
+        Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
+    }
+)
+
+
+_CONVERTED_FEATURES = frozenset(
+    [
+        *("asymmetric-quantize-inputs", "basic-lstm", "hybrid-weights", "int2-type", "int2-weights", "int4-type", "int4-weights"),
+        *("narrow-range", "per-channel", "quantized-bias-type", "uint4-type"),
+    ]
+)
+"""Features of versions that another conversion of the model avoids."""
 
 
 class ChangeKind(Enum):
-    """The kinds of change. ``change_words.WORDS`` has the text of each kind, and says which parameters the kind has."""
+    """The kinds of change that a diagnosis treats differently."""
 
-    COMPILE = "compile"
-    COMPUTE_IN_FLOAT = "compute-in-float"
-    CONVERT = "convert"
-    FEATURE = "feature"
-    FIX_INPUTS = "fix-inputs"
-    FIX_SHAPES = "fix-shapes"
-    GENERAL = "general"
-    HINT = "hint"
-    INLINE = "inline"
-    KEEP_SIZE = "keep-size"
-    KEEP_WEIGHTS = "keep-weights"
-    LEAVE_ARITHMETIC = "leave-arithmetic"
-    LEAVE_INTEGERS = "leave-integers"
-    LEAVE_TEXT = "leave-text"
-    MASK = "mask"
+    APPLICATION = "application"
+    """The application does the work of the nodes."""
+    CONVERSION = "conversion"
+    """Other settings of the conversion, such as the types of tensors."""
+    LAYER = "layer"
+    """The layer is written with other operators."""
     OPTIONS = "options"
-    OPTIONS_OF_DEVICES = "options-of-devices"
-    OTHER_DELEGATES = "other-delegates"
-    REGISTER = "register"
-    RELEASES = "releases"
-    RESIZE = "resize"
-    SEPARATE_MODELS = "separate-models"
-    STORE_IN_FLOAT32 = "store-in-float32"
-    TO_APPLICATION = "to-application"
-    TEXT_TO_APPLICATION = "text-to-application"
-    UNROLL = "unroll"
-    WITHOUT_OPTIONS = "without-options"
-    WRITE_AS = "write-as"
+    """Other options of the delegate."""
+    RESHAPE = "reshape"
+    """Other dimensions of tensors, by a RESHAPE before or after the node."""
+    OTHER = "other"
 
 
 class Assumed(Enum):
@@ -54,73 +116,38 @@ class Assumed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Remedy:
-    """The hypothetical changes that fix a cause in a simulation.
-
-    If ``accepts`` is true, the simulation assumes that the delegate takes the cause's nodes. The other fields change versions
-    of nodes, options of the delegate, or fields of ``HypotheticalChanges``.
-    """
+class Remedy(HypotheticalChanges):
+    """The hypothetical changes that fix a cause in a simulation."""
 
     accepts: bool = False
-    node_versions: Mapping[NodeKey, int] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    fixed_inputs: bool = False
-    fixed_shapes: bool = False
-    conversion: str = ""
-    release: Release | None = None
-    assume_ops_registered: bool = False
-    repaired_nodes: frozenset[NodeKey] = frozenset()
-    removed_nodes: frozenset[NodeKey] = frozenset()
-    float_nodes: frozenset[NodeKey] = frozenset()
-    inlined_nodes: frozenset[NodeKey] = frozenset()
-    ended: str = ""
-    """The code of a refusal of the whole model that the simulation ignores; otherwise empty."""
+    """Whether the simulation also assumes that the delegate takes the cause's nodes."""
     sized_by: NodeKey | None = None
     """The node whose result has the unknown size that ``fixed_shapes`` fixes, if the size comes from a node of the file."""
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
-    """The result of a change.
+class Change:
+    """A change that may fix a cause, and its simulated result. Code never reads the texts.
 
     ``cost`` is the result of making only this change. If the result is not known, ``cost`` is None and ``unknown`` is the
     reason. If only this change does not help, ``with_others`` may have the result with other fixes, which ``assumed`` names.
     ``helps`` is true if the change improves one of the two results.
     """
 
-    cost: Cost | None
+    text: str
+    """The instructions."""
+    kind: ChangeKind = ChangeKind.OTHER
+    name: str = ""
+    """The short name in lists of changes."""
+    note: str = ""
+    """Further instructions, which follow the result."""
+    remedy: Remedy | None = None
+    """The hypothetical changes that simulate the change. None if it cannot be simulated."""
+    cost: Cost | None = None
     helps: bool = False
     with_others: Cost | None = None
     assumed: Assumed = Assumed.NOTHING
     unknown: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change that may fix a cause: its kind, and the values of its text.
-
-    ``remedy`` simulates the change, if the change can be simulated. ``simulated`` is the result, or None without a simulation.
-    """
-
-    kind: ChangeKind
-    parameters: tuple[Any, ...] = ()
-    remedy: Remedy | None = None
-    simulated: Simulated | None = None
-
-    @property
-    def helps(self) -> bool:
-        """Whether a simulation shows that the change helps."""
-        return self.simulated is not None and self.simulated.helps
-
-    @property
-    def cost(self) -> Cost | None:
-        """The result of making only this change, or None if the result is not known."""
-        return None if self.simulated is None else self.simulated.cost
-
-    @property
-    def assumed(self) -> Assumed:
-        """The assumption under which the change helps."""
-        return Assumed.NOTHING if self.simulated is None else self.simulated.assumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +166,93 @@ class Advice:
     """Whether the text says that the result of the changes is not simulated."""
     folded: tuple[str, ...] = ()
     """Operators of the cause around which TensorFlow's converter removes the RESHAPE that the changes ask for."""
+
+
+def general_change(code: str) -> Change:
+    """Return the instructions for a kind of change. ``code`` is a key of ``SUGGESTIONS``."""
+    return Change(SUGGESTIONS[code].change, ChangeKind.CONVERSION if code == "change-quantization" else ChangeKind.OTHER)
+
+
+def conversion_change(name: str) -> Change:
+    """Return a hypothetical conversion as a change. ``name`` is a key of ``CONVERSIONS``."""
+    return Change(CONVERSIONS[name].change, ChangeKind.CONVERSION, CONVERSIONS[name].name, remedy=Remedy(conversion=name))
+
+
+def feature_change(code: str, *, is_continued: bool = False) -> Change:
+    """Return the change that avoids a feature of a version. If ``is_continued`` is true, the text does not begin a sentence."""
+    text = FEATURES[code].advice.removesuffix(".")  # other words may follow the text of a change
+    kind = ChangeKind.CONVERSION if code in _CONVERTED_FEATURES else ChangeKind.OTHER
+    return Change(continued(text) if is_continued else text, kind)
+
+
+def continued(text: str) -> str:
+    """Return a text that does not begin a sentence."""
+    return f"{text[0].lower()}{text[1:]}"
+
+
+def result_words(cost: Cost) -> str:
+    """Describe a result in a few words: delegated nodes, multiply-adds, and delegate kernels.
+
+    For a compiler plugin, the text has the selected partitions instead of delegate kernels.
+    """
+    measures = cost.measures
+    text = f"{measures.delegated_nodes:,} of {measures.nodes:,} nodes"
+    if not measures.delegated_nodes:
+        return text
+    text += f" in {words_of(cost.delegate).short_kernels(measures.delegate_kernels)}"
+    if cost.total_multiply_adds:
+        # The share is rounded down, so that 100 % always means all multiply-adds.
+        text += f", {cost.multiply_adds * 1000 // cost.total_multiply_adds / 10:g} % of multiply-adds"
+    return text
+
+
+def result_text(change: Change) -> str:
+    """Return the result of a simulated change in words. If the result is not known, return the reason."""
+    if change.cost is None:
+        return change.unknown
+    words = result_words(change.cost)
+    if change.with_others is None:
+        return words
+    return f"{words}; with {change.assumed.value}, {result_words(change.with_others)}"
+
+
+def advice_text(advice: Advice) -> str:
+    """Return the instructions for a cause, with the results of the changes that were simulated."""
+    text = ("; or " if advice.are_alternatives else "; ").join(map(_with_result, advice.changes))
+    left = [change for change in advice.tried if change not in advice.changes]
+    with_others = [f"{change.name} ({result_words(change.with_others)})" for change in left if change.with_others is not None]
+    useless = [_named_with_result(change) for change in left if not change.helps and change.cost is not None]
+    unknown = [_named_with_result(change) for change in left if not change.helps and change.cost is None]
+    text += f"; helps only with {Assumed.OTHERS.value}: {', '.join(with_others)}" if with_others else ""
+    text += f"; does not help: {', '.join(useless)}" if useless else ""
+    text += f"; {NOT_SIMULATED}: {', '.join(unknown)}" if unknown else ""
+    if advice.is_not_simulated:
+        text += f"; {NOT_SIMULATED}"
+    if advice.folded:
+        text += (
+            f"; TensorFlow's converter removes a RESHAPE before and after {', '.join(advice.folded)}; delegate-sim fix may have "
+            "a pass that writes the RESHAPE into the model file"
+        )
+    return text
+
+
+def _named_with_result(change: Change) -> str:
+    return f"{change.name} ({result_text(change)})"
+
+
+def _with_result(change: Change) -> str:
+    result = result_text(change)
+    if not result:
+        text = change.text
+    elif change.kind is ChangeKind.LAYER:
+        text = f"{change.text}; {IF_TAKEN if change.cost is not None else NOT_SIMULATED}: {result}"
+    else:
+        text = f"{change.text} ({result})" if change.cost is not None else f"{change.text} ({NOT_SIMULATED}: {result})"
+    return f"{text}: {change.note}" if change.note else text
+
+
+CHANGE = (
+    *(Column("change", source="text"), Column("helps", YES_OR_NO), Column("unknown")),
+    *(Column("alone", OBJECT, source="cost"), Column("with_others", OBJECT)),
+)
+"""The columns of a simulated change."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ...errors import LimitError
 from ...graph.graph import file_graphs
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
-from ...hypothetical.hypothetical_changes import HypotheticalChanges
 from ...model.model import Model, Tensor
-from ...rules.kinds import DYNAMIC_TENSORS, Problem
-from ...runtime.interpreter import Run
+from ...rules.kinds import Problem
 from ..examiner import Cost, Examined, RefusedNode
+from .cause import Identity
+from .change import Remedy
+from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, cases_of
+from .whole_graph_causes import is_dynamic, is_no_longer_dynamic, refused_by_runtime
 
 OF_TYPES = frozenset({Problem.TYPE, Problem.QUANTIZATION, Problem.OPERATOR_VERSION})
 """Kinds of problem that other tensor types may fix."""
@@ -25,71 +26,42 @@ _OTHERS_OWN = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.LIMIT})
 _STORED_NARROWLY = frozenset({"INT2", "INT4", "INT8", "UINT8"})
 
 
-class Simulate(Protocol):
-    """A function that simulates the model with hypothetical changes and changed options."""
-
-    def __call__(self, hypothetical: HypotheticalChanges, options: Mapping[str, Any]) -> Examined:
-        """Simulate the model with hypothetical changes and changed options."""
-
-
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A change of the conversion, and the refusals that this change removes."""
-
-    hypothetical: HypotheticalChanges
-    ended: tuple[RefusedNode, ...]
-
-
-def is_dynamic(run: Run) -> bool:
-    """Return whether the runtime refuses the whole graph because of a tensor of unknown size."""
-    return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
-
-
-def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
-    """Return whether a change removes the refusal of a graph because of a tensor of unknown size.
-
-    ``now`` is the result without the change, and ``then`` is the result with the change. The refusal also counts as removed if
-    ``then`` names another tensor than ``now``.
-    """
-    return is_dynamic(now.run) and not (is_dynamic(then.run) and _blamed(now) == _blamed(then))
-
-
-def unknown_inputs(model: Model, simulate: Simulate, assumed: HypotheticalChanges) -> Root | None:
-    """Return the conversion with fixed input sizes, or None if this conversion removes no refusals.
+def inputs(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the refusals that a conversion with fixed input sizes removes.
 
     If the model file already has all input sizes, the conversion fixes only the sizes that the model computes from the inputs.
-    ``assumed`` has the hypothetical changes of causes that were found earlier.
     """
-    if not open_inputs(model) and not computes_shapes(model):
-        return None
-    hypothetical = replace(assumed, fixed_inputs=True)
-    now, then = simulate(assumed, {}), simulate(hypothetical, {})
+    model, now = search.model, state.run
+    if state.changes.fixed_inputs or not (open_inputs(model) or computes_shapes(model)):
+        return ()
+    then = search.simulate(replace(state.changes, fixed_inputs=True))
+    identity = Identity(Problem.DYNAMIC_SHAPE, ("inputs",) if open_inputs(model) else ("shapes",))
+    remedy = Remedy(fixed_inputs=True)
     if is_dynamic(now.run):
-        return Root(hypothetical, tuple(now.on_cpu())) if is_no_longer_dynamic(now, then) else None
+        cases = refused_by_runtime(now)
+        return (Evidence(identity, cases, remedy, at_fault=frozenset()),) if is_no_longer_dynamic(now, then) else ()
     ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
-    return Root(hypothetical, ended) if ended else None
+    return (Evidence(identity, cases_of(ended), remedy),) if ended else ()
 
 
-def other_types(
-    model: Model, now: Examined, simulate: Simulate, hypothetical: HypotheticalChanges, not_simulated: list[str]
-) -> Root | None:
-    """Return the conversion to other types that improves the result most, or None if no conversion improves the result.
+def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the refusals that a conversion to other types removes. If several conversions help, the best one is assumed.
 
-    Every conversion is simulated together with the changes in ``hypothetical``. If a conversion exceeds a limit, it is added to
-    ``not_simulated``. If a conversion removes only version refusals of one operator, it is ignored. The feature that raised the
-    version is then a better explanation.
+    If a conversion removes only version refusals of one operator, it is ignored. The feature that raised the version is then a
+    better explanation.
     """
-    if now.run.refusal is not None and now.run.refusal.behind is not None:
+    now = state.run
+    if state.changes.conversion or (now.run.refusal is not None and now.run.refusal.below is not None):
         # The stage behind the delegate names the refused operand, so a change of all types is too much.
-        return None
-    best: tuple[tuple[float, ...], Root] | None = None
-    conversions = list(_conversions(model))
+        return ()
+    best: tuple[tuple[float, ...], str, tuple[RefusedNode, ...]] | None = None
+    conversions = list(_conversions(search.model))
     for conversion in conversions:
-        other = replace(hypothetical, conversion=conversion)
         try:
-            then = simulate(other, {})
+            search.effort.check()
+            then = search.simulate(replace(state.changes, conversion=conversion))
         except LimitError as error:
-            not_simulated.append(f"conversion to {conversion}: {error.reason}")
+            search.not_simulated.append(f"conversion to {conversion}: {error.reason}")
             continue
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")
@@ -98,8 +70,13 @@ def other_types(
         if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
             continue
         if best is None or gain > best[0]:
-            best = gain, Root(other, ended)
-    return None if best is None else best[1]
+            best = gain, conversion, ended
+    if best is None:
+        return ()
+    _, conversion, ended = best
+    identity = Identity(Problem.QUANTIZATION, (form(search.model), f"to-{conversion}"))
+    cases = cases_of(ended) or refused_by_runtime(now)
+    return (Evidence(identity, cases, Remedy(conversion=conversion)),)
 
 
 def form(model: Model) -> str:
@@ -171,11 +148,6 @@ def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
-
-
-def _blamed(examined: Examined) -> tuple[int, int | None] | None:
-    refusal = examined.run.refusal
-    return None if refusal is None else (refusal.subgraph, refusal.tensor)
 
 
 def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:

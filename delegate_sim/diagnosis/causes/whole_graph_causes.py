@@ -1,15 +1,15 @@
-"""Find causes that keep the whole graph on the CPU, and the hypothetical changes that fix such causes."""
+"""Find causes that keep the whole graph on the CPU. Each function looks at one run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 from ...graph.graph import file_graphs
-from ...hypothetical.hypothetical_changes import NodeKey
-from ...model.model import Model
-from ...releases.catalogue import Release
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
+from ...refusal import Refusal
 from ...rules.kinds import (
     CPU_KERNEL_NOT_PREPARED,
     DYNAMIC_TENSORS,
@@ -22,13 +22,14 @@ from ...rules.kinds import (
     Problem,
 )
 from ...rules.rule import Reason
-from ...runtime.interpreter import Refusal, Run
+from ...runtime.interpreter import Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
 from ..examiner import Examined
 from .cause import Identity
 from .change import Remedy
-from .undelegatable_nodes import CONTROL_FLOW, special_subject
+from .evidence import CauseSearch, Evidence, FoundEvidence, RefusedCase, SearchState, cases_of, view_of
+from .undelegatable_nodes import CONTROL_FLOW, special_subject, text_nodes
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
     {
@@ -44,87 +45,177 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WholeCause:
-    """A cause that all nodes share, and the hypothetical changes that fix the cause."""
-
-    identity: Identity
-    remedy: Remedy
+_TEXT = Identity(Problem.OPERATOR, ("text",))
 
 
-def whole_refusal(run: Run) -> Reason | None:
-    """Return the reason why the runtime does not apply the delegate, or None if the runtime applies the delegate."""
-    refusal = run.refusal
-    if refusal is None:
-        return None
-    needed = _NEEDED.get(refusal.code, "a kernel that can be created")
-    return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
+def is_dynamic(run: Run) -> bool:
+    """Return whether the runtime refuses the whole graph because of a tensor of unknown size."""
+    return run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name
 
 
-def loading_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if the release cannot load the model, or None if it can.
+def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
+    """Return whether a change removes the refusal of a graph because of a tensor of unknown size.
+
+    ``now`` is the result without the change, and ``then`` is the result with the change. The refusal also counts as removed if
+    ``then`` names another tensor than ``now``.
+    """
+    old, new = now.run.refusal, then.run.refusal
+    if old is None or new is None or not is_dynamic(then.run):
+        return is_dynamic(now.run)
+    return is_dynamic(now.run) and (old.subgraph, old.tensor) != (new.subgraph, new.tensor)
+
+
+def reason_of(refusal: Refusal) -> Reason:
+    """Return a refusal by the runtime, a delegate kernel or a stage behind the delegate as a reason for a node."""
+    below = refusal.below
+    if below is None:
+        needed = _NEEDED.get(refusal.code, "a kernel that can be created")
+        return Reason(refusal.code, OF_RUNTIME, refusal.message, refusal.message, needed, refusal.hint)
+    actual, needed = f"{below.operand}: {below.found}", f"{below.operand}: {below.needed}"
+    return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
+
+
+def refused_by_runtime(run: Examined) -> tuple[RefusedCase, ...]:
+    """Return all CPU nodes with the refusal of the whole graph. Without such a refusal, the nodes have their own reasons."""
+    refusal = run.run.refusal
+    return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal))
+
+
+def _whole(
+    state: SearchState,
+    identity: Identity,
+    remedy: Remedy,
+    assumed: HypotheticalChanges | None = None,
+    guessed: frozenset[NodeKey] = frozenset(),
+) -> FoundEvidence:
+    """Return the refusal of the whole graph as a cause of all nodes."""
+    return (Evidence(identity, refused_by_runtime(state.run), remedy, assumed, at_fault=frozenset(), guessed=guessed),)
+
+
+def loading(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the cause that keeps the release from loading the model. This cause hides all other causes.
 
     The fix is the first later release that loads the model. If no later release loads the model, the fix is to register the
     operators in the application.
     """
+    run = state.run.run
     if run.is_loaded:
-        return None
-    loading = load_on(model, run.release)
-    if not loading.is_known_version:
-        return WholeCause(Identity(Problem.MODEL, (MODEL_NOT_LOADED.name,)), Remedy())
-    if loading.refused:
-        subject: tuple[str, ...] = (loading.refused[0].op, str(loading.refused[0].version))
-    elif loading.refused_types:
-        subject = loading.refused_types[:1]
+        return ()
+    loads = load_on(search.model, run.release)
+    if not loads.is_known_version:
+        return _whole(state, Identity(Problem.MODEL, (MODEL_NOT_LOADED.name,)), Remedy())
+    if loads.refused:
+        subject: tuple[str, ...] = (loads.refused[0].op, str(loads.refused[0].version))
+    elif loads.refused_types:
+        subject = loads.refused_types[:1]
     else:
-        kind = TENSOR_NOT_LOADED if loading.invalid_node is None else NODE_NOT_LOADED
-        return WholeCause(Identity(Problem.MODEL, (kind.name,)), Remedy())
-    releases = first_loading_after(model, run.release)
-    remedy = Remedy(release=releases[0]) if releases else Remedy(assume_ops_registered=not loading.refused_tensors)
-    return WholeCause(Identity(Problem.RELEASE, subject), remedy)
+        kind = TENSOR_NOT_LOADED if loads.invalid_node is None else NODE_NOT_LOADED
+        return _whole(state, Identity(Problem.MODEL, (kind.name,)), Remedy())
+    releases = first_loading_after(search.model, run.release)
+    remedy = Remedy(release=releases[0]) if releases else Remedy(assume_ops_registered=not loads.refused_tensors)
+    return _whole(state, Identity(Problem.RELEASE, subject), remedy)
 
 
-def registration_cause(model: Model, run: Run) -> WholeCause | None:
-    """Return the cause if custom operators are not registered, or None if all are registered.
+def registration(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the cause that custom operators are not registered.
 
     If all unregistered operators are of one kind that no delegate takes, the cause names the kind. An example of a kind is
     TensorFlow's own operators.
     """
+    run = state.run.run
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
-        return None
-    missing = custom_operators(model, run.target).unregistered
-    nodes = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes if node.is_custom and node.op in missing]
+        return ()
+    missing = custom_operators(search.model, run.target).unregistered
+    graphs = file_graphs(search.model)
+    nodes = [graph.view(node) for graph in graphs for node in graph.nodes if node.is_custom and node.op in missing]
     subjects = {special_subject(node) for node in nodes}
     special = next(iter(subjects)) if len(subjects) == 1 else None
-    if special is not None:
+    remedy = Remedy(assume_ops_registered=True)
+    if special is None:
+        return _whole(state, Identity(Problem.MODEL, (OPERATOR_NOT_REGISTERED.name, *sorted(missing))), remedy)
+    if special[0] == "compiled":
         # Programs for another accelerator are not delegated even if their operator is registered.
-        remedy = Remedy() if special[0] == "compiled" else Remedy(accepts=True, assume_ops_registered=True)
-        return WholeCause(Identity(Problem.OPERATOR, special), remedy)
-    subject = OPERATOR_NOT_REGISTERED.name, *sorted(missing)
-    return WholeCause(Identity(Problem.MODEL, subject), Remedy(assume_ops_registered=True))
+        return _whole(state, Identity(Problem.OPERATOR, special), Remedy(), assumed=remedy)
+    return (Evidence(Identity(Problem.OPERATOR, special), remedy=replace(remedy, accepts=True)),)
 
 
-def releases_that_load(model: Model, release: Release) -> str:
-    """Return the later releases that load a model, as text. The text is empty if no known later release loads the model."""
-    return " or ".join([f"{other} or later" for other in first_loading_after(model, release)])
+def text(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the nodes that work on text.
+
+    The results of text nodes have unknown sizes, and a tensor of unknown size may prevent all delegation.
+    """
+    nodes = text_nodes(search.model)
+    if not nodes or state.changes.removed_nodes:
+        return ()
+    remedy = Remedy(accepts=True, removed_nodes=nodes)
+    without = search.simulate(combined(state.changes, remedy))
+    own = [refused for refused in state.run.on_cpu() if refused.key in nodes]
+    if is_no_longer_dynamic(state.run, without):
+        return (Evidence(_TEXT, refused_by_runtime(state.run), remedy, at_fault=frozenset([refused.key for refused in own])),)
+    return (Evidence(_TEXT, cases_of(own), remedy),)
 
 
-def preparation_cause(examined: Examined) -> WholeCause | None:
-    """Return the cause if a CPU kernel cannot prepare a node of the model file. Otherwise, return None."""
-    run = examined.run
-    if run.is_prepared or run.refusal is None:
-        return None
-    key = _blamed(examined, run.refusal)
+def preparation(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find a node of the model file that a CPU kernel cannot prepare. Nodes of the same operator share a cause."""
+    key = _unprepared(state.run)
     if key is None:
-        return None
-    op = run.subgraphs[run.refusal.subgraph].graph.nodes[run.refusal.node or 0].op
-    return WholeCause(Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
+        return ()
+    op = file_graphs(search.model)[key.subgraph].nodes[key.node].op
+    return _whole(state, Identity(Problem.MODEL, (CPU_KERNEL_NOT_PREPARED.name, op)), Remedy(repaired_nodes=frozenset({key})))
 
 
-def _blamed(examined: Examined, refusal: Refusal) -> NodeKey | None:
-    if refusal.node is None or refusal.node >= len(examined.change.origins[refusal.subgraph]):
+def preparation_again(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find a node that a CPU kernel cannot prepare, and that a tensor of unknown size hid."""
+    return preparation(search, state) if state.changes.fixed_shapes else ()
+
+
+def _unprepared(examined: Examined) -> NodeKey | None:
+    refusal = examined.run.refusal
+    if examined.run.is_prepared or refusal is None or refusal.node is None:
         return None
     return examined.change.origin(NodeKey(refusal.subgraph, refusal.node))
+
+
+def guesses(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find a node that a CPU kernel cannot prepare because of a guessed size.
+
+    The fix of an unknown size must guess all sizes that depend on the unknown size. The remedy therefore also assumes that CPU
+    kernels accept the guessed sizes.
+    """
+    guessing = next((own for own in state.evidence if own.guessed), None)
+    key = None if guessing is None else _unprepared(state.run)
+    if guessing is None or key not in guessing.guessed:
+        return ()
+    return (Evidence(guessing.identity, remedy=Remedy(repaired_nodes=frozenset({key}))),)
+
+
+def dynamic(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the cause of a tensor of unknown size that fixed sizes of inputs do not change."""
+    run, refusal = state.run, state.run.run.refusal
+    if refusal is None or not is_dynamic(run.run) or state.changes.fixed_shapes:
+        return ()
+    origin = None if refusal.node is None else run.change.origin(NodeKey(refusal.subgraph, refusal.node))
+    subject = None if origin is None else special_subject(view_of(origin, run))
+    if origin is not None and subject is not None:
+        # No delegate takes the operator that makes the size unknown, so its cause is the operator.
+        remedy = Remedy(accepts=subject[0] != "compiled", fixed_shapes=True, repaired_nodes=frozenset({origin}))
+        identity = Identity(Problem.OPERATOR, subject)
+    else:
+        remedy = Remedy(fixed_shapes=True, sized_by=origin)
+        identity = Identity(Problem.DYNAMIC_SHAPE, () if origin is None else (f"{origin.subgraph}:{origin.node}",))
+    return _whole(state, identity, remedy, guessed=nodes_behind(run))
+
+
+def stages(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the cause of a refusal of the whole model by LiteRT or a plugin."""
+    refusal = state.run.run.refusal
+    if refusal is None or not refusal.stage.is_of_plugin:
+        return ()
+    options: Mapping[str, Any] = next(iter(search.delegate.remedies(refusal.code, state.run.run.options)), {})
+    subject = tuple([f"{name}={value}" for name, value in options.items()]) or (refusal.code,)
+    remedy = Remedy(options=options) if options else Remedy(ended=frozenset({refusal.code}))
+    cases = [case for case in cases_of(state.run.on_cpu()) if case.reason.code == refusal.code]
+    return (Evidence(Identity(search.problem_of(refusal.code), subject), tuple(cases), remedy),)
 
 
 def nodes_behind(examined: Examined) -> frozenset[NodeKey]:

@@ -9,8 +9,8 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ...foundation import json_text
 from ...foundation.limits import how_to_raise, raised
+from ...foundation.parsing import json_text
 from ...foundation.work_budget import spend_bytes, spend_steps
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 

@@ -98,8 +98,8 @@ def _failure(model: Model, finished: Finished) -> str:
     if finished.status is None or finished.status < 0:
         return finished.words
     for beginning in _ERRORS:
-        _, marker, message = finished.output.rpartition(beginning)
-        if marker and message.strip():
-            lines = [line.strip() for line in with_own_names(model, message).splitlines() if line.strip()]
+        _, marker, text = finished.output.rpartition(beginning)
+        if marker and text.strip():
+            lines = [line.strip() for line in with_own_names(model, text).splitlines() if line.strip()]
             return shortened(f"it refuses the file: {printable('; '.join(lines))}")
     return finished.words or "it wrote nothing"

@@ -72,7 +72,7 @@ _CODES = frozenset(OperationType)
 def validate_operation(
     code: int, inputs: Sequence[NnOperand], outputs: Sequence[NnOperand], android: AndroidRelease = AndroidRelease.ANDROID_13
 ) -> Version:
-    """Return the version that an operation itself needs, regardless of its operands. Raise NnRefused if addOperation fails.
+    """Return the version that an operation itself needs, regardless of its operands. Raise Refused if addOperation fails.
 
     Upstream: runtime/ModelBuilder.cpp addOperation; Validation.cpp validateOperationButNotOperandsImpl.
     """

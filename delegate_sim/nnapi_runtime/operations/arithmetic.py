@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...foundation.float32 import float32
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, NUMBER_3, QUANT8_1, QUANT8_3, levels
 from .shared import RANK_LIMIT, binary, max_rank, unary
@@ -45,7 +45,7 @@ def _mul_scale(code: int) -> SignatureCheck:
         actual, bound = f"{scale:.4g}", f"{product:.4g}"
         if actual == bound and scale != product:
             actual, bound = str(scale), str(product)
-        return Violation("scale of output 0", actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}")
+        return OperandPart("output", 0, "scale"), actual, f"more than {bound if math.isfinite(product) else _BEYOND_FLOAT32}"
 
     return SignatureCheck(MUL_SCALE if code == _T.TENSOR_QUANT8_ASYMM else MUL_SCALE_SIGNED, find)
 
@@ -55,7 +55,7 @@ def _ranks_of_both(view: OperationView) -> Violation | None:
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
-    return Violation("ranks of inputs 0 and 1", " and ".join(map(str, ranks)), "at most 4")
+    return "ranks of inputs 0 and 1", " and ".join(map(str, ranks)), "at most 4"
 
 
 def _arithmetic(table: dict[int, int], *checks: SignatureCheck) -> OperationRule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .levels import FLOAT_3, levels
 from .shared import max_rank
@@ -28,7 +28,7 @@ def _cast_shape(view: OperationView) -> Violation | None:
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None
-    return Violation("dimensions of output 0", str(list(output)), f"the dimensions of the input, {list(given)}")
+    return OperandPart("output", 0, "dimensions"), list(output), f"the dimensions of the input, {list(given)}"
 
 
 _CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..optional_inputs import FALSE, ONE, OptionalInputs
-from ..refusal import Concern, ProcessAborted, Rule, Violation
+from ..refusal import Concern, OperandPart, ProcessAborted, Rule, Violation
 from ..types import AndroidRelease, OperandType, OperationType
 from .levels import REAL_1, REAL_3
 from .shared import integers, product_level
@@ -85,7 +85,7 @@ def _filter_channel(dimension: int, rule: Rule) -> SignatureCheck:
             raise ProcessAborted(f"the per-channel filter of {view.name} has no scales")
         if filter_.channels.dimension == dimension:
             return None
-        return Violation("channel dimension of input 1", str(filter_.channels.dimension), str(dimension))
+        return OperandPart("input", 1, "channel dimension"), filter_.channels.dimension, dimension
 
     return SignatureCheck(rule, find)
 
@@ -94,7 +94,7 @@ def _rank_4(view: OperationView) -> Violation | None:
     for index in (0, 1):
         rank = view.inputs[index].rank
         if rank not in {0, 4}:
-            return Violation(f"rank of input {index}", str(rank), "4")
+            return OperandPart("input", index, "rank"), rank, "4"
     return None
 
 

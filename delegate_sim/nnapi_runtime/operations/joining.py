@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import OperandType, OperationType
 from .levels import NUMBER_3, REAL_1
 from .shared import QUANTIZATION_EQUAL, RANK_LIMIT, max_rank, unequal_quantization
@@ -25,7 +25,7 @@ def _pack_rank(view: OperationView) -> Violation | None:
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
-            return Violation(f"rank of input {index}", str(operand.rank), str(needed))
+            return OperandPart("input", index, "rank"), operand.rank, needed
         needed = needed or operand.rank
     return None
 

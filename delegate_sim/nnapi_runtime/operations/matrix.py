@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperationType, element_count
 from .levels import REAL_1, levels
 from .shared import product_level
@@ -30,13 +30,13 @@ def _fully_connected_shape(view: OperationView) -> Violation | None:
         return None
     ranks = (len(given), len(weights), len(bias))
     if not (2 <= ranks[0] <= 4 and ranks[1:] == (2, 1)):
-        return Violation("ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1")
+        return "ranks of input, weights and bias", f"{ranks[0]}, {ranks[1]}, {ranks[2]}", "2 to 4, 2, 1"
     units, columns = weights
     elements = element_count(given)
     if columns and elements % columns:
-        return Violation("elements of input 0", str(elements), f"a multiple of {columns}, the number of columns of the weights")
+        return OperandPart("input", 0, "elements"), elements, f"a multiple of {columns}, the number of columns of the weights"
     if units and bias[0] and units != bias[0]:
-        return Violation("elements of input 2", str(bias[0]), f"{units}, the number of rows of the weights")
+        return OperandPart("input", 2, "elements"), bias[0], f"{units}, the number of rows of the weights"
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import OperandType, OperationType
 from .levels import NUMBER_7, REAL_2, REAL_3
 from .shared import EQUAL_QUANTIZATION, max_rank, unequal_rank, zero_point_level
@@ -23,9 +23,9 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
     rank, paddings = view.inputs[0].rank, view.inputs[1].dimensions
     if paddings:
         if len(paddings) != 2 or paddings[1] not in {0, 2}:
-            return Violation("dimensions of input 1", str(list(paddings)), "[rank of input 0, 2]")
+            return OperandPart("input", 1, "dimensions"), list(paddings), "[rank of input 0, 2]"
         if rank and paddings[0] not in {0, rank}:
-            return Violation("dimensions of input 1", str(list(paddings)), f"[{rank}, 2]")
+            return OperandPart("input", 1, "dimensions"), list(paddings), f"[{rank}, 2]"
     return unequal_rank(view)
 
 

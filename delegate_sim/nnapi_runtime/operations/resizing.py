@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..optional_inputs import FALSE, OptionalInputs
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import OperandType, OperationType
 from .levels import FLOAT_1, QUANT8_3, REAL_3
 from .signature import BOOL, SAME, Form, OperationRule, OperationView, SignatureCheck, Slot, form, operation_rule
@@ -21,7 +21,7 @@ RESIZE_SIZES = operation_rule(
 
 def _resize_sizes(view: OperationView) -> Violation | None:
     width, height = view.inputs[1].type, view.inputs[2].type
-    return None if width == height else Violation("type of input 1", _T(width).name, f"the type of input 2, {_T(height).name}")
+    return None if width == height else (OperandPart("input", 1, "type"), _T(width), f"the type of input 2, {_T(height)!s}")
 
 
 def _resize_scale_level(view: OperationView) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...foundation.float32 import float32
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease
 from .signature import INT32, SAME, OperationRule, OperationView, SignatureCheck, Slot, T, form, operation_rule
 
@@ -31,7 +31,7 @@ def max_rank(*inputs: int) -> SignatureCheck:
         for index in inputs:
             rank = view.inputs[index].rank
             if rank > MAX_RANK:
-                return Violation(f"rank of input {index}", str(rank), f"at most {MAX_RANK}")
+                return OperandPart("input", index, "rank"), rank, f"at most {MAX_RANK}"
         return None
 
     return SignatureCheck(RANK_LIMIT, find)
@@ -44,8 +44,8 @@ def unequal_quantization(view: OperationView, index: int) -> Violation | None:
         return None
     if (operand.scale, operand.zero_point) == (output.scale, output.zero_point):
         return None
-    return Violation(
-        f"scale and zero point of input {index}",
+    return (
+        OperandPart("input", index, "scale and zero point"),
         f"{operand.scale}, {operand.zero_point}",
         f"the scale and zero point of the output, {output.scale}, {output.zero_point}",
     )
@@ -86,7 +86,7 @@ def unequal_rank(view: OperationView) -> Violation | None:
     """Return a violation if the known ranks of input and output differ."""
     rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
     if rank and output_rank and rank != output_rank:
-        return Violation("rank of output 0", str(output_rank), f"{rank}, the rank of the input")
+        return OperandPart("output", 0, "rank"), output_rank, f"{rank}, the rank of the input"
     return None
 
 

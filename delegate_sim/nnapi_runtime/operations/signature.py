@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from ..operands import NnOperand
 from ..optional_inputs import OptionalInputs
-from ..refusal import Call, Concern, NnRefusal, NnRefused, Rule, Violation, refuse
-from ..types import AndroidRelease, OperandType, OperationType, Version, type_name
+from ..refusal import Call, Concern, OneOf, OperandPart, Rule, Violation, refuse
+from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 T = OperandType
 
@@ -128,9 +128,9 @@ class Decider:
         return (view.outputs if self.is_output else view.inputs)[self.index]
 
     @property
-    def subject(self) -> str:
-        """The deciding tensor's name in messages."""
-        return f"{'output' if self.is_output else 'input'} {self.index}"
+    def subject(self) -> OperandPart:
+        """The deciding tensor in messages."""
+        return OperandPart("output" if self.is_output else "input", self.index)
 
 
 def operation_rule(
@@ -174,14 +174,13 @@ class OperationRule:
     def needs(self, view: OperationView) -> Version:
         """Return the version that an operation itself needs, regardless of its operands.
 
-        Raise NnRefused at the first broken rule.
+        Raise Refused at the first broken rule.
         """
         inputs = _forms(self.inputs, view.inputs, INPUT_COUNT, "inputs")
         outputs = _forms(self.outputs, view.outputs, OUTPUT_COUNT, "outputs")
         decider = self.decider.operand(view).type
         if decider not in self.levels:
-            needed = " or ".join(type_name(code) for code in self.levels)
-            _refuse(DECIDING_TYPE, self.decider.subject, type_name(decider), needed)
+            _refuse(DECIDING_TYPE, self.decider.subject, type_of(decider), OneOf(map(type_of, self.levels)))
         level = max(
             self.levels[decider],
             _match(inputs, view.inputs, decider, INPUT_TYPE, "input"),
@@ -189,14 +188,14 @@ class OperationRule:
         )
         for check in self.checks:
             if check.rule.since <= view.android and (violation := check.find(view)) is not None:
-                raise NnRefused(NnRefusal(check.rule, Call.ADD_OPERATION, violation))
+                refuse(check.rule, Call.ADD_OPERATION, *violation)
         return Version(max([level, *(raised(view) for raised in self.raises)]))
 
 
 _Candidate = tuple[tuple[Slot, ...], int]
 
 
-def _refuse(rule: Rule, subject: str, found: object, needed: object) -> None:
+def _refuse(rule: Rule, subject: object, found: object, needed: object) -> None:
     refuse(rule, Call.ADD_OPERATION, subject, found, needed)
 
 
@@ -210,15 +209,15 @@ def _forms(forms: tuple[Form, ...], operands: Sequence[NnOperand], rule: Rule, s
 def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider: int, rule: Rule, subject: str) -> int:
     """Return the feature level of the first candidate that allows the operands' types.
 
-    If no candidate allows the types, raise NnRefused for ``rule``. The error then describes the candidate that allows the most
+    If no candidate allows the types, raise Refused for ``rule``. The error then describes the candidate that allows the most
     operands, counted from the first operand.
     """
-    furthest, needed = -1, ""
+    furthest, needed = -1, OneOf()
     for slots, level in candidates:
         wrong = next((i for i, slot in enumerate(slots) if operands[i].type not in slot.allowed(decider)), None)
         if wrong is None:
             return level
         if wrong > furthest:
-            furthest, needed = wrong, " or ".join(sorted(type_name(code) for code in slots[wrong].allowed(decider)))
-    _refuse(rule, f"{subject} {furthest}", type_name(operands[furthest].type), needed)
+            furthest, needed = wrong, OneOf(sorted(map(type_of, slots[wrong].allowed(decider)), key=str))
+    _refuse(rule, OperandPart(subject, furthest), type_of(operands[furthest].type), needed)
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..refusal import Concern, Violation
+from ..refusal import Concern, OperandPart, Violation
 from ..types import OperationType
 from .levels import NUMBER_3, NUMBER_7, REAL_2
 from .shared import EQUAL_QUANTIZATION, max_rank, unequal_rank
@@ -21,7 +21,7 @@ REVERSE_SHAPE = operation_rule(
 def _reverse_shape(view: OperationView) -> Violation | None:
     axis = view.inputs[1].dimensions
     if axis and (len(axis) != 1 or axis[0] not in {0, 1}):
-        return Violation("dimensions of input 1", str(list(axis)), "[1]")
+        return OperandPart("input", 1, "dimensions"), list(axis), "[1]"
     return unequal_rank(view)
 
 

@@ -8,9 +8,9 @@ from ...foundation.columns import LIST, OBJECT, Column, Declared
 from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...model.model import Model
+from ...refusal import Refusal
 from ...releases.catalogue import DEFAULT_RELEASE, parse_release
 from ...runtime.interpreter import simulate
-from ...runtime.run import Refusal
 from ...runtime.target import Target
 from ..report.measures import Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of

@@ -15,7 +15,7 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
-from ...releases.catalogue import KNOWN_RELEASES, Release, parse_release
+from ...releases.catalogue import KNOWN_RELEASES, Release, ReleaseNote, parse_release
 from ...releases.litert_lm import releases_with
 from ...releases.notes import predicted_build
 from ...rules.rule import Reason
@@ -69,7 +69,7 @@ class ReleaseRow(Declared):
         Column("loads", YES_OR_NO, source=lambda row: None if row.loads is Loads.UNKNOWN else row.is_loaded),
         *attributes("unloaded_types", "lines", "unloaded", type=LIST),
         MEASURED,
-        *(Column("moves", LIST, parts=Move.columns), Column("notes", LIST)),
+        *(Column("moves", LIST, parts=Move.columns), Column("notes", LIST, source=lambda row: map(str, row.notes))),
     )
 
     release: Release
@@ -88,8 +88,8 @@ class ReleaseRow(Declared):
     compute: ComputeTotals
     moves: tuple[Move, ...]
     """Changes since the previous release that loads the model. Empty if no earlier release loads the model."""
-    notes: tuple[str, ...]
-    """Texts about uncertain rules of the release."""
+    notes: tuple[ReleaseNote, ...]
+    """Notes about uncertain rules of the release."""
     is_certain: bool = True
     """False if the release probably cannot create the delegate kernels."""
 
@@ -200,7 +200,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
             moves = () if before is None else tuple(_moves(before, run))
             before = run
         is_predicted = run.refusal is not None and run.refusal.is_predicted
-        message = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
+        notes = (*delegate.release_notes(release), *([predicted_build(release)] if is_predicted else ()))
         rows.append(
             ReleaseRow(
                 release,
@@ -211,7 +211,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
                 measure(run),
                 compute_of(run).totals,
                 moves,
-                message,
+                notes,
                 not is_predicted,
             )
         )

@@ -18,6 +18,7 @@ from ...foundation.columns import LIST, YES_OR_NO, Column, Table, group, within
 from ...foundation.printable import printable
 from ...model.model import Model
 from ...model.precompiled import DISPATCH, precompiled
+from ...refusal import Stage
 from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
@@ -88,7 +89,7 @@ class StackResult(Shown):
     def refusal(self) -> str:
         """The reason why CompiledModel is not created, if it is the refusal of a run. The failure of a plugin is no reason."""
         for run in () if self.is_created else self.report.runs:
-            if run.refusal is not None and (run.refusal.stage == "load" or not run.delegate.is_plugin):
+            if run.refusal is not None and (run.refusal.stage is Stage.READING or not run.delegate.is_plugin):
                 return refusal_text(run)
         return ""
 
@@ -232,7 +233,7 @@ def _outcome(
         return True, tuple(notes)
     first = runs[0]
     if "npu" in stack.accelerators:
-        if first.refusal is not None and first.refusal.stage == "load":
+        if first.refusal is not None and first.refusal.stage is Stage.READING:
             notes.append(
                 "LiteRT cannot load the model, so CompiledModel cannot be created, whatever the accelerators are; the "
                 "Interpreter may still load the model"

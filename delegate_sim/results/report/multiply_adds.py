@@ -96,7 +96,7 @@ def compute_of(run: Run) -> Compute:
     """
     fails = run.refusal is not None and run.refusal.is_predicted
     return Compute(
-        tuple([_counts_of(subgraph.graph) for subgraph in run.subgraphs]),
+        tuple([node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([frozenset[int]() if fails else subgraph.delegated for subgraph in run.subgraphs]),
     )
 
@@ -116,11 +116,11 @@ def counts_loops_once(run: Run) -> bool:
         if graph.nodes[node].op == "WHILE"
         for index in called_subgraphs(model, graph.nodes[node])
     ]
-    return any(_counts_of(graphs[index]) for index in subgraphs_from(model, bodies) if index in graphs)
+    return any(node_multiply_adds(graphs[index]) for index in subgraphs_from(model, bodies) if index in graphs)
 
 
-def _counts_of(graph: Graph) -> Mapping[int, int]:
-    """Return the multiply-adds of a graph's nodes.
+def node_multiply_adds(graph: Graph) -> Mapping[int, int]:
+    """Return the multiply-adds of a graph's nodes, keyed by node index in execution order. Nodes without any are left out.
 
     The graph caches the result, because the runs of several delegates may share the graph.
     """

@@ -13,9 +13,10 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...model.model import Node
 from ...model.precompiled import has_dispatches, is_dispatch
+from ...refusal import Refusal, Stage
 from ...rules.kinds import DYNAMIC_TENSORS, NOT_LOADED_KINDS, NOT_PREPARED_KINDS, PARTITION_LIMIT
 from ...rules.rule import Reason
-from ...runtime.interpreter import Refusal, Run, SubgraphRun
+from ...runtime.interpreter import Run, SubgraphRun
 
 COMPILED = "npu"
 """The place of nodes that were compiled ahead of time."""
@@ -162,9 +163,10 @@ def code_of(reasons: Sequence[Reason]) -> str:
 @functools.lru_cache(maxsize=16)
 def _undone_reason(refusal: Refusal) -> Reason:
     message = shortened(refusal.message)
-    if refusal.stage:
-        action = "cannot load the model, so it applies no compiler plugins" if refusal.stage == "load" else "compiles nothing"
-        needed = "a model that LiteRT can load" if refusal.stage == "load" else "a plugin that does not fail"
+    if refusal.stage.is_of_plugin:
+        action, needed = "compiles nothing", "a plugin that does not fail"
+        if refusal.stage is Stage.READING:
+            action, needed = "cannot load the model, so it applies no compiler plugins", "a model that LiteRT can load"
         return Reason(refusal.code, "runtime", f"LiteRT {action}: {message}", message, needed, refusal.hint)
     if refusal.code == DYNAMIC_TENSORS.name:
         needed, action = "a graph without dynamic-sized tensors", "does not apply the delegate"
@@ -172,9 +174,9 @@ def _undone_reason(refusal: Refusal) -> Reason:
         needed, action = "operators and tensors that the release can load", "does not load the model"
     elif refusal.code in [kind.name for kind in NOT_PREPARED_KINDS]:
         needed, action = "CPU kernels that can be prepared", "does not apply the delegate"
-    elif refusal.behind is not None and refusal.behind.is_of_node:
-        stage = refusal.behind
-        needed, action = f"{stage.operation or stage.call} with {stage.operand}: {stage.needed}", "undid all delegation"
+    elif refusal.below is not None and refusal.is_of_node:
+        below = refusal.below
+        needed, action = f"{below.operation or below.call} with {below.operand}: {below.needed}", "undid all delegation"
     else:
         needed, action = "delegate kernels and CPU kernels that can all be prepared", "undid all delegation"
     return Reason(refusal.code, "runtime", f"the runtime {action}: {message}", message, needed, refusal.hint)

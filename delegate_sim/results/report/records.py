@@ -9,7 +9,7 @@ from ...foundation.columns import INTEGER, LIST, Column, attributes, positions
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...runtime.interpreter import Run, SubgraphRun
-from .multiply_adds import compute_of
+from .multiply_adds import compute_of, node_multiply_adds
 from .placement import CPU, bytes_across, on_cpu, placements
 
 if TYPE_CHECKING:
@@ -110,9 +110,10 @@ class PlacedPartition(NamedTuple):
 
 def placed_partitions(run: Run, subgraph: SubgraphRun) -> Iterator[PlacedPartition]:
     """Yield the partitions of a subgraph in execution order. Without delegated nodes, there are no partitions."""
-    graph, compute = subgraph.graph, compute_of(run)
+    graph = subgraph.graph
+    multiply_adds = node_multiply_adds(graph)
     for number, subset in enumerate(subgraph.subsets):
-        sizes = *bytes_across(graph, subset), compute.of(graph.index, subset.nodes)
+        sizes = *bytes_across(graph, subset), sum([multiply_adds.get(node, 0) for node in subset.nodes])
         partition = RunPartition(run.delegate.name, graph.index, number, subset.is_delegated, tuple(subset.nodes), *sizes)
         yield PlacedPartition(partition, graph, subset)
 

@@ -15,7 +15,7 @@ from ...model.model import Model, Node
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, SubgraphRun
 from .measures import TAKEN, Measures, measure, measure_columns
-from .multiply_adds import COMPUTE, Compute, compute_of
+from .multiply_adds import COMPUTE, Compute, compute_of, node_multiply_adds
 from .placement import crossing, node_reasons, node_tensors, on_cpu, placements
 from .records import placed_partitions
 from .verdict import verdict
@@ -155,7 +155,7 @@ ON_CPU = (*attributes("delegate", "op"), Column("nodes", INTEGER), *attributes("
 def placed_nodes(run: Run, subgraph: SubgraphRun) -> Iterator[PlacedNode]:
     """Yield the nodes of a subgraph in execution order."""
     graph, decision = subgraph.graph, subgraph.decision
-    multiply_adds = compute_of(run).by_node[graph.index]
+    multiply_adds = node_multiply_adds(graph)
     partition_of = {node: number for number, subset in enumerate(subgraph.subsets) for node in subset.nodes}
     for index in graph.execution_plan:
         node = graph.nodes[index]

@@ -8,7 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from delegate_sim.scan.questions import without_results
+from delegate_sim.scan.output import format_for, read_tables
+from delegate_sim.scan.questions import VIEWS, without_results
+from delegate_sim.scan.schema import CAUSES
+from delegate_sim_cli.commands import query
 from delegate_sim_cli.commands.query import command
 from tests.support.scans import NNAPI, scan_models
 
@@ -93,3 +96,31 @@ def test_what_is_asked_wrongly_is_one_line(scanned, arguments, message):
 def test_a_name_with_escapes_is_shown_harmlessly(scanned):
     path = scanned("z.jsonl", {"a\x1b[31m.tflite": ["ADD"]}, [NNAPI])
     assert "\x1b" not in run(path, "--sql", "SELECT model FROM runs").output
+
+
+def test_numbers_that_json_lacks_are_text(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
+    sql = "SELECT 'nan'::DOUBLE AS a, '-inf'::DOUBLE AS b, 1.5::DOUBLE AS c"
+    assert json.loads(run(path, "--sql", sql, "--format", "json").output) == [{"a": "nan", "b": "-inf", "c": 1.5}]
+
+
+def test_memory_that_is_used_up_is_that_of_the_query(scanned, monkeypatch):
+    def fail(result):
+        raise MemoryError
+
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
+    monkeypatch.setattr(query, "_csv", fail)
+    message = str(run(path, "--sql", "SELECT 1", "--format", "csv").exception)
+    assert message.startswith("the query: it needs more memory than this process may use (")
+
+
+@pytest.mark.parametrize("suffix", ["sqlite", "jsonl", "csv", "parquet"])
+def test_causes_without_values_are_shown(scanned, suffix):
+    pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    form = format_for(f"z.{suffix}")
+    tables = {table: list(rows) for table, rows in read_tables(scanned(f"a.{suffix}", {"a.tflite": ["ROUND"]}, [NNAPI])).items()}
+    model, target, *rest = tables[CAUSES][0]
+    form.write(f"z.{suffix}", {**tables, CAUSES: [(model, target, *[None] * len(rest))]})
+    for name, view in VIEWS.items():
+        result = run(*[f"z.{suffix}"] * (1 + view.needs_earlier), "--view", name)
+        assert (result.exit_code, result.exception) == (0, None), name

@@ -69,7 +69,7 @@ the node that computes it, and the operand to make constant, if there is one.
 Applies to every delegate.
 """
 
-CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "KernelFailure": 2, "kernel_failure": 0}
+CODE_POSITIONS = {"Reason": 0, "Finding": 0, "Regression": 0, "Check": 0, "Refusal": 0, "kernel_failure": 0}
 """The position of the code in the calls that make one."""
 
 

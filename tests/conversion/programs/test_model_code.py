@@ -99,47 +99,177 @@ def test_an_hdf5_file(tmp_path, monkeypatch, stored):
         model_code._check_keras(str(tmp_path / "model.h5"))
 
 
-def node(op, *functions):
-    call = Space(func=Space(name=""), list=Space(func=[Space(name=name) for name in functions]))
-    return Space(op=op, attr={"f": call})
+COMPUTING = """
+    AddV2 BatchMatMulV2 Cast Const Conv2D Einsum FakeQuantWithMinMaxVars FusedBatchNormV3 GatherV2 Identity LookupTableFind MatMul
+    NoOp PartitionedCall Placeholder Relu ResizeBilinear ShardedFilename StatelessIf StatelessRandomUniformV2 StatelessWhile
+    StringJoin TensorListReserve TensorListStack
+"""
+KEEPING = """
+    AnonymousMutableHashTable Assert AssignAddVariableOp AssignVariableOp Case CheckNumerics DestroyResourceOp DisableCopyOnRead
+    HashTableV2 If InitializeTableV2 LookupTableFindV2 LookupTableImportV2 LookupTableInsertV2 MutableDenseHashTableV2
+    MutableHashTableOfTensorsV2 MutableHashTableV2 RandomShuffle RandomStandardNormal RandomUniform ReadVariableOp
+    ResourceApplyAdam ResourceGather ResourceScatterAdd RngReadAndSkip StackPushV2 StatefulPartitionedCall
+    StatefulStandardNormalV2 TensorArrayV3 TensorArrayWriteV3 VarHandleOp VarIsInitializedOp VariableV2 While
+"""
+STATELESS_EFFECTS = """
+    Abort AssertNextDataset AudioSummaryV2 CacheDataset CopyHost DatasetToGraphV2 DebugIdentity DecodeProtoV2 EncodeProto
+    ExperimentalAssertNextDataset GenerateVocabRemapping ImmutableConst InitializeTableFromTextFile MatchingFiles
+    MlirPassthroughOp PyFuncStateless ReadFile ReaderRead RegisterDatasetV2 SnapshotDatasetReader SnapshotDatasetV2
+    WrapDatasetVariant XlaCustomCallV2
+"""
+STATEFUL_EFFECTS = """
+    CSVDatasetV2 CacheDatasetV2 CalibrationStatisticsSaver CollectiveBcastSendV2 DataServiceDatasetV4 DatasetToTFRecord
+    DebugIdentityV3 DistributedSave DumpTensor EagerPyFunc ExperimentalDatasetToTFRecord ExperimentalLMDBDataset
+    FileSystemSetConfiguration FixedLengthRecordDatasetV2 FixedUnigramCandidateSampler InitializeTableFromTextFileV2
+    IteratorGetNext LMDBDataset LMDBReader LoadAndRemapMatrix LoadDataset MatchingFilesDataset OneShotIterator PrintV2 PyFunc
+    RandomDatasetV2 ReaderReadV2 RecordInput RemoteCall Restore RestoreSlice RpcCall Save SaveDatasetV2 SaveSlices Send
+    SqlDataset SummaryWriter TFRecordDatasetV2 TFRecordReaderV2 TextLineDataset WholeFileReaderV2 WorkerHeartbeat WriteFile
+    WriteSummary XlaCallModule XlaHostCompute XlaRecv
+"""
+FILES = ("SaveV2", "MergeV2Checkpoints", "RestoreV2")
+STATEFUL = dict.fromkeys([*COMPUTING.split(), *STATELESS_EFFECTS.split()], False) | dict.fromkeys(
+    [*KEEPING.split(), *STATEFUL_EFFECTS.split(), *FILES], True
+)
+"""Operators of TensorFlow, and whether its registry calls them stateful."""
 
 
-def saved_model(monkeypatch, nodes, functions, concrete=(), is_new=True):
-    library = Space(function=[Space(signature=Space(name=name), node_def=inside) for name, inside in functions.items()])
-    objects = Space(nodes=[1] if is_new else [], concrete_functions=dict.fromkeys(concrete))
-    graph = Space(graph_def=Space(node=nodes, library=library), object_graph_def=objects)
-    loader = ModuleType("loader")
-    loader.parse_saved_model = lambda path: Space(meta_graphs=[graph])
-    for name in ("tensorflow", "tensorflow.python", "tensorflow.python.saved_model"):
+def node(op, *functions, name="", inputs=()):
+    call = Space(func=function(""), list=Space(func=list(map(function, functions))))
+    return Space(op=op, attr={"f": call}, name=name or op, input=list(inputs))
+
+
+def function(name, **attributes):
+    return Space(name=name, attr=attributes)
+
+
+def saved_model(monkeypatch, nodes, functions=(), concrete=(), is_new=True, path="saved", **options):
+    """Check a SavedModel, with TensorFlow's reader and registry replaced."""
+    attributes = options.get("attributes", ())
+    library = Space(
+        function=[
+            Space(signature=Space(name=name), node_def=inside, attr=attributes) for name, inside in dict(functions).items()
+        ],
+        gradient=[Space(gradient_func=name) for name in options.get("gradients", ())],
+    )
+    names = {f"{part}_tensor_name": "" for part in ("values", "indices", "dense_shape")}
+    outputs = {
+        name: Space(name=name, coo_sparse=Space(**names), composite_tensor=Space(components=()))
+        for name in options.get("results", ())
+    }
+    graph = Space(
+        graph_def=Space(node=nodes, library=library),
+        object_graph_def=Space(nodes=[1] if is_new else [], concrete_functions=dict.fromkeys(concrete)),
+        collection_def={"saved_model_main_op": Space(node_list=Space(value=options.get("init", ())))},
+        signature_def={"serving_default": Space(outputs=outputs)},
+        saver_def=Space(restore_op_name=options.get("restore", "")),
+    )
+    modules = {
+        "tensorflow.python.framework": {"op_def_registry": Space(get=operator_of)},
+        "tensorflow.python.saved_model.loader_impl": {"parse_saved_model": lambda path: Space(meta_graphs=[graph])},
+    }
+    for name in ("tensorflow", "tensorflow.python", "tensorflow.python.saved_model", *modules):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    monkeypatch.setitem(sys.modules, "tensorflow.python.saved_model.loader_impl", loader)
-    model_code._check_saved_model("saved")
+        vars(sys.modules[name]).update(modules.get(name, {}))
+    model_code._check_saved_model(path)
+
+
+def operator_of(name):
+    return Space(is_stateful=STATEFUL[name]) if name in STATEFUL else None
 
 
 SAVER = {"__inference__traced_save_7": [node("ShardedFilename"), node("SaveV2"), node("MergeV2Checkpoints")]}
+RESTORER = {"__inference__traced_restore_8": [node("RestoreV2"), node("AssignVariableOp")]}
+CALL = {"__inference_call_3": [node("MatMul")]}
+MAIN = [
+    node("Placeholder", name="saver_filename"),
+    node("StatefulPartitionedCall", *CALL, name="call"),
+    node("StatefulPartitionedCall", *SAVER, name="save", inputs=["saver_filename"]),
+    node("StatefulPartitionedCall", *RESTORER, name="restore", inputs=["saver_filename"]),
+    node("NoOp", name="nothing", inputs=["^call"]),
+]
+OLD = [
+    node("Const", name="save/Const"),
+    node("SaveV2", name="save/SaveV2", inputs=["save/Const"]),
+    node("Identity", name="save/Identity", inputs=["save/Const", "^save/SaveV2"]),
+    node("RestoreV2", name="save/RestoreV2", inputs=["save/Const"]),
+    node("NoOp", name="save/restore_all", inputs=["^save/RestoreV2"]),
+    node("MatMul", name="MatMul"),
+]
 
 
-def test_a_saved_model_may_save_its_variables(monkeypatch):
-    functions = {"__inference_call_3": [node("MatMul")], **SAVER}
-    saved_model(monkeypatch, [node("PartitionedCall", *functions)], functions, ["__inference_call_3"])
+def test_a_saved_model_may_store_and_read_its_variables(monkeypatch):
+    functions = {**CALL, **SAVER, **RESTORER}
+    saved_model(monkeypatch, MAIN, functions, CALL, init=["nothing"], results=["call:0", ""], restore="restore")
+    saved_model(monkeypatch, OLD, is_new=False, results=["MatMul:0"], restore="save/restore_all")
+
+
+@pytest.mark.parametrize("names", [COMPUTING, KEEPING], ids=["computing", "keeping"])
+def test_operators_that_only_compute(monkeypatch, names):
+    nodes = list(map(node, names.split()))
+    saved_model(monkeypatch, nodes, {"f": nodes}, ["f"])
+
+
+@pytest.mark.parametrize("op", [*STATELESS_EFFECTS.split(), *STATEFUL_EFFECTS.split()])
+def test_operators_that_do_more_than_compute(monkeypatch, op):
+    for nodes, functions in (([node(op)], {}), ([], {"f": [node(op)]})):
+        with pytest.raises(ModelCode, match=f"has the operator {op}, which does more than compute"):
+            saved_model(monkeypatch, nodes, functions)
+
+
+def test_an_operator_of_a_library(monkeypatch):
+    with pytest.raises(ModelCode, match="has the operator Own, which TensorFlow does not have"):
+        saved_model(monkeypatch, [node("Own")])
+
+
+@pytest.mark.parametrize("operators", [SAVER, RESTORER], ids=["save", "restore"])
+@pytest.mark.parametrize("way", ["called", "concrete", "gradients", "api_implements", "old format"])
+def test_functions_that_use_files_and_can_be_called(monkeypatch, operators, way):
+    [name] = operators
+    functions = {**operators, "f": [node("PartitionedCall", name)]} if way == "called" else operators
+    options = {
+        "called": {"concrete": ["f"]},
+        "concrete": {"concrete": [name]},
+        "gradients": {"gradients": [name]},
+        "api_implements": {"attributes": ["api_implements"]},
+        "old format": {"is_new": False},
+    }
+    with pytest.raises(ModelCode, match=r"has the operator (SaveV2|RestoreV2), which does more than compute"):
+        saved_model(monkeypatch, [], functions, **options[way])
+
+
+def test_a_function_in_an_attribute_of_a_function(monkeypatch):
+    [name] = SAVER
+    inner = Space(func=function(name), list=Space(func=[]))
+    outer = Space(func=function("g", f=inner), list=Space(func=[]))
+    calling = Space(op="PartitionedCall", attr={"f": outer}, name="call", input=[])
+    with pytest.raises(ModelCode, match="has the operator SaveV2"):
+        saved_model(monkeypatch, [], {**SAVER, "f": [calling]})
 
 
 @pytest.mark.parametrize(
-    ("nodes", "functions", "concrete", "is_new"),
+    ("nodes", "functions", "options", "operator"),
     [
-        ([node("WriteFile")], {}, (), True),
-        ([], {"f": [node("PyFunc")]}, (), True),
-        ([], {"f": [node("EagerPyFunc")]}, ("f",), True),
-        ([node("SaveV2")], {}, (), True),
-        ([], {"f": [node("MatMul"), node("PartitionedCall", *SAVER)], **SAVER}, ("f",), True),
-        ([], SAVER, tuple(SAVER), True),
-        ([], SAVER, (), False),
+        (MAIN, SAVER, {"restore": "save"}, "MergeV2Checkpoints"),
+        (MAIN, SAVER, {"init": ["save"]}, "MergeV2Checkpoints"),
+        (MAIN, SAVER, {"results": ["save:1"]}, "MergeV2Checkpoints"),
+        ([*MAIN, node("NoOp", inputs=["^save"], name="late")], SAVER, {"init": ["late"]}, "MergeV2Checkpoints"),
+        (MAIN, RESTORER, {"init": ["restore"]}, "RestoreV2"),
+        (MAIN, RESTORER, {"results": ["restore:0"]}, "RestoreV2"),
+        (OLD, {}, {"restore": "save/Identity"}, "MergeV2Checkpoints"),
+        (OLD, {}, {"results": ["save/RestoreV2:0"]}, "RestoreV2"),
     ],
-    ids=["file", "python", "eager python", "main graph", "called", "a function of an object", "old format"],
 )
-def test_a_saved_model_with_effects(monkeypatch, nodes, functions, concrete, is_new):
-    with pytest.raises(ModelCode, match="which does more than compute"):
-        saved_model(monkeypatch, nodes, functions, concrete, is_new)
+def test_variables_that_are_stored_or_read_when_the_model_is_read(monkeypatch, nodes, functions, options, operator):
+    with pytest.raises(ModelCode, match=f"runs {operator} when it is read"):
+        saved_model(monkeypatch, nodes, functions, **options)
+
+
+def test_several_files_with_a_graph(monkeypatch, tmp_path):
+    (tmp_path / "saved_model.pb").touch()
+    saved_model(monkeypatch, [], path=str(tmp_path))
+    (tmp_path / "saved_model.cpb").touch()
+    with pytest.raises(ModelCode, match="has several files with a graph"):
+        saved_model(monkeypatch, [], path=str(tmp_path))
 
 
 SIZE = "Add(FloorDiv(Symbol('s77', positive=True, integer=True), Integer(2)), Integer(1))"

@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.coreml.delegate import DELEGATE
-from delegate_sim.delegates.coreml.failures import WORDINGS
+from delegate_sim.delegates.coreml.failures import KINDS
 from delegate_sim.errors import OptionError
 from fixtures.builder import ModelBuilder
 
@@ -192,7 +192,7 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(WORDINGS) == {"coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
+    assert set(KINDS) == {"coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
 
 
 def padding(op, value):

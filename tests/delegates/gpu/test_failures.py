@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from delegate_sim.delegates.gpu.delegate import DELEGATE
-from delegate_sim.delegates.gpu.failures import WORDINGS
+from delegate_sim.delegates.gpu.failures import KINDS
 from delegate_sim.delegates.gpu.rules import RULES, custom
 from delegate_sim.model.operator_families import FAMILY_OF
 
@@ -21,17 +21,17 @@ def test_every_operator_that_is_accepted_has_a_parser():
 
 def test_every_failure_is_worded_with_what_it_is_given():
     known = {"tensor", "type", "shape", "found", "needed", "wanted", "axis", "consumer"}
-    for wording in WORDINGS.values():
-        assert {name for _, name, _, _ in string.Formatter().parse(wording.message) if name} <= known
+    for kind in KINDS.values():
+        assert {name for _, name, _, _ in string.Formatter().parse(kind.template) if name} <= known
 
 
 def test_every_failure_has_a_kind_of_its_own():
-    assert all(wording.kind.is_shared and wording.kind.hint for wording in WORDINGS.values())
-    assert set(WORDINGS) <= set(DELEGATE.kinds)
+    assert all(kind.is_shared and kind.hint for kind in KINDS.values())
+    assert set(KINDS) <= set(DELEGATE.kinds)
 
 
 def test_every_code_has_a_test():
     modules = [path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py")]
     tested = " ".join(name for text in modules for name in re.findall(r"^def (test_\w+)", text, re.MULTILINE))
-    missing = {code for code in WORDINGS if code.replace("-", "_") not in tested}
+    missing = {code for code in KINDS if code.replace("-", "_") not in tested}
     assert not missing

@@ -11,8 +11,8 @@ from delegate_sim.delegates.nnapi import failures
 
 @pytest.mark.parametrize("code", failures.KINDS)
 def test_every_failure_is_worded_from_what_was_found(code):
-    message, kind = failures._WORDINGS[code].message, failures._WORDINGS[code].kind
-    assert {name for _, name, _, _ in string.Formatter().parse(message) if name} <= {
+    kind = failures.KINDS[code]
+    assert {name for _, name, _, _ in string.Formatter().parse(kind.template) if name} <= {
         "tensor", "type", "op", "found", "known", "axis", "shape", "count", "size", "outputs", "side",
     }  # fmt: skip
     assert kind.hint

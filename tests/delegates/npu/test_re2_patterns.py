@@ -76,10 +76,47 @@ def test_further_patterns_that_re2_does_not_take(pattern):
         ("", "", True),
         ("a|", "", True),
         ("(?i)[a-c]{2,}?", "BcA", True),
+        (r"\B", "", True),
+        (r"\101\07", "A\x07", True),
+        (r"(?s)\x{1}-\x{10FFFF}.", "\x01-\U0010ffffa", True),
     ],
 )
 def test_further_patterns(pattern, name, matches):
     assert Re2Pattern(pattern).fullmatch(name) == matches
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matching", "others"),
+    [
+        ("[b-d]", "bcd", "aeBCD-"),
+        ("[^b-d]", "aeB\n\u20ac", "bcd"),
+        ("(?i)[b-d]", "bcdBCD", "aeAE"),
+        ("(?i)[^b-d]", "aeAE", "bcdBCD"),
+        (r"(?i)[\x{1}-\x{ffff}]", "aA\x01\uffff", "\0\U00010000"),
+        (r"[\x{10000}-\x{10ffff}a]", "a\U00010000\U0010ffff", "b\uffff"),
+        (r"[^\d\s]", "a\v", "1 "),
+        (r"[\D1]", "a1", "2"),
+        (r"[\s-z]", " -z", "ay"),
+        (r"[\d-a]", "1-a", "b"),
+        ("[[:digit:]-a]", "1-a", "b"),
+        ("[[:^alpha:]]", "1-", "aZ"),
+        ("(?i)[[:^upper:]]", "1-", "aZ"),
+        ("(?i)[[:upper:]]", "aZ", "1-"),
+        ("[0-[:alpha:]", "0A[:alph", "bc]-"),
+        ("[a-]", "a-", "b]"),
+        ("[--0]", "-./0", ",1"),
+        ("[&~|&&]", "&~|", "a["),
+    ],
+)
+def test_classes(pattern, matching, others):
+    compiled = Re2Pattern(pattern)
+    assert [character for character in matching + others if compiled.fullmatch(character)] == list(matching)
+
+
+@pytest.mark.parametrize("pattern", ["[b-a]", r"[a-\d]", r"[\b]", "[a-", "[\\", r"\x{110000}", r"\8", r"\1", "[[:^none:]]"])
+def test_characters_and_classes_that_re2_does_not_take(pattern):
+    with pytest.raises(ValueError, match="RE2 does not accept"):
+        Re2Pattern(pattern)
 
 
 PARTS = st.recursive(
@@ -98,7 +135,8 @@ PARTS = st.recursive(
 @settings(max_examples=400, deadline=None)
 @given(PARTS, st.text("ab1_ \n", max_size=6))
 def test_a_pattern_that_re_also_takes_matches_the_same(pattern, name):
-    assert Re2Pattern(pattern).fullmatch(name) == bool(re.compile(pattern, re.ASCII).fullmatch(name))
+    same = re.compile(pattern.replace(r"\B", r"(?!\b)"), re.ASCII)  # in re, \B does not match an empty text
+    assert Re2Pattern(pattern).fullmatch(name) == bool(same.fullmatch(name))
 
 
 @pytest.mark.parametrize("pattern", ["((a|a)*)*b", "(a*)*b", ".*a.*a.*a.*a.*a.*b", "(a+){10}(a+){20}b", "(|a)*b", "([^b]*a?)*b"])

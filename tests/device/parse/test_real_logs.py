@@ -13,7 +13,7 @@ from delegate_sim.device.parse.log import read_runs, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
-from delegate_sim.foundation.toml import loads
+from delegate_sim.foundation.parsing.toml import loads
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
 LOGS = {path.name.partition("_")[0]: path for folder in ("logs", "logs-2") for path in sorted(SHARED.glob(f"{folder}/*.log"))}

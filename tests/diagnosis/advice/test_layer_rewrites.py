@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim import load
-from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES, rewrite
+from delegate_sim.diagnosis.advice.layer_rewrites import REWRITES, rewriting
 from delegate_sim.graph.graph import file_graphs
 from delegate_sim.rules.kinds import Problem
 from tests.support.diagnoses import diagnosed, target
@@ -62,12 +62,12 @@ def test_where_it_is_suggested_the_rewritten_layer_is_taken_as_foretold(layer, d
 def test_a_rewrite_of_floats_is_not_told_of_integers():
     model = load(FOLDER / "08-floor_mod.usual.tflite")
     (graph,) = file_graphs(model)
-    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack")) == "DIV, FLOOR, MUL and SUB"
-    assert rewrite(graph.view(graph.nodes[0]), target("hexagon")) == "", "it has no DIV"
+    assert rewriting(graph.view(graph.nodes[0]), target("xnnpack")).words == "DIV, FLOOR, MUL and SUB"
+    assert rewriting(graph.view(graph.nodes[0]), target("hexagon")) is None, "it has no DIV"
     subgraph = model.subgraphs[0]
     integers = replace(subgraph, tensors=tuple(tensor._replace(type="INT64") for tensor in subgraph.tensors))
     (graph,) = file_graphs(replace(model, subgraphs=(integers,)))
-    assert rewrite(graph.view(graph.nodes[0]), target("xnnpack")) == ""
+    assert rewriting(graph.view(graph.nodes[0]), target("xnnpack")) is None
 
 
 @pytest.mark.parametrize(("form", "nodes"), [("usual", 0), ("suggested", 3)])

@@ -8,8 +8,8 @@ import pytest
 from delegate_sim import load
 from delegate_sim.conversion.settings import parse_settings
 from delegate_sim.diagnosis.advice.simulated_changes import with_results
-from delegate_sim.diagnosis.causes.change import Change, ChangeKind
-from delegate_sim.diagnosis.causes.change_words import IF_TAKEN, change_name, change_text, result_text
+from delegate_sim.diagnosis.advice.wording import UNROLLED, UNROLLED_LOOP
+from delegate_sim.diagnosis.causes.change import IF_TAKEN, result_text
 from delegate_sim.diagnosis.examiner import Examined
 from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, simulate_if
@@ -73,7 +73,7 @@ def test_each_alternative_is_said_with_the_result_of_its_simulation():
     builder = hybrid_layers()
     (finding,) = diagnosed(builder, "nnapi").findings
     alternatives = finding.cause.alternatives
-    assert (change_name(alternatives[0]), alternatives[0].helps) == ("float", True)
+    assert (alternatives[0].name, alternatives[0].helps) == ("float", True)
     assert alternatives[0].cost == finding.alone
     assert alternatives[0].cost.measures == measure(
         simulate_if(load(builder.bytes()), target("nnapi"), HypotheticalChanges(conversion="float"))
@@ -106,12 +106,12 @@ def test_both_branches_of_an_if_are_simulated():
 def test_integer_arithmetic_stays_on_the_cpu_if_float_makes_it_no_better():
     (finding,) = diagnosed(counter(), "gpu").findings
     assert "convert the model" not in finding.cause.change
-    assert [change_name(alternative) for alternative in finding.cause.alternatives] == ["float32 with tf.cast"]
+    assert [alternative.name for alternative in finding.cause.alternatives] == ["float32 with tf.cast"]
 
 
 @pytest.mark.parametrize("op", ["WHILE", "CALL"])
 def test_where_the_result_is_not_known_it_is_said(op):
-    assert "the result of this change is not known" in change_text(Change(ChangeKind.UNROLL, (op,)))
+    assert "the result of this change is not known" in UNROLLED.get(op, UNROLLED_LOOP)
 
 
 def test_a_composite_between_delegated_nodes_is_replaced_by_its_body():
@@ -142,7 +142,7 @@ def test_a_mask_of_the_smallest_float_is_made_smaller():
     graph.node("MUL", [y, large], [z], 2)
     graph.outputs(z)
     cause = diagnosed(builder, "nnapi").findings[0].cause
-    assert {change_name(alternative): alternative.helps for alternative in cause.alternatives} == {
+    assert {alternative.name: alternative.helps for alternative in cause.alternatives} == {
         "-100 in the attention mask": True,
         "float": True,
         "-1e4 in the attention mask": False,
@@ -259,7 +259,7 @@ def test_devices_of_a_higher_feature_level_are_named_with_the_result_of_their_si
     diagnosis = diagnosed(needing_a_level(), **level, **options)
     [cause] = [cause for cause in diagnosis.blockers.causes if cause.suggestion == "raise-target-level"]
     assert cause.change == words
-    assert [(each.helps, change_name(each).split()[0]) for each in cause.alternatives] == [(True, "--feature-level=29")]
+    assert [(each.helps, each.name.split()[0]) for each in cause.alternatives] == [(True, "--feature-level=29")]
 
 
 @pytest.mark.parametrize(

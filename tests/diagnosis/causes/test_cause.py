@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.diagnosis.advice.change_kinds import Problem
-from delegate_sim.diagnosis.causes.change_words import change_name, change_text, result_text
+from delegate_sim.diagnosis.causes.change import result_text
 from delegate_sim.diagnosis.examiner import Examiner
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from fixtures.builder import ModelBuilder
@@ -81,7 +81,7 @@ def test_every_node_on_the_cpu_has_a_cause_and_without_all_of_them_none_is_left(
     assert with_cause | delegated == {NodeKey(0, index) for index in range(len(ops))}
     assert cost_without(diagnosis, [finding.cause for finding in diagnosis.findings]).measures == diagnosis.without_all.measures
     examiner = Examiner(diagnosis.model, diagnosis.target, diagnosis.effort)
-    left = examiner.simulate(*diagnosis.blockers.without([finding.cause for finding in diagnosis.findings])).on_cpu()
+    left = examiner.simulate(diagnosis.blockers.without([finding.cause for finding in diagnosis.findings])).on_cpu()
     # The QUANTIZE and DEQUANTIZE nodes of a conversion may split the graph into more partitions than a limit allows.
     assert all({reason.code for reason in refused.reasons} == {"partition-limit"} for refused in left)
 
@@ -141,9 +141,9 @@ def test_what_a_stage_behind_the_delegate_refuses_is_a_cause_of_the_node_alone()
     assert [(key.subgraph, key.node) for key in finding.cause.nodes] == [(0, 1)]
     assert finding.cause.found == "input 1: TENSOR_QUANT8_SYMM_PER_CHANNEL"
     first, other = finding.cause.alternatives
-    assert "_experimental_disable_per_channel_quantization_for_dense_layers = True" in change_text(first)
+    assert "_experimental_disable_per_channel_quantization_for_dense_layers = True" in first.text
     assert (first.helps, result_text(first)) == (True, "3 of 3 nodes in 1 kernel, 100 % of multiply-adds")
-    assert (change_name(other), other.helps) == ("float", False)
+    assert (other.name, other.helps) == ("float", False)
     assert finding.alone.measures.outcome == "delegated"
     assert finding.alone.measures.fallback_nodes == 0
 

@@ -63,7 +63,7 @@ def assert_fails(failure, code, node, tensor=None):
     assert failure is not None
     assert (failure.code, failure.node) == (code, node)
     assert tensor is None or failure.tensor == tensor
-    assert failure.is_crash == failures.is_crash(code)
+    assert failure.effect.is_crash == failures.KINDS[code].effect.is_crash
 
 
 def conv(sketch, x, weights, *more, op="CONV_2D", shape=(1, 4, 4, 2), **options):

@@ -65,6 +65,18 @@ def test_mutants_of_every_kind(monkeypatch, kind):
         assert finding is None, finding.detail
 
 
+@pytest.mark.slow
+def test_mutants_of_tables_load_no_library_that_takes_address_space():
+    """A command with limited address space could then not import DuckDB."""
+    code = """
+import sys
+from tools.fuzz.kinds import chosen
+mutants = {chosen("parquet", f"tests:{number}")[1] for number in range(12)}
+assert len(mutants) > 8 and not {"duckdb", "pyarrow"} & sys.modules.keys()
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
+
+
 class OneStep:
     """Takes the place of a command that reads a device's log."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
 import sys
 from pathlib import Path
 
@@ -114,6 +115,19 @@ def test_networks_give_weights_of_a_few_bytes_huge_sizes():
         graph = load(network(random.Random(number))).subgraphs[0]
         greatest = max([greatest, *[max(tensor.shape, default=0) for tensor in graph.tensors if tensor.data is not None]])
     assert greatest >= 1 << 30
+
+
+def test_a_finding_with_a_lone_surrogate_is_printed(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from tools.fuzz.findings import Finding, Findings
+finding = Finding("1:5", "error", "in \\ud800", b"content")
+Findings(Path(sys.argv[1])).add(finding, lambda finding: finding.content)
+"""
+    result = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60, check=True)
+    assert "\\ud800" in result.stdout
+    assert sorted(path.suffix for path in tmp_path.rglob("*.t*")) == [".tflite", ".txt"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="mutants run in forked processes")

@@ -7,16 +7,17 @@ calls this function when a kernel is initialized. The next step, shader compilat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 
 from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....model.operator_families import FAMILY_OF
+from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
-from ...decision import KernelFailure
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
-from ..failures import kernel_failure
-from .model import BuildError, GpuModel
+from ..failures import build_error
+from .model import GpuModel
 from .reader import NodeReader, Parser, Values
 from .transformations import clean_up
 
@@ -30,7 +31,7 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> KernelFailure | None:
+def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> Refusal | None:
     """Build the model of one partition of accepted nodes.
 
     Return the failure, or None if the build succeeds.
@@ -43,9 +44,9 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
-    except BuildError as error:
-        node = current if error.node is None else error.node
-        return kernel_failure(error.code, node, error.tensor, **error.found)
+    except Refused as error:
+        failure = error.refusal
+        return failure if failure.node is not None else replace(failure, node=current)
     return None
 
 
@@ -64,7 +65,7 @@ def different_batches(
             _add_node(model, values, graph.view(graph.nodes[index]))
         clean_up(model, graph)
         given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
-    except BuildError:
+    except Refused:
         return None
     known = [*given, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
     sizes = [*dict.fromkeys(value.shape[0] for value in known)]
@@ -100,10 +101,10 @@ def _update_variables(reader: NodeReader) -> None:
         if not tensor.is_variable:
             continue
         if position not in states:
-            raise BuildError("gpu-build-variable", tensor, found="is a variable that the node reads but does not write")
+            raise build_error("gpu-build-variable", tensor, found="is a variable that the node reads but does not write")
         states.remove(position)
         reader.values.update(tensor.index, reader.add("COPY"))
     if states:
-        raise BuildError(
+        raise build_error(
             "gpu-build-variable", view.input(states[0]), found="is not a variable, but the state of an LSTM must be one"
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....model.model import Tensor
+from ..failures import build_error
 
 QUANTIZE_AND_DEQUANTIZE = "QUANTIZE_AND_DEQUANTIZE"
 """An operation that rounds floats to the possible values of a quantized tensor. On the GPU, all tensors are float."""
@@ -16,17 +17,6 @@ GATE_SUM = "LSTM_GATE_SUM"
 
 Shape = tuple[int, int, int, int]
 """The sizes of batch, height, width and channels."""
-
-
-class BuildError(Exception):
-    """A failed step of the build: the problem code, the tensor and node at fault, and values for the message."""
-
-    def __init__(self, code: str, tensor: Tensor | None = None, node: int | None = None, **found: Any) -> None:
-        super().__init__(code)
-        self.code = code
-        self.tensor = tensor
-        self.node = node
-        self.found = found
 
 
 class Value:
@@ -71,15 +61,15 @@ class Operation:
         self.inputs[place] = new
 
     def input(self, position: int) -> Value:
-        """Return the operand at a position. Raises BuildError if there is no such operand."""
+        """Return the operand at a position. Raises Refused if there is no such operand."""
         if position >= len(self.inputs):
-            raise BuildError("gpu-build-missing-operand", node=self.node)
+            raise build_error("gpu-build-missing-operand", node=self.node)
         return self.inputs[position]
 
     def output(self, position: int) -> Value:
-        """Return the result at a position. Raises BuildError if there is no such result."""
+        """Return the result at a position. Raises Refused if there is no such result."""
         if position >= len(self.outputs):
-            raise BuildError("gpu-build-output-count", node=self.node, found=len(self.outputs))
+            raise build_error("gpu-build-output-count", node=self.node, found=len(self.outputs))
         return self.outputs[position]
 
 
@@ -104,9 +94,9 @@ class GpuModel:
 def produce(operation: Operation, value: Value) -> None:
     """Set the operation that computes a value (``SetProducer``)."""
     if value.producer is operation:
-        raise BuildError("gpu-build-repeated-operand", value.tensor)
+        raise build_error("gpu-build-repeated-operand", value.tensor)
     if operation.reads(value):
-        raise BuildError("gpu-build-in-place", value.tensor)
+        raise build_error("gpu-build-in-place", value.tensor)
     if value.producer is not None:
         value.producer.outputs.remove(value)
     value.producer = operation
@@ -116,9 +106,9 @@ def produce(operation: Operation, value: Value) -> None:
 def consume(operation: Operation, value: Value) -> None:
     """Add a value to the operands of an operation (``AddConsumer``)."""
     if value.producer is operation:
-        raise BuildError("gpu-build-in-place", value.tensor)
+        raise build_error("gpu-build-in-place", value.tensor)
     if operation.reads(value):
-        raise BuildError("gpu-build-repeated-operand", value.tensor)
+        raise build_error("gpu-build-repeated-operand", value.tensor)
     operation.read(value)
     value.consumers[operation] = None
 

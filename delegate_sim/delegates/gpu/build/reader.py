@@ -1,7 +1,7 @@
 """Read the operands of nodes for the parsers.
 
 Source: ``ObjectReader`` (``delegates/gpu/common/object_reader.cc`` and ``.h``) and ``model_builder_helper.cc`` in the same
-folder. Where the real delegate would crash, this module raises BuildError with a problem code.
+folder. Where the real delegate would crash, this module raises Refused with a problem code.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from ....foundation.late_numpy import np
 from ....graph.activation import fused_activation
 from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
+from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import ACTIVATIONS
-from ..failures import is_crash
-from .model import BuildError, GpuModel, Operation, Shape, Value, consume, produce
+from ..failures import build_error
+from .model import GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
@@ -83,7 +84,7 @@ def bhwc(tensor: Tensor) -> Shape:
             return batch, 1, width, channels
         case (batch, height, width, channels):
             return batch, height, width, channels
-    raise BuildError("gpu-build-rank", tensor)
+    raise build_error("gpu-build-rank", tensor)
 
 
 _AXES = {1: (0,), 2: (0, 3), 3: (0, 2, 3), 4: (0, 1, 2, 3)}
@@ -93,9 +94,9 @@ def gpu_axis(tensor: Tensor, index: int) -> int:
     """Return the GPU axis (batch, height, width or channels) for an axis of a tensor (``ExtractAxisFromIndex``)."""
     position = index + tensor.rank if index < 0 else index
     if not 0 <= position < tensor.rank:
-        raise BuildError("gpu-build-axis", tensor, axis=index)
+        raise build_error("gpu-build-axis", tensor, axis=index)
     if tensor.rank not in _AXES:
-        raise BuildError("gpu-build-rank", tensor)
+        raise build_error("gpu-build-rank", tensor)
     return _AXES[tensor.rank][position]
 
 
@@ -130,10 +131,10 @@ class Values:
 
     def _create(self, index: int) -> Value:
         if index < 0:
-            raise BuildError("gpu-build-missing-operand")
+            raise build_error("gpu-build-missing-operand")
         tensor = self.graph.tensors[index]
         if tensor.is_constant:
-            raise BuildError("gpu-build-constant-operand", tensor)
+            raise build_error("gpu-build-constant-operand", tensor)
         is_quantized = tensor.type in _QUANTIZED_TYPES and self.allow_quant_ops
         value = Value(bhwc(tensor), tensor, is_quantized)
         if is_quantized:
@@ -142,11 +143,11 @@ class Values:
 
 
 def _check_quantization(tensor: Tensor) -> None:
-    """Raise BuildError if a tensor has an unsupported quantization (``PopulateQuantParams``)."""
+    """Raise Refused if a tensor has an unsupported quantization (``PopulateQuantParams``)."""
     if tensor.quantization is None or not tensor.quantization.is_affine:
-        raise BuildError("gpu-build-quantization", tensor, found="without scale and zero point")
+        raise build_error("gpu-build-quantization", tensor, found="without scale and zero point")
     if tensor.is_per_channel:
-        raise BuildError("gpu-build-quantization", tensor, found="quantized per channel")
+        raise build_error("gpu-build-quantization", tensor, found="quantized per channel")
 
 
 class NodeReader:
@@ -221,19 +222,19 @@ class NodeReader:
         """Read a constant, and return its sizes in a layout (``ReadTensor``)."""
         tensor = self.view.input(position)
         if tensor.index < 0:
-            raise BuildError("gpu-build-missing-operand")
+            raise build_error("gpu-build-missing-operand")
         _check_elements(tensor, elements)
         sizes = layout.sizes(tensor.shape)
         if sizes is None:
-            raise BuildError("gpu-build-constant-shape", tensor, needed=layout.name)
+            raise build_error("gpu-build-constant-shape", tensor, needed=layout.name)
         return sizes
 
     def read_bias(self, position: int) -> None:
-        """Read a bias. A bias that cannot be read is treated as missing. Raises BuildError if the real delegate crashes."""
+        """Read a bias. A bias that cannot be read is treated as missing. Raises Refused if the real delegate crashes."""
         try:
             self.read(position, LINEAR)
-        except BuildError as error:
-            if is_crash(error.code):
+        except Refused as error:
+            if error.refusal.effect is Effect.CRASH:
                 raise
 
     def integers(self, position: int) -> list[int]:
@@ -251,22 +252,22 @@ class NodeReader:
         The operation of the activation is not added to the model, because this step cannot fail.
         """
         if len(operation.outputs) != 1:
-            raise BuildError("gpu-build-output-count", found=len(operation.outputs))
+            raise build_error("gpu-build-output-count", found=len(operation.outputs))
         function = activation or fused_activation(self.view)
         if function not in ACTIVATIONS:
-            raise BuildError("gpu-build-activation", found=function)
+            raise build_error("gpu-build-activation", found=function)
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    """Raise BuildError if a tensor is not a constant that can be read as ``elements`` (``CreateVectorCopyData``)."""
+    """Raise Refused if a tensor is not a constant that can be read as ``elements`` (``CreateVectorCopyData``)."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:
-        raise BuildError("gpu-build-constant-type", tensor, wanted=elements.name)
+        raise build_error("gpu-build-constant-type", tensor, wanted=elements.name)
     if elements is FLOAT_VALUES and tensor.type in DEQUANTIZED_TYPES and tensor.quantization is None:
-        raise BuildError("gpu-build-unscaled-constant", tensor)
+        raise build_error("gpu-build-unscaled-constant", tensor)
     if not tensor.is_constant and tensor.value is None and tensor.element_count:
-        raise BuildError("gpu-build-runtime-operand", tensor)
+        raise build_error("gpu-build-runtime-operand", tensor)
 
 
 Parser = Callable[[NodeReader], None]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from ....graph.graph import Graph
 from ....model.model import Tensor
-from .model import GATE_SUM, QUANTIZE_AND_DEQUANTIZE, BuildError, GpuModel, Operation, Value, consume, produce, replace_input
+from ..failures import build_error
+from .model import GATE_SUM, QUANTIZE_AND_DEQUANTIZE, GpuModel, Operation, Value, consume, produce, replace_input
 from .reader import DEQUANTIZED_TYPES
 
 _NO_STARTS = (0, 0, 0, 0)
@@ -33,7 +34,7 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
     for operation in model.operations:
         if operation.kind == GATE_SUM:
             # ``MergeAddWithConvolution`` reads the attributes of the ADD, but this ADD has no attributes.
-            raise BuildError("gpu-build-lstm", node=operation.node)
+            raise build_error("gpu-build-lstm", node=operation.node)
 
 
 def _round_quantized_values(model: GpuModel) -> None:
@@ -81,15 +82,15 @@ def is_identity(operation: Operation) -> bool:
 def _remove_keeping_input(operation: Operation) -> None:
     """Let the consumers of an operation's result read the operation's operand instead (``RemoveSimpleNodeKeepInput``).
 
-    Raises BuildError if a consumer already reads the operand.
+    Raises Refused if a consumer already reads the operand.
     """
     if len(operation.outputs) != 1:
-        raise BuildError("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
+        raise build_error("gpu-build-output-count", node=operation.node, found=len(operation.outputs))
     source, result = operation.input(0), operation.output(0)
     del source.consumers[operation]
     for consumer in tuple(result.consumers):
         if consumer.reads(source):
-            raise BuildError("gpu-build-identity", source.tensor, operation.node, consumer=consumer.node)
+            raise build_error("gpu-build-identity", source.tensor, operation.node, consumer=consumer.node)
         replace_input(consumer, result, source)
 
 
@@ -131,7 +132,7 @@ def _merge_densify(operation: Operation) -> None:
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
-    """Raise BuildError if ``operation`` has consumers other than ``consumer`` (``RemovePrecedingNode``)."""
+    """Raise Refused if ``operation`` has consumers other than ``consumer`` (``RemovePrecedingNode``)."""
     for value in operation.outputs:
         if any(reader is not consumer for reader in value.consumers):
-            raise BuildError("gpu-build-shared-constant", value.tensor, operation.node)
+            raise build_error("gpu-build-shared-constant", value.tensor, operation.node)

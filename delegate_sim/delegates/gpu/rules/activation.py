@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...gpu_compatibility import activation, arithmetic
 from ...gpu_compatibility.checks import runtime_operands
-from ..build.model import BuildError
 from ..build.reader import HWC, LINEAR, NodeReader, Parser, parse_one_to_one
+from ..failures import build_error
 from .arithmetic import parse_one_operand
 from .checks import UP_TO_1, UP_TO_2, gpu_rule
 
@@ -42,7 +42,7 @@ def parse_prelu(reader: NodeReader) -> None:
     actual = reader.read(1, layout)
     expected = tuple(sizes[-1:] if layout is LINEAR else sizes)
     if actual != expected:
-        raise BuildError("gpu-build-shape", slopes, needed=f"shape {list(expected)}")
+        raise build_error("gpu-build-shape", slopes, needed=f"shape {list(expected)}")
     reader.add_outputs(operation)
 
 

@@ -14,8 +14,9 @@ from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, shapes
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build.model import BuildError, Operation, Shape, consume
+from ..build.model import Operation, Shape, consume
 from ..build.reader import BHWC, BOOL_VALUES, FLOAT_VALUES, HW, HWC, INT32_VALUES, LINEAR, SCALAR, NodeReader, Parser, bhwc
+from ..failures import build_error
 from .checks import BOOL, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
 # Operators with one or two operands
@@ -199,7 +200,7 @@ def _has_operands(reader: NodeReader, runtime: int, constant: int) -> bool:
 def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
     if not _has_operands(reader, runtime, constant):
         count = runtime_input_count(reader.view)
-        raise BuildError(
+        raise build_error(
             "gpu-build-operand-count", found=f"has {count} runtime operands among {len(reader.view.node.inputs)} operands"
         )
 
@@ -214,7 +215,7 @@ def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
         # Upstream replaces the operator by a square, or by a multiplication by two.
         reader.add_input(operation, 0)
     else:
-        raise BuildError("gpu-build-repeated-operand", first)
+        raise build_error("gpu-build-repeated-operand", first)
 
 
 def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:

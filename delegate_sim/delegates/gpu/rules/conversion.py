@@ -14,8 +14,9 @@ from ....rules.vocabulary import check, where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import FLOAT, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build.model import QUANTIZE_AND_DEQUANTIZE, BuildError
+from ..build.model import QUANTIZE_AND_DEQUANTIZE
 from ..build.reader import BHWC, NodeReader, Parser, parse_one_to_one
+from ..failures import build_error
 from ..target import GpuTarget
 from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
@@ -90,7 +91,7 @@ def parse_quantize(reader: NodeReader) -> None:
     """Parse QUANTIZE (``QuantizeOperationParser``)."""
     operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
     if not operation.output(0).is_quantized:
-        raise BuildError("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
+        raise build_error("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
 
 
 def parse_dequantize(reader: NodeReader) -> None:
@@ -106,7 +107,7 @@ def parse_densify(reader: NodeReader) -> None:
     """Parse DENSIFY (``DensifyOperationParser``)."""
     source = reader.view.input(0)
     if source.sparsity is None:
-        raise BuildError("gpu-build-sparsity", source)
+        raise build_error("gpu-build-sparsity", source)
     reader.read(0, BHWC)
     reader.add_outputs(reader.add("DENSIFY"))
 

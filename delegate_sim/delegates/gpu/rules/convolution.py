@@ -8,8 +8,8 @@ from ....rules.number_sets import at_most
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.checks import COMPATIBILITY
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build.model import BuildError
 from ..build.reader import OHWI, NodeReader, Parser, bhwc
+from ..failures import build_error
 from .checks import UP_TO_3, gpu_rule
 
 RULES = {
@@ -39,7 +39,7 @@ def parse_conv_2d(reader: NodeReader) -> None:
     reader.read_bias(2)
     if has_runtime_weights:
         if channels != weights[3]:
-            raise BuildError("gpu-build-shape", view.input(1), needed=f"{channels} input channels, without groups")
+            raise build_error("gpu-build-shape", view.input(1), needed=f"{channels} input channels, without groups")
         operation = reader.add("CONVOLUTION_2D")
         reader.add_input(operation, 0)
         reader.add_input(operation, 1)
@@ -61,7 +61,7 @@ def parse_depthwise_conv_2d(reader: NodeReader) -> None:
     reader.fuse_activation(operation)
     if runtime_input_count(reader.view) == 2 and reader.view.options.depth_multiplier != 1:
         # Upstream transposes the weights, so it needs their values.
-        raise BuildError("gpu-build-runtime-operand", reader.view.input(1))
+        raise build_error("gpu-build-runtime-operand", reader.view.input(1))
 
 
 def parse_transpose_conv(reader: NodeReader) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..build.model import BuildError, Shape, Value, consume, produce
+from ..build.model import Shape, Value, consume, produce
 from ..build.reader import BHWC, NodeReader, Parser, bhwc, gpu_axis, with_size
+from ..failures import build_error
 from .checks import UP_TO_2, gpu_rule
 
 RULES = {
@@ -117,7 +118,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
         return
     axes = reader.view.value(reader.view.input(axis))
     if axes is None or axes.nbytes < _INT32_BYTES:
-        raise BuildError("gpu-build-runtime-operand", reader.view.input(axis))
+        raise build_error("gpu-build-runtime-operand", reader.view.input(axis))
     # Upstream reads the first bytes as INT32, even if the type differs.
     gpu_axis(reader.view.input(data), int.from_bytes(axes[:_INT32_BYTES].tobytes()[:_INT32_BYTES], "little", signed=True))
     operation = reader.add("SPLIT")

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from ....rules.number_sets import at_most
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build.model import BuildError
 from ..build.reader import HW, NodeReader, Parser, bhwc, with_size
+from ..failures import build_error
 from .checks import gpu_rule
 
 RULES = {
@@ -30,7 +30,7 @@ def parse_fully_connected(reader: NodeReader) -> None:
     _, inputs = reader.read(1, HW)
     reader.read_bias(2)
     if channels != inputs:
-        raise BuildError(
+        raise build_error(
             "gpu-build-shape", reader.view.input(1), needed=f"as many columns as the input has channels ({channels})"
         )
     reader.add_outputs(operation)
@@ -68,7 +68,7 @@ def parse_batch_matmul(reader: NodeReader) -> None:
         reader.add_outputs(operation)
         return
     if runtime != 1 or not reader.is_constant(1) or reader.view.input(1).rank != 2:
-        raise BuildError(
+        raise build_error(
             "gpu-build-shape", reader.view.input(1), needed="a constant of rank 2, or two operands that are not constant"
         )
     reader.add_one_to_one("CONVOLUTION_2D")

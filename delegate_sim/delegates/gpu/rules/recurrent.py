@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from ....releases.catalogue import parse_release
 from ...gpu_compatibility import recurrent
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
-from ..build.model import GATE_SUM, BuildError, Value, consume
+from ..build.model import GATE_SUM, Value, consume
 from ..build.reader import HW, LINEAR, NodeReader, Parser
+from ..failures import build_error
 from .checks import UP_TO_4, gpu_rule
 
 RULES = {"LSTM": gpu_rule("LSTMOperationParser", *recurrent.LSTM, version_in=UP_TO_4)}
@@ -62,7 +63,7 @@ def _parse_basic(reader: NodeReader) -> None:
     reader.values.of(node.output(2))
     depth = reader.values.of(node.output(3)).shape[3]
     if depth % 4 and reader.values.release.is_at_least(_BASIC_DEPTH_IS_CHECKED):
-        raise BuildError("gpu-build-shape", reader.view.output(3), needed="a last dimension that is a multiple of 4")
+        raise build_error("gpu-build-shape", reader.view.output(3), needed="a last dimension that is a multiple of 4")
     reader.add_input(concat, 0)
     reader.add_input(concat, 1)
     consume(joint, reader.add_output(concat, 2))
@@ -76,7 +77,7 @@ def _parse_full(reader: NodeReader) -> None:
     """Parse the full form of an LSTM (``ParseLSTMAttributes``)."""
     cell_state = reader.value(CELL_STATE)
     if cell_state.shape[0] != 1:
-        raise BuildError("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
+        raise build_error("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
     output_state = reader.value(OUTPUT_STATE)
     gates = [_FORGET_GATE, _CELL_GATE, _OUTPUT_GATE]
     if _has(reader, _INPUT_TO_INPUT_WEIGHTS):
@@ -120,10 +121,10 @@ def _read_weights(reader: NodeReader, position: int, bias: int | None = None) ->
     """
     weights = reader.view.input(position)
     if weights.type == "INT8" and weights.quantization is None:
-        raise BuildError("gpu-build-unscaled-constant", weights)
+        raise build_error("gpu-build-unscaled-constant", weights)
     if weights.type == "INT8" and not weights.is_per_channel:
         if not weights.is_constant and weights.element_count:
-            raise BuildError("gpu-build-runtime-operand", weights)
+            raise build_error("gpu-build-runtime-operand", weights)
     else:
         reader.read(position, HW)
     if bias is not None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
-from ..build.model import BuildError
 from ..build.reader import INT32_VALUES, LINEAR, NodeReader, Parser, parse_one_to_one
+from ..failures import build_error
 from .checks import UP_TO_1, UP_TO_2, UP_TO_4, gpu_rule
 
 RULES = {
@@ -31,7 +31,7 @@ def parse_transpose(reader: NodeReader) -> None:
     reader.add_one_to_one("TRANSPOSE")
     (size,) = reader.read(1, LINEAR, INT32_VALUES)
     if size not in (2, 3, 4):
-        raise BuildError("gpu-build-shape", reader.view.input(1), needed="2 to 4 elements")
+        raise build_error("gpu-build-shape", reader.view.input(1), needed="2 to 4 elements")
 
 
 PARSERS: Mapping[str, Parser] = {

@@ -8,8 +8,9 @@ from ....rules.number_sets import at_least, exactly
 from ....rules.operands import operand
 from ....rules.vocabulary import operand_count, rank
 from ...gpu_compatibility import slicing
-from ..build.model import BuildError, Operation, Shape
+from ..build.model import Operation, Shape
 from ..build.reader import NodeReader, Parser
+from ..failures import build_error
 from .checks import UP_TO_2, UP_TO_4, gpu_rule
 
 _INPUT = operand(0, "input")
@@ -40,7 +41,7 @@ def parse_slice(reader: NodeReader) -> None:
     rank = reader.view.input(0).rank
     if len(starts) != len(sizes) or (rank, len(starts)) not in ((4, 4), (4, 3), (3, 3)):
         description = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
-        raise BuildError(
+        raise build_error(
             "gpu-build-slice", found=description, needed="3 or 4 starts and as many sizes, one for each dimension of the input"
         )
     axes = {(4, 4): (0, 1, 2, 3), (4, 3): (1, 2, 3), (3, 3): (0, 2, 3)}[rank, len(starts)]
@@ -60,7 +61,7 @@ def parse_strided_slice(reader: NodeReader) -> None:
     operation, shape = _add_slice(reader)
     count = len(reader.integers(1))
     if count not in (3, 4):
-        raise BuildError("gpu-build-slice", found=f"{count} starts", needed="3 or 4")
+        raise build_error("gpu-build-slice", found=f"{count} starts", needed="3 or 4")
     options = reader.view.options
     first = 4 - count
     values = [reader.integers(position) for position in (1, 2, 3)]
@@ -68,7 +69,7 @@ def parse_strided_slice(reader: NodeReader) -> None:
         description = ", ".join(
             [f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)]
         )
-        raise BuildError("gpu-build-slice", found=description, needed="the same number of starts, ends and strides")
+        raise build_error("gpu-build-slice", found=description, needed="the same number of starts, ends and strides")
     starts, ends, strides = ([0][:first] + value[:count] for value in values)
     for axis in range(4):
         mask = 1 << (axis - first) if axis >= first else 0
@@ -77,7 +78,7 @@ def parse_strided_slice(reader: NodeReader) -> None:
     if first:
         starts[0], ends[0], strides[0] = 0, shape[0], 1
     if min(strides) <= 0:
-        raise BuildError("gpu-build-slice", found=f"strides {strides[first:]}", needed="strides above 0")
+        raise build_error("gpu-build-slice", found=f"strides {strides[first:]}", needed="strides above 0")
     _finish_slice(operation, starts, ends, strides)
 
 
@@ -97,7 +98,7 @@ def _finish_slice(operation: Operation, starts: list[int], ends: list[int], stri
         # Division rounds towards zero, as in C++.
         size = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])
         if size != result[axis]:
-            raise BuildError("gpu-build-slice", found=f"{size} of {name}", needed=f"{result[axis]}, the output's")
+            raise build_error("gpu-build-slice", found=f"{size} of {name}", needed=f"{result[axis]}, the output's")
     operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import activation
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import BATCH
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
@@ -130,9 +131,9 @@ RULES = {
 # Building the model
 
 
-def _slopes_of_batches(node: NodeView) -> Iterator[BuildProblem]:
+def _slopes_of_batches(node: NodeView) -> Iterator[Refusal]:
     if bhwc(node.input(0).shape).b > 1 and not is_linear(node.input(1).shape):
-        yield BuildProblem(BATCH.name, node.input(0))
+        yield BATCH.failure(node.input(0))
 
 
 WEBGPU_PROBLEMS: BuildProblems = {"PRELU": _slopes_of_batches}

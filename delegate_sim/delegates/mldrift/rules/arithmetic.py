@@ -8,6 +8,7 @@ from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....refusal import Refusal
 from ....rules.kinds import BROADCAST, CONSTANT, NEIGHBOR, OPERATOR, RANK, TENSOR_TYPE
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, refused_if, where
@@ -24,7 +25,7 @@ from ...gpu_compatibility.checks import (
     shapes,
 )
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblem, BuildProblems, unread_constants
+from ..build_problems import BuildProblems, unread_constants
 from ..failures import BATCH
 from ..shapes import bhwc, is_linear
 from .checks import (
@@ -350,18 +351,18 @@ RULES = {
 # Building the model
 
 
-def unread_operands(node: NodeView) -> Iterator[BuildProblem]:
+def unread_operands(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem for each constant operand that has several elements and an unsupported type."""
     return unread_constants(node, [position for position in (0, 1) if node.input(position).element_count > 1])
 
 
-def _unread_selected(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_selected(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, (0, 1, 2))
 
 
-def _batches_of_condition(node: NodeView) -> Iterator[BuildProblem]:
+def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
     if bhwc(node.input(0).shape).b > 1 == bhwc(node.output(0).shape).b:
-        yield BuildProblem(BATCH.name, node.input(0))
+        yield BATCH.failure(node.input(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from ....graph.graph import NodeView
 from ....model import schema
+from ....refusal import Refusal
 from ....rules.kinds import NEIGHBOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import conversion
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import BATCH, CONSTANT_TYPE
 from ..tensor_names import name_of
 from .checks import (
@@ -181,7 +182,7 @@ RULES = {
 # Building the model
 
 
-def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
+def _undequantized(node: NodeView) -> Iterator[Refusal]:
     """Yield problems of DEQUANTIZE: a runtime INT4 input, or a constant of rank 2 or 3 with several batches.
 
     The first dimension of the constant is the batch, but ML Drift creates constants of rank 2 and 3 without a batch
@@ -189,9 +190,9 @@ def _undequantized(node: NodeView) -> Iterator[BuildProblem]:
     """
     source = node.input(0)
     if source.type == "INT4" and not source.is_constant:
-        yield BuildProblem(CONSTANT_TYPE.name, source)
+        yield CONSTANT_TYPE.failure(source)
     if source.is_constant and source.rank in (2, 3) and source.shape[0] != 1:
-        yield BuildProblem(BATCH.name, source)
+        yield BATCH.failure(source)
 
 
 BUILD_PROBLEMS: BuildProblems = {"DEQUANTIZE": _undequantized}

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ...gpu_compatibility import custom
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import SIZE, WITHOUT_KERNEL
 from ..known_releases import as_measured
 from .checks import (
@@ -54,12 +55,12 @@ def _of_mediapipe(runtime: int) -> OpRule[Any]:
     return OpRule((*checks, *carrier_tensors()), source=(_SUPPORT,)).from_release(SINCE_2_3)
 
 
-def _size_not_read(node: NodeView) -> Iterator[BuildProblem]:
-    yield BuildProblem(SIZE.name, node.output(0))
+def _size_not_read(node: NodeView) -> Iterator[Refusal]:
+    yield SIZE.failure(node.output(0))
 
 
-def _without_kernel(node: NodeView) -> Iterator[BuildProblem]:
-    yield BuildProblem(WITHOUT_KERNEL.name, node.output(0))
+def _without_kernel(node: NodeView) -> Iterator[Refusal]:
+    yield WITHOUT_KERNEL.failure(node.output(0))
 
 
 WEBGPU_PROBLEMS: BuildProblems = {

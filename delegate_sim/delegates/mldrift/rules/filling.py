@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import SHAPE
 from ....rules.rule import Check
 from ....rules.vocabulary import check
 from ...gpu_compatibility import filling
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblem, BuildProblems, constants_read
+from ..build_problems import BuildProblems, constants_read
 from ..failures import WEIGHTS
 from .checks import (
     INT32,
@@ -71,11 +72,11 @@ RULES = {
 # Building the model
 
 
-def _unusable_values(node: NodeView) -> Iterator[BuildProblem]:
+def _unusable_values(node: NodeView) -> Iterator[Refusal]:
     yield from constants_read(node, 0)
     for position in (2, 3):
         if not node.input(position).is_constant:
-            yield BuildProblem(WEIGHTS.name, node.input(position))
+            yield WEIGHTS.failure(node.input(position))
 
 
 BUILD_PROBLEMS: BuildProblems = {"ONE_HOT": _unusable_values}

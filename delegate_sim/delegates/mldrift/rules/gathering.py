@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import gathering
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblem, BuildProblems, blockwise_weights, constants_read, unread_constants
+from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
 from ..failures import CHANNELS, WEIGHTS
 from .checks import (
     ANY_NUMBERS,
@@ -124,23 +125,23 @@ RULES = {
 # Building the model
 
 
-def _unread_data(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_data(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, (0, 1))
 
 
-def _unusable_table(node: NodeView) -> Iterator[BuildProblem]:
+def _unusable_table(node: NodeView) -> Iterator[Refusal]:
     yield from constants_read(node, 0)
     table = node.input(1)
     if not table.is_constant or table.rank == 4:
-        yield BuildProblem(WEIGHTS.name, table)
+        yield WEIGHTS.failure(table)
 
 
 _VECTOR = 4
 
 
-def _few_channels(node: NodeView) -> Iterator[BuildProblem]:
+def _few_channels(node: NodeView) -> Iterator[Refusal]:
     if element_count(node.input(0).shape[-1:]) < _VECTOR:
-        yield BuildProblem(CHANNELS.name, node.input(0))
+        yield CHANNELS.failure(node.input(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"EMBEDDING_LOOKUP": _unusable_table, "GATHER": _unread_data}

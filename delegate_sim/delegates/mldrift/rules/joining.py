@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..build_problems import BuildProblem, BuildProblems, constants_read, unread_constants
+from ..build_problems import BuildProblems, constants_read, unread_constants
 from ..shapes import Bhwc, bhwc
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
@@ -174,15 +175,15 @@ RULES = {
 # Building the model
 
 
-def _unread_parts(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_parts(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, range(len(node.node.inputs)))
 
 
-def _unread_packed(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_packed(node: NodeView) -> Iterator[Refusal]:
     return unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ())
 
 
-def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
+def _constants_split(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem if the operand that ML Drift reads as data is constant.
 
     If the number of parts is 1, ML Drift reads the axis operand as data.
@@ -190,7 +191,7 @@ def _constants_split(node: NodeView) -> Iterator[BuildProblem]:
     return constants_read(node, 1 if _is_split(node) else 0)
 
 
-def _constants_unpacked(node: NodeView) -> Iterator[BuildProblem]:
+def _constants_unpacked(node: NodeView) -> Iterator[Refusal]:
     return constants_read(node, *((0,) if _has_several_parts(node) else ()))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import matrix
 from ...gpu_compatibility.questions import runtime_input_count
-from ..build_problems import BuildProblem, BuildProblems, blockwise_weights
+from ..build_problems import BuildProblems, blockwise_weights
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 from ..shapes import bhwc
 from .checks import (
@@ -99,33 +100,33 @@ RULES = {
 # Building the model
 
 
-def _unread_matrices(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
     for tensor in node.inputs:
         if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
-            yield BuildProblem(CONSTANT_TYPE.name, tensor)
+            yield CONSTANT_TYPE.failure(tensor)
 
 
-def _unusable_weights(node: NodeView) -> Iterator[BuildProblem]:
+def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
     weights, bias = node.input(1), node.input(2)
     is_same = len(node.node.inputs) > 1 and node.node.input(0) == node.node.input(1)
     has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
     has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
     if is_same or has_scales:
-        yield BuildProblem(WEIGHTS.name, weights)
+        yield WEIGHTS.failure(weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
-        yield BuildProblem(CONSTANT_READ.name, weights)
+        yield CONSTANT_READ.failure(weights)
 
 
 _FEW_ROWS = 8
 """The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
-def _rows_as_batches(node: NodeView) -> Iterator[BuildProblem]:
+def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem if a matrix product with quantized weights treats more than ``_FEW_ROWS`` rows as batches."""
     weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
     is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
     if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
-        yield BuildProblem(BATCH.name, node.output(0))
+        yield BATCH.failure(node.output(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.vocabulary import where
 from ...gpu_compatibility import padding
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import CONSTANT_TYPE
 from .checks import (
     ANY_NUMBERS,
@@ -50,10 +51,10 @@ RULES = {
 # Building the model
 
 
-def _unread_value(node: NodeView) -> Iterator[BuildProblem]:
+def _unread_value(node: NodeView) -> Iterator[Refusal]:
     value = node.input(2)
     if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
-        yield BuildProblem(CONSTANT_TYPE.name, value)
+        yield CONSTANT_TYPE.failure(value)
 
 
 BUILD_PROBLEMS: BuildProblems = {"PADV2": _unread_value}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.vocabulary import where
 from ...gpu_compatibility import reduction
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import AXES
 from .checks import (
     BOOL,
@@ -81,9 +82,9 @@ RULES = {
 # Building the model
 
 
-def _unusable_axis(node: NodeView) -> Iterator[BuildProblem]:
+def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
     if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
-        yield BuildProblem(AXES.name, node.input(1))
+        yield AXES.failure(node.input(1))
 
 
 BUILD_PROBLEMS: BuildProblems = {"CUMSUM": _unusable_axis}

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import SHAPE
 from ....rules.number_sets import counted
 from ....rules.vocabulary import check
 from ...gpu_compatibility import reshaping
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import AXES
 from .checks import (
     ANY_NUMBERS,
@@ -71,9 +72,9 @@ RULES = {
 # Building the model
 
 
-def _negative_axes(node: NodeView) -> Iterator[BuildProblem]:
+def _negative_axes(node: NodeView) -> Iterator[Refusal]:
     if any(axis < 0 for axis in integers(node, 1)):
-        yield BuildProblem(AXES.name, node.input(1))
+        yield AXES.failure(node.input(1))
 
 
 BUILD_PROBLEMS: BuildProblems = {"TRANSPOSE": _negative_axes}

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import reduction, slicing
 from ...gpu_compatibility.checks import Found, asked, case
-from ..build_problems import BuildProblem, BuildProblems, constants_read
+from ..build_problems import BuildProblems, constants_read
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from ..tensor_names import type_number
 from .checks import (
@@ -309,7 +310,7 @@ RULES = {
 # Building the model
 
 
-def _constants_updated(node: NodeView) -> Iterator[BuildProblem]:
+def _constants_updated(node: NodeView) -> Iterator[Refusal]:
     return constants_read(node, 0, 1)
 
 

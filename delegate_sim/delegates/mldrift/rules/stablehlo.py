@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed
 from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, Found, asked, case, operands
-from ..build_problems import BuildProblem, BuildProblems
+from ..build_problems import BuildProblems
 from ..failures import LOWERED
 from .arithmetic import FLOATS_AND_INTEGERS, PAIRS, binary, unread_operands
 from .checks import (
@@ -161,8 +162,8 @@ RULES = {
 # Building the model
 
 
-def _lowered(node: NodeView) -> Iterator[BuildProblem]:
-    yield BuildProblem(LOWERED.name, node.output(0))
+def _lowered(node: NodeView) -> Iterator[Refusal]:
+    yield LOWERED.failure(node.output(0))
 
 
 BUILD_PROBLEMS: BuildProblems = {"STABLEHLO_SHIFT_LEFT": unread_operands}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....foundation.documents import schema_of
-from ....foundation.invalid_value import InvalidValueError
+from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType

@@ -22,7 +22,7 @@ def split_of(nodes: tuple[int, ...], compilation: Compilation) -> StageSplit:
         steps = [_step(plan.device.name, model, model.operations, given, results)]
     else:
         steps = [_planned(step) for step in plan.execution_steps]
-    error = compilation.refusal.text if compilation.fell_back and compilation.refusal is not None else ""
+    error = compilation.refusal.message if compilation.fell_back and compilation.refusal is not None else ""
     return StageSplit(nodes, tuple(steps), error)
 
 

@@ -6,14 +6,13 @@ Source: ``delegates/nnapi/nnapi_delegate.cc``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....graph.graph import Graph, NodeView
 from ....nnapi_runtime.types import Version
 from ....nnapi_runtime.types import feature_level as level_of
+from ....refusal import Refusal
 from ....rules.rule import Reason
-from ...decision import KernelFailure
 from ...options import OptionValues
 from ..failures import kernel_failure
 from ..kinds import DRIVER, HIDDEN
@@ -96,16 +95,6 @@ class DriverAnswers:
         return left_out
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceProblem:
-    """A problem that keeps the delegate from using any device.
-
-    If the options name an accelerator, ``failure`` is set. Otherwise, the nodes run on the CPU.
-    """
-
-    failure: KernelFailure | None
-
-
 NO_DEVICE = Reason(
     DRIVER.name,
     "runtime",
@@ -116,18 +105,23 @@ NO_DEVICE = Reason(
 )
 
 
-def device_problem(options: OptionValues) -> DeviceProblem | None:
-    """Return the problem that keeps the delegate from using any device of the profile, or None.
+def lacks_device(options: OptionValues) -> bool:
+    """Return whether the profile has no device that the delegate can use.
 
     Source: ``DoPrepare`` and ``GetTargetDevices``.
     """
-    described, name = chosen_devices(options), options["accelerator_name"]
-    if described is None or described or runtime_level(options) < NNAPI_1_2 or name == REFERENCE_DEVICE:
-        return None
+    if runtime_level(options) < NNAPI_1_2 or options["accelerator_name"] == REFERENCE_DEVICE:
+        return False
+    return chosen_devices(options) == ()
+
+
+def unknown_accelerator(options: OptionValues) -> Refusal | None:
+    """Return a refusal if the options name an accelerator, but the profile does not have it."""
+    name = options["accelerator_name"]
     if name is None:
-        return DeviceProblem(None)
+        return None
     known = ", ".join([device.name for device in options["devices"].devices]) or "none"
-    return DeviceProblem(kernel_failure("nnapi-accelerator-unknown", None, found=name, known=known))
+    return kernel_failure("nnapi-accelerator-unknown", None, found=name, known=known)
 
 
 def is_all_or_nothing(graph: Graph, nodes: Iterable[int]) -> bool:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import re
-
 from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
-from ....model.model import Tensor
+from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
+from ....nnapi_runtime.refusal import OperandPart
 from ....nnapi_runtime.types import OperandType, OperationType
+from ....refusal import Refusal
+from ....rules.kinds import Problem
 from ..kinds import PREFIX
-from ..lowering.call_sites import RefusedCall
 from ..lowering.partition import LoweredPartition
 from .refusal_kinds import KINDS
 
-_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL.name
-_OPERAND = re.compile(r"\b(input|output) (\d+)")
+_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+_SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _CHANNELS})
+_MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"})
 
 
-def change_for(call: RefusedCall) -> str:
+def change_for(call: Refusal) -> str:
     """Return advice on how to change the model or the options so that the call is not rejected."""
-    value, operation = call.refusal.violation.found, call.operation
-    if _CHANNELS in value:
+    kind, operation = KINDS[PREFIX + call.code], call.operation
+    if call.found is _CHANNELS:
         return _change_of_channels(operation)
-    if call.refusal.code == "operand-zero-point" and "QUANT8_SYMM" in call.refusal.violation.needed:
+    if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
         return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
-    if operation in ("TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND") and "type" in call.refusal.code:
+    if operation in _MOVES and kind.problem is Problem.TYPE:
         return (
             f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "
             "CPU"
         )
-    if operation == "TRANSPOSE_CONV" and value == OperandType.TENSOR_FLOAT16.name:
+    if operation == "TRANSPOSE_CONV" and call.found is OperandType.TENSOR_FLOAT16:
         return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
-    return KINDS[PREFIX + call.refusal.code].hint
+    return kind.hint
 
 
 def _change_of_channels(operation: str) -> str:
@@ -43,28 +44,26 @@ def _change_of_channels(operation: str) -> str:
     )
 
 
-def refused_operand(call: RefusedCall, graph: Graph, lowered: LoweredPartition) -> tuple[str, Tensor | None]:
-    """Return a description of the rejected operand, and the operand's tensor in the graph. The tensor may be None."""
+def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
+    """Return a description of the rejected operand, and the index of the operand's tensor or None."""
     if call.tensor is not None:
-        return _named(call.tensor), call.tensor
-    subject = call.refusal.violation.subject
-    place = _OPERAND.search(subject)
-    model = lowered.model
-    if place is None or model is None or not call.operation:
-        return subject, None
+        return _named(graph, call.tensor), call.tensor
+    part, model = call.operand, lowered.model
+    if not isinstance(part, OperandPart) or model is None:
+        return str(part), None
     operations = [
         operation
         for operation in model.operations
         if operation.tag == call.node and OperationType(operation.type).name.startswith(call.operation)
     ]
     if not operations:
-        return subject, None
-    operands = operations[-1].inputs if place[1] == "input" else operations[-1].outputs
-    position = int(place[2])
-    index = operands[position] if position < len(operands) else -1
-    tensor = next((graph.tensors[key] for key, operand in lowered.tensors.items() if operand == index), None)
-    return (subject, None) if tensor is None else (f"{subject}, {_named(tensor)}", tensor)
+        return str(part), None
+    operands = operations[-1].inputs if part.side == "input" else operations[-1].outputs
+    index = operands[part.position] if part.position < len(operands) else -1
+    tensor = next((key for key, operand in lowered.tensors.items() if operand == index), None)
+    return (str(part), None) if tensor is None else (f"{part}, {_named(graph, tensor)}", tensor)
 
 
-def _named(tensor: Tensor) -> str:
-    return f"tensor {tensor.index} ({tensor.name})" if tensor.name else f"tensor {tensor.index}"
+def _named(graph: Graph, index: int) -> str:
+    name = graph.tensor(index).name
+    return f"tensor {index} ({name})" if name else f"tensor {index}"

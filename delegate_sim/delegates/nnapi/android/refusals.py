@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ....graph.graph import Graph
 from ....nnapi_runtime.refusal import Call
-from ...decision import KernelFailure
+from ....refusal import Refusal, Stage
 from ...options import OptionValues
 from ..kinds import PREFIX
-from ..lowering.call_sites import RefusedCall
 from ..lowering.partition import LoweredPartition
 
 _FURTHER_SHOWN = 10
+_OF_MODEL = frozenset({Call.IDENTIFY.short_name, Call.FINISH_MODEL.short_name, Call.FINISH_COMPILATION.short_name})
+"""Calls that are about the whole model of a partition, not about a single node."""
 
 
 def runtime_failure(
     graph: Graph, lowered: LoweredPartition, others: Sequence[LoweredPartition], options: OptionValues
-) -> KernelFailure | None:
+) -> Refusal | None:
     """Return the kernel failure for the first rejected call of a partition, or None if no call was rejected.
 
     The failure also has lines about later rejections in this partition and in ``others``.
@@ -29,48 +31,48 @@ def runtime_failure(
 
 
 def refused_call_failure(
-    graph: Graph, call: RefusedCall, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
-) -> KernelFailure:
+    graph: Graph, call: Refusal, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
+) -> Refusal:
     """Return the kernel failure that a rejected call causes. ``further`` contains lines about later rejections."""
-    from ...stage_behind import StageRefusal  # most models have no refusal
     from .refusal_advice import change_for, refused_operand
 
-    violation = call.refusal.violation
     operand, tensor = refused_operand(call, graph, lowered)
-    what = f"{call.operation}: " if call.operation else ""
-    is_compiled = call.refusal.call is Call.FINISH_COMPILATION
-    does = "cannot compile the partition" if is_compiled else f"rejects {call.call}"
-    message = (
-        f"the NNAPI runtime of Android {options['nnapi_runtime']} {does}: {what}{operand}: found {violation.found}, "
-        f"needed {violation.needed}"
+    values = {
+        **call.values,
+        "android": options["nnapi_runtime"],
+        "does": "cannot compile the partition" if call.stage is Stage.COMPILING else f"rejects {call.call}",
+        "operation": f"{call.operation}: " if call.operation else "",
+        "operand": operand,
+    }
+    below = replace(call, node=None) if call.call in _OF_MODEL else call
+    return Refusal(
+        PREFIX + call.code,
+        "the NNAPI runtime of Android {android} {does}: {operation}{operand}: found {found}, needed {needed}",
+        change_for(call),
+        node=call.node,
+        tensor=tensor,
+        values=values,
+        further=further,
+        below=below,
     )
-    is_of_node = call.refusal.call not in (Call.IDENTIFY, Call.FINISH_MODEL, Call.FINISH_COMPILATION)
-    stage = StageRefusal(
-        call.call, call.operation, violation.subject, violation.found, violation.needed, call.error_line, further, is_of_node
-    )
-    index = None if tensor is None else tensor.index
-    return KernelFailure(call.node, index, PREFIX + call.refusal.code, message, change_for(call), stage=stage)
 
 
-def _first_of_each_node(refused: Sequence[RefusedCall]) -> list[RefusedCall]:
+def _first_of_each_node(refused: Sequence[Refusal]) -> list[Refusal]:
     """Return the first rejected call of each node, because later rejections may be consequences of the first."""
-    first: dict[int, RefusedCall] = {}
+    first: dict[int | None, Refusal] = {}
     for call in refused:
         first.setdefault(call.node, call)
     return list(first.values())
 
 
-def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
+def _further(calls: Sequence[Refusal]) -> tuple[str, ...]:
     """Return lines about these rejected calls. All calls that were rejected for the same reason share one line."""
-    groups: dict[tuple[str, str, str, str], list[int]] = {}
+    groups: dict[tuple[str, str], list[int | None]] = {}
     for call in calls:
-        violation = call.refusal.violation
-        key = (call.operation or call.call, violation.subject, violation.found, violation.needed)
-        groups.setdefault(key, []).append(call.node)
+        groups.setdefault((call.operation or call.call, call.message), []).append(call.node)
     lines = [
-        f"after this call is fixed, the NNAPI runtime would still reject {operation} at {_nodes(nodes)}: {subject}: found "
-        f"{value}, needed {needed}"
-        for (operation, subject, value, needed), nodes in groups.items()
+        f"after this call is fixed, the NNAPI runtime would still reject {operation} at {_nodes(nodes)}: {message}"
+        for (operation, message), nodes in groups.items()
     ]
     hidden = len(lines) - _FURTHER_SHOWN
     more = (
@@ -79,7 +81,7 @@ def _further(calls: Sequence[RefusedCall]) -> tuple[str, ...]:
     return (*lines[:_FURTHER_SHOWN], *more)
 
 
-def _nodes(indices: Sequence[int]) -> str:
+def _nodes(indices: Sequence[int | None]) -> str:
     shown = ", ".join(map(str, indices[:_FURTHER_SHOWN]))
     more = f" and {len(indices) - _FURTHER_SHOWN:,} more" if len(indices) > _FURTHER_SHOWN else ""
     return f"node {shown}" if len(indices) == 1 else f"{len(indices):,} nodes ({shown}{more})"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from ....foundation.invalid_value import InvalidValueError
+from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.builder import ModelBuilder
-from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ....nnapi_runtime.types import feature_level as level_of
+from ....refusal import Refusal
 from ...options import OptionValues
 
 NO_RUNTIME = "none"
@@ -62,7 +62,7 @@ def highest_level(android: AndroidRelease) -> int:
     return API_LEVELS[MAX_FEATURE_LEVEL[android]]
 
 
-ModelMaker: TypeAlias = Callable[[Callable[[NnRefusal], None]], ModelBuilder]
+ModelMaker: TypeAlias = Callable[[Callable[[Refusal], None]], ModelBuilder]
 """A function that creates an NNAPI model builder. The builder reports rejected calls to the function in the argument."""
 
 

@@ -17,13 +17,12 @@ from typing import Any
 from ....graph.graph import Graph
 from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
-from ....nnapi_runtime.refusal import NnRefusal
 from ....nnapi_runtime.types import OperandType, OperationType
-from ...decision import KernelFailure
+from ....refusal import Refusal, Refused
 from ..failures import kernel_failure
 from ..node_predicates import QUANTIZED_TYPES
 from . import call_sites
-from .call_sites import RefusedCall, Site
+from .call_sites import Site, refused_at
 from .node import LoweredNode
 from .operand_types import INTERMEDIATE_TYPES, OPERAND_TYPES, SIGNED, operand_type
 
@@ -34,17 +33,9 @@ _FLAGS = (b"\0", b"\1")
 _TYPE_LINE = "Failed to add NN API tensor: type {type} is not supported."
 
 
-class KernelError(Exception):
-    """A failure while a node is lowered."""
-
-    def __init__(self, failure: KernelFailure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
-
-
-def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> KernelError:
-    """Return the exception for a failure, with ``values`` filled into the placeholders of the failure's message."""
-    return KernelError(kernel_failure(code, node, tensor, **values))
+def kernel_error(code: str, node: int | None, tensor: Tensor | None = None, **values: Any) -> Refused:
+    """Return the exception for a failure while a node is lowered. ``values`` fill the placeholders of its message."""
+    return Refused(kernel_failure(code, node, tensor, **values))
 
 
 class PartitionBuilder:
@@ -58,7 +49,7 @@ class PartitionBuilder:
         graph: Graph,
         target_feature_level: int,
         runtime_feature_level: int,
-        make_model: Callable[[Callable[[NnRefusal], None]], ModelBuilder] | None = None,
+        make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
         allows_dynamic: bool = False,
     ) -> None:
         self.graph = graph
@@ -83,7 +74,7 @@ class PartitionBuilder:
         """The nodes that convert float16 values to float32 at run time, keyed by output tensor."""
         self.inputs: list[int] = []
         self.outputs: list[int] = []
-        self.refused: list[RefusedCall] = []
+        self.refused: list[Refusal] = []
         self.lines: list[str] = []
         """Lines that the delegate prints before the first rejected call."""
         self.node = -1
@@ -92,8 +83,9 @@ class PartitionBuilder:
         self._next = 0
         self._at: tuple[Site, Tensor | None, str] = (call_sites.OPERATION, None, "")
 
-    def _note(self, refusal: NnRefusal) -> None:
-        self.refused.append(RefusedCall(self.node, refusal, *self._at))
+    def _note(self, refusal: Refusal) -> None:
+        site, tensor, operation = self._at
+        self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
 
     def _new_index(self) -> int:
         self._next += 1
@@ -109,7 +101,7 @@ class PartitionBuilder:
     def add_input(self, node: LoweredNode, position: int) -> None:
         """Add a node's operand with the node's flags (``AddTensorInput``).
 
-        Raises KernelError if NNAPI lacks the tensor's type.
+        Raises Refused if NNAPI lacks the tensor's type.
         """
         index = node.operand(position)
         operand = self.mapped.get(index)
@@ -120,13 +112,13 @@ class PartitionBuilder:
     def add_flagged_input(self, node: LoweredNode, position: int, flags: int = 0) -> None:
         """Add a node's operand with the given flags (``AddTensorInput``).
 
-        Raises KernelError if NNAPI lacks the tensor's type.
+        Raises Refused if NNAPI lacks the tensor's type.
         """
         self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags))
 
     def add_unchecked_input(self, node: LoweredNode, position: int, flags: int = 0, is_hybrid: bool = False) -> None:
         """Add an operand (``AddTensorInput``). Ignore a failure, as the real delegate does."""
-        with suppress(KernelError):
+        with suppress(Refused):
             self.inputs.append(self.tensor_operand(node.index, node.operand(position), flags, is_hybrid))
 
     def add_outputs(self, node: LoweredNode) -> None:
@@ -134,12 +126,12 @@ class PartitionBuilder:
         self.outputs += [self.tensor_operand(node.index, index, node.output_flags) for index in node.outputs]
 
     def add_output(self, node: LoweredNode, position: int, flags: int = 0) -> None:
-        """Add a result of a node (``AddTensorOutput``). Raise KernelError if NNAPI lacks the tensor's type."""
+        """Add a result of a node (``AddTensorOutput``). Raise Refused if NNAPI lacks the tensor's type."""
         self.outputs.append(self.tensor_operand(node.index, node.result(position), flags))
 
     def add_unchecked_output(self, node: LoweredNode, position: int) -> None:
         """Add a result (``AddTensorOutput``). Ignore a failure, as the real delegate does."""
-        with suppress(KernelError):
+        with suppress(Refused):
             self.add_output(node, position)
 
     def tensor_operand(self, node: int, index: int, flags: int, is_hybrid: bool = False) -> int:

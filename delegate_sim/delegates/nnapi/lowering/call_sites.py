@@ -6,12 +6,14 @@ refer to the newest sources. Other releases have other line numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from ....foundation.printable import printable
 from ....model.model import Tensor
-from ....nnapi_runtime.refusal import NnRefusal
+from ....nnapi_runtime.refusal import Call
 from ....nnapi_runtime.types import ResultCode
+from ....refusal import Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,35 +44,20 @@ COMPILATION = Site(4783, "completing NNAPI compilation")
 BOUNDARY = Site(6345, "identifying model inputs and outputs")
 FINISH = Site(6362, "finalizing the model")
 
-_NAMES = {
+_NAMES: Mapping[int, str] = {
     ResultCode.UNEXPECTED_NULL: "ANEURALNETWORKS_UNEXPECTED_NULL",
     ResultCode.BAD_DATA: "ANEURALNETWORKS_BAD_DATA",
     ResultCode.OP_FAILED: "ANEURALNETWORKS_OP_FAILED",
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedCall:
-    """A call that the runtime rejects. ``node`` is the index of the lowered node.
+def refused_at(site: Site, refusal: Refusal, node: int, tensor: Tensor | None = None, operation: str = "") -> Refusal:
+    """Return a refusal by the runtime with the node that was lowered, and the line that TFLite prints for the rejected call.
 
     If the call adds an NNAPI operation, ``operation`` is the operation's name. Otherwise, ``operation`` is empty.
     """
-
-    node: int
-    refusal: NnRefusal
-    site: Site
-    tensor: Tensor | None = None
-    operation: str = ""
-
-    @property
-    def call(self) -> str:
-        """The name of the NNAPI function without the common prefix."""
-        return self.refusal.call.value.partition("_")[2]
-
-    @property
-    def error_line(self) -> str:
-        """The line that TFLite prints for the rejected call."""
-        name = ""
-        if self.site.names_tensor and self.tensor is not None:
-            name = f" for tensor '{printable(self.tensor.name)}'"
-        return f"NN API returned error {_NAMES[self.refusal.result]} at line {self.site.line} while {self.site.doing}{name}."
+    name = f" for tensor '{printable(tensor.name)}'" if site.names_tensor and tensor is not None else ""
+    line = f"NN API returned error {_NAMES[refusal.result]} at line {site.line} while {site.doing}{name}."
+    index = None if tensor is None else tensor.index
+    call = Call(refusal.call).short_name
+    return replace(refusal, call=call, node=node, tensor=index, operation=operation, log_lines=(line,))

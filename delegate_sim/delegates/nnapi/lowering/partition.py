@@ -12,13 +12,11 @@ from ....graph.graph import Graph, NodeView
 from ....model.model import Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnOperation
-from ....nnapi_runtime.refusal import NnRefusal, NnRefused
 from ....nnapi_runtime.types import Version
+from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
-from ...decision import KernelFailure
 from . import call_sites
-from .builder import KernelError, PartitionBuilder, kernel_error
-from .call_sites import RefusedCall
+from .builder import PartitionBuilder, kernel_error
 from .node import LoweredNode
 from .operator_lowering import Lowering
 from .operators import find_lowering
@@ -42,8 +40,8 @@ class LoweredPartition:
     """The NNAPI model; incomplete after a failure. None if no runtime is simulated."""
     tensors: Mapping[int, int]
     """The NNAPI operand of each mapped tensor."""
-    failure: KernelFailure | None
-    calls: tuple[RefusedCall, ...]
+    failure: Refusal | None
+    calls: tuple[Refusal, ...]
     required: Version | None
     lines: tuple[str, ...]
     """Lines that the delegate prints while it lowers the nodes, before the first rejected call."""
@@ -51,7 +49,7 @@ class LoweredPartition:
     @property
     def error_lines(self) -> tuple[str, ...]:
         """The lines that the delegate prints if the kernel cannot be initialized."""
-        return (*self.lines, self.calls[0].error_line) if self.calls else self.lines
+        return (*self.lines, *self.calls[0].log_lines) if self.calls else self.lines
 
     @property
     def is_finished(self) -> bool:
@@ -73,7 +71,7 @@ def lower_partition(
     target_feature_level: int,
     runtime_feature_level: int,
     release: Release = NEWEST,
-    make_model: Callable[[Callable[[NnRefusal], None]], ModelBuilder] | None = None,
+    make_model: Callable[[Callable[[Refusal], None]], ModelBuilder] | None = None,
     allows_dynamic: bool = False,
     is_relaxed: bool = False,
 ) -> LoweredPartition:
@@ -95,8 +93,8 @@ def lower_partition(
                 required = _finish(partition, partition.model, inputs, outputs, is_relaxed)
             if not partition.refused and release.is_at_least(EMPTY_POOLS_FAIL):
                 _check_pools(partition, inputs, outputs)
-    except KernelError as error:
-        failure = error.failure
+    except Refused as error:
+        failure = error.refusal
     operations = {index: tuple(partition.operations.get(index, ())) for index in nodes}
     return LoweredPartition(
         operations,
@@ -127,8 +125,8 @@ def _finish(
         model.relax_to_float16(is_relaxed)
         site = call_sites.FINISH
         return model.check()
-    except NnRefused as refused:
-        partition.refused.append(RefusedCall(partition.node, refused.refusal, site))
+    except Refused as refused:
+        partition.refused.append(call_sites.refused_at(site, refused.refusal, partition.node))
         return None
 
 
@@ -153,7 +151,7 @@ def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """Raise KernelError if the memory pool for inputs or the memory pool for outputs is empty (the end of ``BuildGraph``)."""
+    """Raise Refused if the memory pool for inputs or the memory pool for outputs is empty (the end of ``BuildGraph``)."""
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])

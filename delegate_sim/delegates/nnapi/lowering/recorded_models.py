@@ -11,15 +11,15 @@ from ....graph.partition import Subset
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import NnOperand
-from ....nnapi_runtime.refusal import Call, NnRefusal
+from ....nnapi_runtime.refusal import Call
 from ....nnapi_runtime.types import MAX_FEATURE_LEVEL, AndroidRelease, OperandType, OperationType, Version, type_name
 from ....nnapi_runtime.types import feature_level as level_of
+from ....refusal import Refusal
 from ....releases.catalogue import Release
-from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation, LoweredRefusal
+from ...lowered_model import LoweredCall, LoweredModel, LoweredOperand, LoweredOperation
 from ...options import OptionValues
 from ..android.runtime import android_of, runtime_level
 from ..partitions import Partitions
-from .call_sites import RefusedCall
 from .partition import LoweredPartition
 
 _RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
@@ -28,7 +28,7 @@ _RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
 class _Recorder(ModelBuilder):
     """A model builder that records every call."""
 
-    def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[NnRefusal], None]) -> None:
+    def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[Refusal], None]) -> None:
         super().__init__(android, feature_level, on_refusal)
         self.calls: list[LoweredCall] = []
 
@@ -82,7 +82,7 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
     level = level_of(runtime_level(options)) if android is not None else MAX_FEATURE_LEVEL[newest]
     made: list[_Recorder] = []
 
-    def make_model(note: Callable[[NnRefusal], None]) -> ModelBuilder:
+    def make_model(note: Callable[[Refusal], None]) -> ModelBuilder:
         made.append(_Recorder(android or newest, level, note if android is not None else lambda _: None))
         return made[-1]
 
@@ -92,7 +92,7 @@ def lowered_models(graph: Graph, subsets: Sequence[Subset], options: OptionValue
 
 
 def _lowered(
-    graph: Graph, subset: Subset, lowered: LoweredPartition, model: _Recorder, refused: Sequence[RefusedCall]
+    graph: Graph, subset: Subset, lowered: LoweredPartition, model: _Recorder, refused: Sequence[Refusal]
 ) -> LoweredModel:
     tensors = {operand: tensor for tensor, operand in lowered.tensors.items()}
     return LoweredModel(
@@ -103,19 +103,13 @@ def _lowered(
         tuple(model.inputs),
         tuple(model.outputs),
         tuple(model.calls),
-        (*[LoweredRefusal(call.call, call.node, call.refusal.text) for call in refused], *_failure(lowered)),
+        (*refused, *([] if lowered.failure is None else [lowered.failure])),
     )
 
 
 def _operation(operation: NnOperation) -> LoweredOperation:
     name = OperationType(operation.type).name
     return LoweredOperation(operation.index, name, operation.tag, operation.inputs, operation.outputs)
-
-
-def _failure(lowered: LoweredPartition) -> Iterator[LoweredRefusal]:
-    """Yield the delegate's own failure, if any. The delegate stops building the model at this failure."""
-    if lowered.failure is not None:
-        yield LoweredRefusal("", lowered.failure.node, lowered.failure.message)
 
 
 def _operand(index: int, operand: NnOperand, tensor: int | None) -> LoweredOperand:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....refusal import Refusal
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules
@@ -120,15 +121,6 @@ The second of these releases lifts this restriction.
 _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 
-@dataclass(frozen=True, slots=True)
-class TypeFault:
-    """A tensor that MediaTek's plugin refuses: the kind of problem, a description of the tensor, and the log line."""
-
-    kind: Kind
-    found: str
-    line: str
-
-
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
     """Return the kind of quantization of the tensor ``index``. ``node`` is any node of the tensor's graph."""
     tensor = node.graph.tensors[index]
@@ -141,7 +133,7 @@ def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
     return others.get(place) or quantization_kind(tensor)
 
 
-def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]:
+def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[Refusal | str]:
     """Check the types of a node's operands and results. Yield warning lines, then the first unsupported type, if any."""
     inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
@@ -157,21 +149,25 @@ def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[TypeFault | str]
                 yield _CAST_LINE
 
 
-def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault | None:
+def _fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> Refusal | None:
     if tensor.type == "INT32":
         return _channels_fault(tensor, kind, target, name)
     if tensor.type in _QUANTIZED and _is_known(tensor.type, target):
         allowed, line = _QUANTIZED[tensor.type]
         if kind in allowed:
             return None
-        return TypeFault(QUANTIZATION, f"{name} is {tensor.type} {_words(kind)}", line)
+        return _refusal(QUANTIZATION, f"{name} is {tensor.type} {_words(kind)}", line)
     if tensor.type == "INT64" and has_weights(tensor):
         if kind != BLOCKWISE or not target.release.is_at_least(_BLOCKWISE_REFUSED):
             return None
-        return TypeFault(QUANTIZATION, f"{name} is INT64 {_words(kind)}", "Int64 is not supported.")
+        return _refusal(QUANTIZATION, f"{name} is INT64 {_words(kind)}", "Int64 is not supported.")
     number = _NUMBERS.get(tensor.type, 0)
     description = f"{name} is {'a computed ' if tensor.type == 'INT64' else ''}{tensor.type}"
-    return TypeFault(TENSOR_TYPE, description, f"Unsupported element type: {number}")
+    return _refusal(TENSOR_TYPE, description, f"Unsupported element type: {number}")
+
+
+def _refusal(kind: Kind, found: str, line: str) -> Refusal:
+    return kind.refusal(found, log_lines=(line,))
 
 
 def _is_known(name: str, target: NpuTarget) -> bool:
@@ -179,7 +175,7 @@ def _is_known(name: str, target: NpuTarget) -> bool:
     return since is None or target.release.is_at_least(since)
 
 
-def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> TypeFault | None:
+def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> Refusal | None:
     since, until = _ASYMMETRIC_REFUSED
     if kind != PER_CHANNEL or not target.release.is_at_least(since) or target.release.is_at_least(until):
         return None
@@ -187,7 +183,7 @@ def _channels_fault(tensor: Tensor, kind: str, target: NpuTarget, name: str) -> 
     if quantization is None or not quantization.zero_points.any():
         return None
     line = "Int32 per-channel quantization only supports symmetric zero points."
-    return TypeFault(QUANTIZATION, f"{name} is INT32 quantized per channel with zero points other than 0", line)
+    return _refusal(QUANTIZATION, f"{name} is INT32 quantized per channel with zero points other than 0", line)
 
 
 def _words(kind: str) -> str:
@@ -196,8 +192,8 @@ def _words(kind: str) -> str:
 
 def _find_of(kind: Kind) -> Any:
     def find(node: NodeView, target: NpuTarget) -> str | None:
-        fault = next((fault for fault in mapped_types(node, target) if isinstance(fault, TypeFault)), None)
-        return fault.found if fault is not None and fault.kind is kind else None
+        fault = next((fault for fault in mapped_types(node, target) if isinstance(fault, Refusal)), None)
+        return fault.message if fault is not None and fault.code == kind.name else None
 
     return find
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
-from ...compiler_plugin import ModelFailure
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import Option, OptionValues
 from ..composites import COMPOSITE, composite_name, present
-from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC
+from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
 from ..loader_facts import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
@@ -68,21 +68,22 @@ class GooglePlugin(NpuPlugin):
     )
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, SOC, FILTER_FILE, ISLANDS))
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def first_lines(self, options: OptionValues) -> tuple[str, ...]:
+        """Return a line if the SoC has an old name."""
+        return (_OLD_NAME_LINE,) if (options["soc"] or _DEFAULT_SOC) in _OLD_NAMES else ()
+
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC, or if the op filters cannot be read."""
         soc = options["soc"] or _DEFAULT_SOC
-        lines = (_OLD_NAME_LINE,) if soc in _OLD_NAMES else ()
         soc = _OLD_NAMES.get(soc, soc)
         if soc not in SOCS:
-            line = f"Invalid soc model for device type: {soc}"
-            return (*lines, line), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
+            return plugin_refusal(SOC, graph, f"Invalid soc model for device type: {soc}")
         fault = _filters_of(options).fault if release.is_at_least(_FILTERS_SINCE) else ""
         if not fault:
-            return lines, None
+            return None
         place = options["op_filters"].path or "the given text"
         action = "parse OpFilters proto text from" if fault == UNPARSABLE else "open OpFilters file"
-        line = f"Failed to {action}: {place}"
-        return (*lines, line), ModelFailure("partition", graph.index, None, None, FILTER_FILE.name, line, FILTER_FILE.hint)
+        return plugin_refusal(FILTER_FILE, graph, f"Failed to {action}: {place}")
 
     def target(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> NpuTarget:
         """Return the target of the rules, with the op filters."""

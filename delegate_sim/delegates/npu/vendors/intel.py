@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....refusal import Refusal
 from ....releases.catalogue import Release, parse_release
 from ....rules.rule import Verdict
-from ...compiler_plugin import ModelFailure
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import OptionValues
 from ...traits import ReleaseHistory
 from ..composites import layout
-from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS
+from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
 from ..target import NpuTarget
@@ -43,7 +43,7 @@ class IntelPlugin(NpuPlugin):
     further_kinds = MappingProxyType(kinds_by_code(*LOADER_KINDS, INPUT_RANK, ISLANDS))
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if an input of the subgraph has six dimensions or more."""
         for position, index in enumerate(graph.inputs):
             rank = len(layout(graph.tensors[index]))
@@ -52,8 +52,8 @@ class IntelPlugin(NpuPlugin):
                     f"Model not supported: subgraph input {position} has {rank} dimensions (>= {_REFUSED_DIMENSIONS}), skipping "
                     "partitioning."
                 )
-                return (line,), ModelFailure("partition", graph.index, None, index, INPUT_RANK.name, line, INPUT_RANK.hint)
-        return (), None
+                return plugin_refusal(INPUT_RANK, graph, line, index)
+        return None
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield the log lines about an unselected node. The lines contain the number of the node's operator."""

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
-from ...compiler_plugin import ModelFailure
 from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import OptionValues
 from ..composites import present
-from ..kinds import ISLANDS, LOADER_KINDS, SOC
+from ..kinds import ISLANDS, LOADER_KINDS, SOC, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
-from ..rules.checks import TypeFault, mapped_types
+from ..rules.checks import mapped_types
 from ..target import NpuTarget
 
 SOCS = (
@@ -55,13 +55,12 @@ class MediatekPlugin(NpuPlugin):
             "compiler decides about each node"
         )
 
-    def fault(self, graph: Graph, options: OptionValues, release: Release) -> tuple[tuple[str, ...], ModelFailure | None]:
+    def fault(self, graph: Graph, options: OptionValues, release: Release) -> Refusal | None:
         """Return a failure if the plugin does not know the SoC."""
         soc = options["soc"]
         if not soc or soc in SOCS:
-            return (), None
-        line = f"Unexpected SoC model: {soc}"
-        return (line,), ModelFailure("partition", graph.index, None, None, SOC.name, line, SOC.hint)
+            return None
+        return plugin_refusal(SOC, graph, f"Unexpected SoC model: {soc}")
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield log lines about constants that the plugin casts, and about the first unsupported type, if any."""
@@ -72,7 +71,7 @@ class MediatekPlugin(NpuPlugin):
         if rule is None or (rule.introduced is not None and not target.release.is_at_least(rule.introduced)):
             return
         for fault in mapped_types(graph.view(node), target):
-            yield fault.line if isinstance(fault, TypeFault) else fault
+            yield fault.error_line if isinstance(fault, Refusal) else fault
 
 
 DELEGATE = MediatekPlugin()

@@ -128,10 +128,10 @@ def read_json(text: str, path: str) -> DeviceLog | None:
     Return None if the text is not JSON, or not from benchmark_model.
     """
     try:
-        content = json.loads(text)
+        content = _snake(json.loads(text))
     except (ValueError, RecursionError):
         return None
-    return _log(_snake(content), path) if isinstance(content, dict) else None
+    return _log(content, path) if isinstance(content, dict) else None
 
 
 def read_dump(lines: Iterable[str], path: str) -> DeviceLog | None:
@@ -151,7 +151,8 @@ def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
     if "subgraphs" in content:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
-        return _of_profile(content.get("runtime_profile", content))
+        inner = content.get("runtime_profile", content)
+        return _of_profile(inner if isinstance(inner, dict) else {})
     if "init_profile" in content:
         raise LogError(f"{path}: has only a profile of the initialization, but none of the inference")
     if "latency_metrics" in content or "misc_metrics" in content or isinstance(content.get("latency"), dict):
@@ -193,7 +194,7 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
     orders: dict[int, RunOrder] = {}
     for place, subgraph in enumerate(_list(content, "subgraphs")):
         nodes = {_number(node, "id"): node for node in _list(subgraph, "nodes")}
-        plan = [int(number) for number in subgraph.get("execution_plan", ()) if str(number).isdigit()]
+        plan = [number for value in _values(subgraph, "execution_plan") if (number := _integer(value)) is not None]
         rows = []
         for number in plan:
             node = nodes.get(number, {})
@@ -208,18 +209,27 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return the messages of a repeated field. A single message is treated as a list of one."""
+    """Return the messages of a repeated field."""
+    return [value for value in _values(content, key) if isinstance(value, dict)]
+
+
+def _values(content: Mapping[str, Any], key: str) -> list[Any]:
+    """Return the values of a repeated field. A single value is treated as a list of one."""
     values = content.get(key, [])
-    return [value for value in (values if isinstance(values, list) else [values]) if isinstance(value, dict)]
+    return values if isinstance(values, list) else [values]
 
 
 def _number(content: Mapping[str, Any], key: str) -> int:
     """Return an integer field. JSON writes 64-bit integers as strings and leaves out zeros."""
-    value = content.get(key, 0)
+    return _integer(content.get(key, 0)) or 0
+
+
+def _integer(value: Any) -> int | None:
+    """Return an integer of 64 bits, or None if the value is not a number."""
     try:
         return max(min(int(value), _LARGEST), -_LARGEST)
     except (TypeError, ValueError, OverflowError):
-        return 0
+        return None
 
 
 def _snake(content: Any) -> Any:

@@ -8,7 +8,10 @@ import delegate_sim
 from delegate_sim.delegates.nnapi.android.refusal_kinds import KINDS
 from delegate_sim.delegates.nnapi.delegate import DELEGATE
 from delegate_sim.delegates.nnapi.kinds import PREFIX
+from delegate_sim.nnapi_runtime.refusal import OperandPart
 from delegate_sim.nnapi_runtime.rules import RULES
+from delegate_sim.nnapi_runtime.types import OperandType
+from delegate_sim.refusal import Effect, Stage
 from fixtures.builder import ModelBuilder
 
 RANK = PREFIX + "operation-rank"
@@ -139,6 +142,16 @@ def test_a_refusal_names_the_call_what_was_found_and_what_to_change():
         found["refusal"]["error_line"],
         "Restored original execution plan after delegate application failure.",
     ]
+
+
+def test_a_refusal_keeps_its_values_and_names_both_stages():
+    refusal = delegate_sim.analyze(dense().bytes(), "nnapi", {"android": "13"}, defaults="api").runs[0].refusal
+    below = refusal.below
+    assert (refusal.stage, refusal.effect, below.stage) == (Stage.BUILDING, Effect.UNDO, Stage.VALIDATING)
+    assert (below.code, below.operand) == ("operation-input-type", OperandPart("input", 1))
+    assert below.found is OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+    assert below.needed == (OperandType.TENSOR_QUANT8_ASYMM_SIGNED,)
+    assert (refusal.found, refusal.needed) == (below.found, below.needed)
 
 
 def test_without_a_chosen_device_every_refused_kernel_prints_a_line_and_the_first_cannot_be_prepared():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+from contextlib import suppress
 
 import pytest
 
@@ -150,3 +152,33 @@ def test_json_of_something_else(tmp_path):
     path.write_text('{"a": 1}', encoding="utf-8")
     with pytest.raises(LogError, match="has no lines about a delegate"):
         read_runs_file(str(path))
+
+
+def places(content, path=()):
+    """Yield the path of every value in a message."""
+    for key, value in content.items() if isinstance(content, dict) else enumerate(content):
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+DEEP = json.loads("[" * 600 + "]" * 600)
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+@pytest.mark.parametrize(
+    "value",
+    [None, 5, 0.5, True, "\u00b2", "x", "\ud800", [], {}, [None], [5], {"a": 5}, "9" * 5000, 10**400, DEEP],
+    ids=lambda value: ascii(value)[:10],
+)
+def test_json_with_a_value_of_a_wrong_type(tmp_path, name, value):
+    path = tmp_path / "profile.json"
+    for *above, last in places(MESSAGES[name]):
+        content = copy.deepcopy(MESSAGES[name])
+        inner = content
+        for key in above:
+            inner = inner[key]
+        inner[last] = value
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with suppress(LogError):
+            read_runs_file(str(path))

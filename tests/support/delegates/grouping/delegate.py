@@ -8,13 +8,14 @@ from itertools import pairwise
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.capabilities import StageBehind
-from delegate_sim.delegates.decision import Decision, KernelFailure, ReleaseOnly, kinds_by_code
+from delegate_sim.delegates.decision import Decision, ReleaseOnly, kinds_by_code
 from delegate_sim.delegates.options import Option, OptionValues, boolean, integer
 from delegate_sim.delegates.partition_limits import keep_largest
 from delegate_sim.graph.graph import Graph
 from delegate_sim.graph.partition import Subset, partition
 from delegate_sim.model import schema
 from delegate_sim.model.model import Node
+from delegate_sim.refusal import Refusal
 from delegate_sim.releases.catalogue import NEWEST, Release
 from delegate_sim.rules import kinds
 from delegate_sim.rules.book import RuleBook, Unknown
@@ -41,13 +42,13 @@ class Compiler(StageBehind):
 
     def refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
-    ) -> KernelFailure | None:
+    ) -> Refusal | None:
         """Refuse more kernels than the compiler takes."""
         kernels = [subset for subset in subsets if subset.is_delegated]
         if len(kernels) <= options["kernels"]:
             return None
         message = f"the compiler takes no {len(kernels)} kernels"
-        return KernelFailure(kernels[-1].nodes[-1], None, "compiler", message, BEHIND.hint, is_known=options["knows_build"])
+        return Refusal("compiler", message, BEHIND.hint, node=kernels[-1].nodes[-1], is_predicted=not options["knows_build"])
 
 
 class GroupingDelegate(Delegate):

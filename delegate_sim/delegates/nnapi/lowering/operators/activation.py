@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from .....foundation.float32 import float32, quotient
 from .....model.model import Tensor
 from .....nnapi_runtime.types import OperandType
+from .....refusal import Refused
 from ...node_predicates import QUANTIZED_TYPES
 from ...target import NNAPI_1_3
-from ..builder import KernelError, PartitionBuilder
+from ..builder import PartitionBuilder
 from ..node import LoweredNode, OperandTraits, first_is_int8
 from ..operand_types import CONVERT_INT8
 from ..operator_lowering import Lowering, Lowerings, add_plain
@@ -71,7 +72,7 @@ def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
     if builder.runtime_feature_level >= NNAPI_1_3:
         add_plain(builder, node)
     else:
-        with suppress(KernelError):
+        with suppress(Refused):
             _add_products(builder, node)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 from .....graph.graph import NodeView
+from .....refusal import Refused
 from ...node_predicates import QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
-from ..builder import KernelError, PartitionBuilder, kernel_error
+from ..builder import PartitionBuilder, kernel_error
 from ..node import LoweredNode
 from ..operand_types import SCALAR_AS_TENSOR, WIDEN
 from ..operator_lowering import Lowering, Lowerings
@@ -26,7 +27,7 @@ def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Raise KernelError, because NNAPI has no operation for a DENSIFY that is not folded."""
+    """Raise Refused, because NNAPI has no operation for a DENSIFY that is not folded."""
     raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
 
 
@@ -37,7 +38,7 @@ def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
     """
     node = view.node
     if view.is_constant_float16_dequantize:
-        with suppress(KernelError):
+        with suppress(Refused):
             builder.tensor_operand(node.index, node.input(0), SCALAR_AS_TENSOR | WIDEN)
         return True
     if not is_runtime_float16_dequantize(view):

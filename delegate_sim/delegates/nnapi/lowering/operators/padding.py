@@ -6,7 +6,8 @@ from contextlib import suppress
 
 from .....model.model import Tensor
 from .....nnapi_runtime.types import OperandType
-from ..builder import KernelError, PartitionBuilder, kernel_error
+from .....refusal import Refused
+from ..builder import PartitionBuilder, kernel_error
 from ..node import LoweredNode, OperandTraits, first_is_int8
 from ..operator_lowering import Lowering, Lowerings
 from ..parameters import first_number
@@ -38,7 +39,7 @@ def _add_value(builder: PartitionBuilder, node: LoweredNode) -> None:
         _add_constant_value(builder, node, value)
     else:
         codes = {"FLOAT16": _T.TENSOR_FLOAT16, "FLOAT32": _T.FLOAT32}
-        with suppress(KernelError):
+        with suppress(Refused):
             builder.add_scalar_tensor(node, value, codes.get(value.type, _T.INT32))
 
 

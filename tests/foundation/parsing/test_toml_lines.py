@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from delegate_sim.foundation import toml, toml_lines
-from delegate_sim.foundation.toml_lines import line_of
+from delegate_sim.foundation.parsing import toml, toml_lines
+from delegate_sim.foundation.parsing.toml_lines import line_of
 
 TEXT = """\
 # a comment

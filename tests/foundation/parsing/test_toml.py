@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.errors import LimitError
-from delegate_sim.foundation import toml, work_budget
+from delegate_sim.foundation import work_budget
+from delegate_sim.foundation.parsing import toml
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
-from delegate_sim.foundation.json_text import loads
+from delegate_sim.foundation.parsing.json_text import loads
 
 
 @pytest.mark.parametrize("digits", ["9223372036854775807", "-9223372036854775808", "0"])

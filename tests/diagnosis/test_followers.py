@@ -17,8 +17,8 @@ from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from tests.support.diagnoses import diagnosed, target
 
-CORPUS = Path(__file__).resolve().parents[4] / "shared" / "corpus"
-MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
 
 
 def without_cause(diagnosis):

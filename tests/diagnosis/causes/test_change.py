@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.diagnosis.causes.change_words import result_words
+from delegate_sim.diagnosis.causes.change import result_words
 from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.results.report.measures import TAKEN, Measures
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..work_budget import spend_bytes, spend_steps
 from .toml_parser import parser
-from .work_budget import spend_bytes, spend_steps
 
 _SIGN = re.compile(r'''\n|[\[\]{}\#]|"""|\'{3}|["']''')
 _ENDS = {
@@ -22,7 +22,7 @@ _LONGEST_NAME = 200
 """Longest name that is looked for in the lines of a statement."""
 
 
-class _Statement:
+class _TomlStatement:
     """A table header, or a key with its value. ``first`` is the number of its first line, counted from 1."""
 
     def __init__(self, first: int, text: str) -> None:
@@ -47,13 +47,13 @@ class _Place:
 
     __slots__ = ("inner", "statement", "tables")
 
-    def __init__(self, statement: _Statement) -> None:
+    def __init__(self, statement: _TomlStatement) -> None:
         self.statement = statement
         self.inner: dict[str | int, _Place] = {}
         self.tables = 0
         """Number of tables in an array of tables."""
 
-    def place(self, name: str | int, statement: _Statement) -> _Place:
+    def place(self, name: str | int, statement: _TomlStatement) -> _Place:
         if name not in self.inner:
             self.inner[name] = _Place(statement)
         return self.inner[name]
@@ -68,7 +68,7 @@ class TomlLines:
 
     def __init__(self, text: str) -> None:
         spend_steps(len(text), "finding the line of a key")
-        self._root = table = _Place(_Statement(1, ""))
+        self._root = table = _Place(_TomlStatement(1, ""))
         for statement in _statements(text.replace("\r\n", "\n")):
             is_header, is_array = statement.text.startswith("["), statement.text.startswith("[[")
             place = self._root if is_header else table
@@ -102,7 +102,7 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
     return TomlLines(text).line(key)
 
 
-def _statements(text: str) -> Iterator[_Statement]:
+def _statements(text: str) -> Iterator[_TomlStatement]:
     """Yield the statements of a TOML document, with the lines that they span."""
     start = position = depth = 0
     first = line = 1
@@ -132,10 +132,10 @@ def _position_or_end(text: str, position: int) -> int:
     return len(text) if position < 0 else position
 
 
-def _statement(first: int, text: str) -> Iterator[_Statement]:
+def _statement(first: int, text: str) -> Iterator[_TomlStatement]:
     text = text.strip()
     if text and not text.startswith("#"):
-        yield _Statement(first, text)
+        yield _TomlStatement(first, text)
 
 
 def _names(content: Any) -> Iterator[str]:
@@ -157,7 +157,7 @@ def _depth_of(content: Any, key: Sequence[str | int], depth: int) -> int:
     return len(key) - depth
 
 
-def _line_within(statement: _Statement, names: Sequence[str]) -> int:
+def _line_within(statement: _TomlStatement, names: Sequence[str]) -> int:
     """Return the first line of a statement that contains the last name of the key. If there is none, return the first line."""
     if names and len(names[-1]) <= _LONGEST_NAME:
         word = re.compile(rf"(?<![\w-]){re.escape(names[-1])}(?![\w-])")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from ..work_budget import spend_steps
 from .toml_lines import line_of
 from .toml_parser import parser
-from .work_budget import spend_steps
 
 TOMLDecodeError = parser.TOMLDecodeError
 
@@ -45,11 +45,11 @@ def loads(text: str) -> dict[str, Any]:
     return content
 
 
-def _without_quotes(message: str) -> str:
-    if _QUOTES_NOTHING.match(message):
-        return message
-    place = _PLACE.search(message)
-    problem = "A key is set twice" if message.startswith(("Cannot", "Duplicate")) else "A character is not allowed"
+def _without_quotes(line: str) -> str:
+    if _QUOTES_NOTHING.match(line):
+        return line
+    place = _PLACE.search(line)
+    problem = "A key is set twice" if line.startswith(("Cannot", "Duplicate")) else "A character is not allowed"
     return f"{problem} {place[0]}" if place else problem
 
 

@@ -1,0 +1,1 @@
+"""Read TOML and JSON files, which may come from strangers."""

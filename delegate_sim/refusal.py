@@ -1,0 +1,186 @@
+"""Refusals: the reason why a stage in the life of a model does not take the model, or a part of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any
+
+from .errors import DelegateSimError
+
+
+class Stage(str, Enum):
+    """The stages in the life of a model that can refuse the model, in order."""
+
+    READING = "load"
+    """LiteRT's loader reads the model file for a compiler plugin."""
+    SELECTING = "partition"
+    """A compiler plugin selects nodes of the model file."""
+    LOADING = "runtime-load"
+    """The runtime loads the model."""
+    PREPARING = "prepare"
+    """A CPU kernel is prepared."""
+    ACCEPTING = "accept"
+    """The delegate decides which nodes it takes."""
+    BUILDING = "build"
+    """A kernel of the delegate is created or prepared."""
+    VALIDATING = "validate"
+    """The code behind the delegate, such as Android's NNAPI runtime, checks the model that the delegate builds."""
+    COMPILING = "compile"
+    """The code behind the delegate compiles this model for the devices of a phone."""
+
+    @property
+    def is_of_plugin(self) -> bool:
+        """Whether the stage belongs to a compiler plugin. These stages come before the runtime loads the model."""
+        return self in (Stage.READING, Stage.SELECTING)
+
+
+class Effect(Enum):
+    """The consequence of a refusal for the run."""
+
+    UNDO = "undo"
+    """The runtime restores the plan without the delegate. With CompiledModel, the model fails."""
+    CRASH = "crash"
+    """The process ends, so nothing is restored."""
+    FAIL_LATER = "fail-later"
+    """The model fails after all delegates were applied, and no delegation is undone."""
+    CRASH_LATER = "crash-later"
+    """The process ends after all delegates were applied."""
+    FAIL_AT_INVOKE = "fail-at-invoke"
+    """Only ``Invoke`` fails."""
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether the process ends, now or later."""
+        return self in (Effect.CRASH, Effect.CRASH_LATER)
+
+    @property
+    def is_later(self) -> bool:
+        """Whether the model fails only after all delegates were applied."""
+        return self in (Effect.FAIL_LATER, Effect.CRASH_LATER)
+
+    def postponed(self) -> Effect:
+        """Return the same effect after all delegates were applied."""
+        return Effect.CRASH_LATER if self.is_crash else Effect.FAIL_LATER
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The reason why a stage does not take a model, a node or an operand.
+
+    A ``Run`` has a refusal if the runtime did not apply the delegate (``refused``), or undid the delegation (``restored``). A
+    run is also refused if the runtime cannot load or prepare the model. The model then does not run at all. With the outcomes
+    ``delegated`` and ``none``, the refusal says why the model fails after the delegate was applied.
+    """
+
+    code: str
+    template: str
+    """The message. If there are ``values``, it has a placeholder for each value."""
+    hint: str = ""
+    subgraph: int = 0
+    node: int | None = None
+    """The refused node, or None if the refusal does not belong to a single node."""
+    tensor: int | None = None
+    cause: int | None = None
+    """The tensor that makes ``tensor`` dynamic."""
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """The values in the message, such as ``operand``, ``found`` and ``needed``."""
+    stage: Stage = Stage.BUILDING
+    """The stage that refuses. For a compiler plugin: ``load`` if LiteRT's loader refuses the file, or ``partition``."""
+    effect: Effect = Effect.UNDO
+    is_predicted: bool = False
+    """Whether the refusal is predicted from the source code of another release."""
+    call: str = ""
+    """The function of the stage that refuses."""
+    operation: str = ""
+    """The operation that the call adds. Empty if the call adds no operation."""
+    result: int = 0
+    """The error code that the call returns."""
+    log_lines: tuple[str, ...] = ()
+    """The log lines about the refusal, without the line about the restored plan."""
+    further: tuple[str, ...] = ()
+    """Warnings about further refusals that follow after this refusal is removed."""
+    below: Refusal | None = None
+    """The refusal of a later stage that makes this stage fail."""
+
+    @property
+    def message(self) -> str:
+        """The refusal as text."""
+        return self.template.format_map(self.values) if self.values else self.template
+
+    @property
+    def found(self) -> Any:
+        """The value that the stage refuses, or None."""
+        return self.values.get("found")
+
+    @property
+    def needed(self) -> Any:
+        """The value that the stage needs, or None."""
+        return self.values.get("needed")
+
+    @property
+    def operand(self) -> Any:
+        """The operand that the stage refuses, or None."""
+        return self.values.get("operand")
+
+    @property
+    def behind(self) -> Refusal | None:
+        """The call that a stage behind the delegate rejected, or None."""
+        return self.below
+
+    @property
+    def error_line(self) -> str:
+        """The first log line, or ""."""
+        return self.log_lines[0] if self.log_lines else ""
+
+    @property
+    def is_at_invoke(self) -> bool:
+        """Whether only ``Invoke`` fails. This happens if the failing node comes after a dynamic tensor."""
+        return self.effect is Effect.FAIL_AT_INVOKE
+
+    @property
+    def is_of_node(self) -> bool:
+        """Whether the refusal is about a node. If a later stage refuses the whole model, ``node`` is only the last node."""
+        return self.node is not None and (self.below is None or self.below.node is not None)
+
+    @property
+    def text(self) -> str:
+        """The message. It begins with a node if a stage behind the delegate rejected a call for this node."""
+        if self.below is None or not self.is_of_node:
+            return self.message
+        place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
+        return f"node {place}: {self.message}"
+
+    def within(self, before: str, after: str = "") -> Refusal:
+        """Return the refusal with text before and after the message."""
+        if self.values:
+            before, after = (text.replace("{", "{{").replace("}", "}}") for text in (before, after))
+        return replace(self, template=f"{before}{self.template}{after}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the refusal as plain data. Some keys are present only if they are set."""
+        names = ("code", "message", "hint", "subgraph", "node", "tensor", "cause", "is_predicted")
+        entry = {name: getattr(self, name) for name in names}
+        if self.is_at_invoke:
+            entry["is_at_invoke"] = True
+        if self.stage.is_of_plugin:
+            entry["stage"] = self.stage.value
+        if self.below is not None:
+            below = self.below
+            entry.update(call=below.call, operation=below.operation)
+            entry.update({name: str(getattr(below, name)) for name in ("operand", "found", "needed")})
+            entry.update(error_line=below.error_line, further=list(self.further))
+        return entry
+
+
+class Refused(DelegateSimError):
+    """Raised if a stage refuses."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
+
+    def __str__(self) -> str:
+        call = self.refusal.call
+        return f"{call} refuses: {self.refusal.message}" if call else self.refusal.message

@@ -1,0 +1,82 @@
+"""Tables of scans from strangers."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from delegate_sim.errors import LimitError
+from delegate_sim.scan import reading
+from delegate_sim.scan.output import read_tables
+from delegate_sim.scan.schema import CAUSES, COLUMNS, RUNS, declaration, names
+from tests.support.scans import scan_models
+
+PAGE = 4096
+_INNER, _LEAF = 5, 13
+
+
+ROW = tuple(["e" if name == "error" else None for name in names(RUNS)])
+
+
+def inner_page(child, count):
+    """A page of a table whose ``count`` entries all name the same child."""
+    entry = struct.pack(">IB", child, 1)
+    start = PAGE - len(entry)
+    header = struct.pack(">BHHHBI", _INNER, 0, count, start, 0, child)
+    return (header + struct.pack(">H", start) * count).ljust(start, b"\0") + entry
+
+
+def nested_pages(path, levels, leaf_rows):
+    """Write a table of runs whose pages name the same page many times at each level."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA page_size = {PAGE}")
+        for table in COLUMNS:
+            connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
+        connection.executemany(f"INSERT INTO {RUNS} VALUES ({', '.join('?' * len(names(RUNS)))})", [ROW])
+        connection.commit()
+    content = bytearray(Path(path).read_bytes())
+    pages = len(content) // PAGE
+    leaf = content[PAGE : 2 * PAGE] if leaf_rows else struct.pack(">BHHHB", _LEAF, 0, 0, 0, 0).ljust(PAGE, b"\0")
+    inner = [inner_page(pages + 1 + level, 600) for level in range(levels)]
+    content[PAGE : 2 * PAGE] = inner.pop()
+    content += leaf + b"".join(inner)
+    content[28:32] = struct.pack(">I", len(content) // PAGE)
+    Path(path).write_bytes(content)
+
+
+@pytest.mark.parametrize("levels", [1, 8, 17])
+def test_pages_that_name_a_page_many_times_are_limited(tmp_path, monkeypatch, levels):
+    monkeypatch.setattr(reading, "_ALWAYS", 1 << 20)
+    monkeypatch.setattr(reading, "_BYTES_FOR_A_BYTE", 1)
+    path = str(tmp_path / "zoo.sqlite")
+    nested_pages(path, levels, leaf_rows=1)
+    rows = iter(read_tables(path)[RUNS])
+    assert next(rows) == ROW
+    if levels == 1:
+        assert len(list(rows)) == 600
+        return
+    with pytest.raises(LimitError, match="its rows are larger than the limit of 1 MiB"):
+        list(rows)
+
+
+@pytest.mark.parametrize("levels", [1, 8, 30])
+def test_pages_without_rows_are_refused(tmp_path, levels):
+    path = str(tmp_path / "zoo.sqlite")
+    nested_pages(path, levels, leaf_rows=0)
+    with pytest.raises(sqlite3.DatabaseError, match="malformed"):
+        list(read_tables(path)[RUNS])
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])
+def test_numbers_that_are_not_finite_are_refused(tmp_path, monkeypatch, number):
+    monkeypatch.chdir(tmp_path)
+    scan_models("zoo.jsonl", {"a.tflite": ["ADD"]})
+    text = Path("zoo.jsonl").read_text()
+    Path("zoo.jsonl").write_text(text.replace('"delegated_share": 1.0', f'"delegated_share": {number}'))
+    with pytest.raises(ValueError, match="a number is not finite"):
+        list(read_tables("zoo.jsonl")[RUNS])
+    assert list(read_tables("zoo.jsonl")[CAUSES]) == []
