@@ -94,7 +94,7 @@ class _Program(click.Group):
         except BrokenPipeError:
             silence_stdout()
             code = BROKEN_PIPE
-        except OSError as error:  # concerns standard output, because errors of files are reported elsewhere
+        except OSError as error:  # concerns standard output, because FileCommand reports the errors of commands
             silence_stdout()
             print_error(f"standard output: {error.strerror or error}")
             code = USAGE

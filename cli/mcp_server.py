@@ -77,8 +77,7 @@ class Roots:
         return real
 
     def _expanded(self, path: str) -> str:
-        is_network_path = path[:2].replace("\\", "/") == "//"  # Windows sends the user's credentials to the named computer
-        if is_url(path) or is_network_path or "\0" in path:
+        if is_url(path) or may_be_on_network(path) or not _is_encodable(path):
             raise McpError(f"{printable(path)} is outside the folders that this server may read: {', '.join(self.folders)}")
         return os.path.expanduser(path)
 
@@ -97,6 +96,21 @@ class Roots:
             raise McpError(f"{given} is outside the folders that this server may read: {', '.join(self.folders)}")
 
 
+def may_be_on_network(path: str, is_windows: bool = os.name == "nt") -> bool:
+    """Return whether Windows may send the user's credentials to a computer that the path names.
+
+    Such paths begin with a slash or a backslash, not with a drive.
+    """
+    return is_windows and path.startswith(("/", "\\"))
+
+
+def _is_encodable(path: str) -> bool:
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
 def run_command(name: str, *arguments: str) -> dict[str, Any]:
     """Run a command in a separate process, and return the JSON of the command. Raises McpError if the command fails."""
     command = python_module("delegate_sim", name, "--format", "json", *arguments)
@@ -104,6 +118,9 @@ def run_command(name: str, *arguments: str) -> dict[str, Any]:
         finished = run(command, seconds=_SECONDS, stderr=subprocess.PIPE)
     except subprocess.TimeoutExpired as error:
         raise McpError(f"{name} took more than {_SECONDS} seconds and was stopped") from error
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise McpError(f"{name} cannot be started with these arguments: {reason}") from error
     if finished.returncode not in (DONE, FINDINGS) or not finished.stdout:
         lines = finished.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {finished.returncode}"]
         raise McpError(lines[-1].removeprefix("error: "))

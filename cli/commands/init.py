@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 
 import click
@@ -96,9 +97,10 @@ def _patterns(models: Sequence[str]) -> list[str]:
 
 
 def _literal(folder: str) -> str:
+    """Return a pattern for a folder. Bytes that are not UTF-8 match any character, because TOML cannot have such bytes."""
     import glob
 
-    return glob.escape(folder)
+    return re.sub("[\ud800-\udfff]", "?", glob.escape(folder))
 
 
 def _lines(models: Sequence[str], names: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
@@ -178,7 +180,7 @@ def _options_hint(name: str) -> Iterator[str]:
 
 
 def _quoted(pattern: str) -> str:
-    """Return a pattern as a TOML basic string. Every JSON string is a valid TOML basic string."""
+    """Return a pattern as a TOML basic string. Other than JSON, TOML escapes the character DEL."""
     import json
 
-    return json.dumps(pattern, ensure_ascii=False)
+    return json.dumps(pattern, ensure_ascii=False).replace("\x7f", "\\u007f")

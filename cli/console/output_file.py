@@ -48,7 +48,7 @@ class FileCommand(click.Command):
     """
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Raises OutputError if an output must not be written."""
+        """Run the command. Raises OutputError if an output must not be written, or ClickException for an unexpected OSError."""
         from delegate_sim.bundles.address import split_address
         from delegate_sim.foundation.outputs import OutputFile, declare_outputs, files_kept
 
@@ -60,9 +60,13 @@ class FileCommand(click.Command):
                 inputs += [split_address(path)[0] for path in paths if isinstance(parameter.type, click.Path)]
             elif written.is_declared:
                 outputs += [OutputFile(path, is_forced(ctx), written.replaces, written.is_updated) for path in paths]
-        with files_kept():
-            declare_outputs(outputs, inputs)
-            return super().invoke(ctx)
+        try:
+            with files_kept():
+                declare_outputs(outputs, inputs)
+                return super().invoke(ctx)
+        except OSError as error:
+            message = error.strerror or str(error)
+            raise click.ClickException(f"{error.filename}: {message}" if error.filename else message) from error
 
 
 def output_option(

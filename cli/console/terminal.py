@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
@@ -88,16 +89,12 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
     """
     from .runner import neutral
 
-    try:
-        for part in [text] if isinstance(text, str) else text:
-            hide_progress()
+    for part in [text] if isinstance(text, str) else text:
+        hide_progress()
+        with _writing():
             sys.stdout.write(neutral(part, form))
+    with _writing():
         sys.stdout.flush()
-    except BrokenPipeError:
-        _stop_writing()
-    except OSError as error:
-        silence_stdout()
-        raise click.ClickException(f"standard output: {error.strerror or error}") from error
 
 
 def write_lines(lines: Iterable[Line]) -> None:
@@ -272,9 +269,17 @@ def _silence(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _stop_writing() -> NoReturn:
-    silence_stdout()
-    raise click.exceptions.Exit(BROKEN_PIPE)
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Raise an error of writing to standard output as ClickException, or as Exit if nobody reads the output."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        silence_stdout()
+        raise click.exceptions.Exit(BROKEN_PIPE) from error
+    except OSError as error:
+        silence_stdout()
+        raise click.ClickException(f"standard output: {error.strerror or error}") from error
 
 
 def _write_colored(lines: Iterable[Line]) -> None:
@@ -289,4 +294,5 @@ def _write_colored(lines: Iterable[Line]) -> None:
         for start, end, style in line.parts:
             text.stylize(style, start, end)
         hide_progress()
-        console.print(text, soft_wrap=True)
+        with _writing():
+            console.print(text, soft_wrap=True)

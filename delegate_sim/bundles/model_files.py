@@ -120,11 +120,18 @@ def _walk(folder: str, depth: int | None, activity: str | None) -> Iterator[tupl
             spend_steps(_STEPS_FOR_A_FOLDER + _STEPS_FOR_AN_ENTRY * len(entries), activity)
         for entry in entries:
             names = (*parts, entry.name)
-            if entry.is_dir():
+            if _is_folder(entry):
                 if depth is None or len(names) < depth:
                     waiting.append((entry.path, names, above | {identity}))
             elif depth is None or len(names) <= depth:
                 yield names
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # for example, a link to itself
+        return False
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 from ..errors import ModelError
 from ..foundation.documents import schema_of
-from ..foundation.files import file_content, open_input, write_by, write_chunks
+from ..foundation.files import file_content, named_file, open_input, write_by, write_chunks
 from ..foundation.printable import printable
 from .address import SEPARATOR
 from .archives import copy_entry, read_directory
@@ -79,24 +79,20 @@ def is_unpacked_task(folder: str) -> bool:
 def repack_task(folder: str, path: str) -> None:
     """Pack the files that ``unpack_task`` wrote to a folder. Raises ModelError."""
     manifest = os.path.join(folder, MANIFEST)
-    fault = printable(f"{manifest}: is not a list of members that 'export models' wrote")
     try:
-        with open_input(manifest) as file:
+        with open_input(named_file(folder, MANIFEST)) as file:
             data: Any = json.loads(file.read())
         comment = bytes.fromhex(data["comment"])
         members = [(str(entry["file"]), ZipMember.from_dict(entry)) for entry in data["members"]]
     except OSError as error:
         raise ModelError(printable(f"{manifest}: {error.strerror or error}")) from error
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(fault) from error
-    if any(os.path.basename(name) != name or name in ("", ".", "..") for name, _ in members):
-        raise ModelError(fault)
+        raise ModelError(printable(f"{manifest}: is not a list of members that 'export models' wrote")) from error
 
     def fill(temporary: str) -> None:
         with open(temporary, "wb") as target, ZipWriter(target, comment) as writer:
             for name, member in members:
-                file_path = os.path.join(folder, name)
-                with _naming(file_path), open_input(file_path) as file:
+                with _naming(os.path.join(folder, name)), open_input(named_file(folder, name)) as file:
                     writer.write(member, _pieces(file), os.fstat(file.fileno()).st_size)
 
     with _naming(path):

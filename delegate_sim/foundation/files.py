@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from .limits import how_to_raise, raised
-from .outputs import OutputFile, check_output, is_device, is_input, keep_input, keep_written, output_at
+from .outputs import OutputFile, check_output, is_device, is_input, is_within, keep_input, keep_written, output_at
 
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
@@ -49,6 +49,18 @@ def open_input(path: str, *, is_updated: bool = False) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def named_file(folder: str, name: str) -> str:
+    """Return the path of a file in a folder. The name of the file may come from a stranger, and the file may be a link.
+
+    Raise OSError if the path leads outside the folder, or is not the path of a regular file.
+    """
+    path = os.path.join(folder, name)
+    if not is_within(path, folder):
+        raise OSError(errno.EACCES, "leads outside its folder", path)
+    open_input(path).close()
+    return path
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:

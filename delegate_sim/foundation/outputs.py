@@ -163,10 +163,10 @@ def is_device(path: str) -> bool:
 
 def is_within(path: str, folder: str) -> bool:
     """Return whether a path is a folder or is below the folder, after links are resolved."""
-    path, folder = os.path.realpath(path), os.path.realpath(folder)
     try:
+        path, folder = os.path.realpath(path), os.path.realpath(folder)
         return os.path.commonpath([path, folder]) == folder
-    except ValueError:  # on different drives
+    except ValueError:  # on different drives, or no valid path
         return False
 
 

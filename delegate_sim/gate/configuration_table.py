@@ -12,6 +12,7 @@ from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
+from ..foundation.outputs import is_within
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
@@ -161,8 +162,8 @@ def path_below(root: str, path: str) -> str:
 
     Raises InvalidValueError if the path, or the place to which links lead, is outside.
     """
-    joined, folder = os.path.join(root, parse_inside(path)), os.path.realpath(root)
-    if not f"{os.path.realpath(joined)}{os.sep}".startswith(os.path.join(folder, "")):
+    joined = os.path.join(root, parse_inside(path))
+    if not is_within(joined, root):
         raise InvalidValueError("takes a path inside the folder of this file, but a link leads outside")
     return joined
 

@@ -131,8 +131,10 @@ def check_beginning(content: Content) -> None:
         raise _stopped("empty-file", "Failed to map, error: Invalid argument")
     magic = bytes(content[: len(_MAGIC)])
     if magic != _MAGIC:
-        shown = magic.decode("utf-8", "replace")
-        raise _stopped("magic-number", f"INVALID_ARGUMENT: Invalid magic number or failed to read: {shown}")
+        # The bytes of a file of another kind may be secret.
+        is_similar = magic.startswith(_MAGIC[:-1]) or _MAGIC.startswith(magic)
+        shown = f": {magic.decode('utf-8', 'replace')}" if is_similar else ""
+        raise _stopped("magic-number", f"INVALID_ARGUMENT: Invalid magic number or failed to read{shown}")
     if len(content) < 20:
         raise _stopped("header", "INTERNAL: Failed to read version bytes.")
     major = struct.unpack("<I", bytes(content[8:12]))[0]

@@ -18,7 +18,7 @@ from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
 from ..errors import ModelError
 from ..foundation.documents import schema_of
-from ..foundation.files import file_content, open_input, write_chunks
+from ..foundation.files import file_content, named_file, open_input, write_chunks
 from ..foundation.printable import printable
 from .bundle import checked_header
 
@@ -124,9 +124,9 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 def repack(folder: str, path: str) -> None:
     """Make a bundle from the files that ``unpack`` wrote to a folder. Raises ModelError."""
     manifest = _manifest(folder)
-    head, tail = _read(os.path.join(folder, HEADER)), _span(folder, TAIL)
+    header, tail = _span(folder, HEADER), _span(folder, TAIL)
     files = {number: _span(folder, name) for number, name in manifest.items()}
-    write_bundle(path, head, files, tail)
+    write_bundle(path, _read(header.path), files, tail)
 
 
 def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
@@ -213,17 +213,13 @@ def _file_name(section: Section, name: str) -> str:
 
 def _manifest(folder: str) -> dict[int, str]:
     """Return the file name of each section, by section number. Raises ModelError."""
-    path = os.path.join(folder, MANIFEST)
-    fault = printable(f"{path}: is not a list of sections that 'unpack' wrote")
+    path = _span(folder, MANIFEST).path
     try:
         # bounded: as long as the file
         data: Any = json.loads(bytes(_read(path)))
-        sections = {int(section["number"]): str(section["file"]) for section in data["sections"]}
+        return {int(section["number"]): str(section["file"]) for section in data["sections"]}
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ModelError(fault) from error
-    if any(os.path.basename(name) != name or name in ("", ".", "..") for name in sections.values()):
-        raise ModelError(fault)
-    return sections
+        raise ModelError(printable(f"{path}: is not a list of sections that 'unpack' wrote")) from error
 
 
 def _read(path: str) -> memoryview:
@@ -236,11 +232,11 @@ def _read(path: str) -> memoryview:
 
 
 def _span(folder: str, name: str) -> FileSpan:
-    path = os.path.join(folder, name)
     try:
+        path = named_file(folder, name)
         return FileSpan(path, 0, os.path.getsize(path))
     except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
+        raise ModelError(printable(f"{os.path.join(folder, name)}: {error.strerror or error}")) from error
 
 
 def _write(folder: str, name: str, content: PartBytes) -> None:

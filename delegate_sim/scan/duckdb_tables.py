@@ -27,6 +27,7 @@ _SECONDS = 6
 _BYTES_IN_A_SECOND = 1 << 20
 """Number of bytes of the files for each second, if this is more time."""
 _INTERVAL = 0.05
+_INTERRUPTED = "Query interrupted"
 _ROWS_AT_ONCE = 200
 _STATEMENTS = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "ALTER", "DROP", "EXPLAIN", "MULTI"})
 """The kinds of statements that a query may have. Others load extensions, write files or change settings."""
@@ -38,6 +39,20 @@ _CONFIGURATION = {
     "allow_persistent_secrets": "false",
     "python_enable_replacements": "false",  # otherwise, a query can name variables of this program as tables
 }
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt if the user interrupts a call of DuckDB inside this context.
+
+    DuckDB raises a RuntimeError instead, as for other faults.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == _INTERRUPTED:
+            raise KeyboardInterrupt from error
+        raise
 
 
 class DuckDb:
@@ -72,7 +87,8 @@ class DuckDb:
         thread = threading.Thread(target=watch, daemon=True)
         thread.start()
         try:
-            yield
+            with interruptible():
+                yield
         except (MemoryError, self._module.OutOfMemoryException) as error:
             raise ScanError(f"{subject} needs more than {self._memory >> 20:,} MiB of memory{how_to_raise()}") from error
         except self._module.InterruptException as error:
@@ -141,9 +157,10 @@ def parquet_rows(path: str, table: str) -> ScanRows:
     database = DuckDb(size)
     with closing(database.connection) as connection:
         try:
-            query, parameters = parquet_source(connection, path, table)
-            answer = connection.execute(query, parameters)
-            while some := answer.fetchmany(_ROWS_AT_ONCE):
-                yield from some
+            with interruptible():
+                query, parameters = parquet_source(connection, path, table)
+                answer = connection.execute(query, parameters)
+                while some := answer.fetchmany(_ROWS_AT_ONCE):
+                    yield from some
         except (database.error, RuntimeError) as error:  # DuckDB raises RuntimeError for text that is not UTF-8
             raise ValueError(f"is not the table {table} of a scan: {error}") from error

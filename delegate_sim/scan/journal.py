@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..errors import DelegateSimError, LimitError
 from ..foundation.files import lock, open_appended
@@ -52,7 +52,7 @@ class Journal:
         self.path = path
         self._is_taken_over = False
         with self._named():
-            self._file = open_appended(path)
+            self._file = _opened(path)
         self._connection = sqlite3.connect("")
         try:
             with self._named():
@@ -100,18 +100,17 @@ class Journal:
             self._file.close()
 
     def remove(self) -> None:
-        """Close and delete the file."""
+        """Close and delete the file. A new file of another scan at this path stays."""
         try:
-            os.unlink(self.path)
+            if _is_at(self._file, self.path):
+                os.unlink(self.path)
             self.close()
         except PermissionError:  # on a system that does not delete open files
             self.close()
             os.unlink(self.path)
 
     def _begin(self) -> None:
-        """Lock the file, and copy its rows into the database."""
-        if not lock(self._file):
-            raise ScanError(f"{self.path}: another scan is writing to it")
+        """Copy the rows of the file into the database."""
         for table in COLUMNS:
             self._connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
             self._connection.execute(f"CREATE {'UNIQUE ' if table == RUNS else ''}INDEX of_{table} ON {table} (model, target)")
@@ -180,6 +179,28 @@ class Journal:
             raise ScanError(f"{self.path}: {error.strerror}") from error
         except sqlite3.Error as error:
             raise ScanError(f"{self.path}: {error}") from error
+
+
+def _opened(path: str) -> BinaryIO:
+    """Open and lock a file. Raises ScanError if another scan has locked it, and OSError."""
+    while True:
+        file = open_appended(path)
+        try:
+            if not lock(file):
+                raise ScanError(f"{path}: another scan is writing to it")
+            if _is_at(file, path):
+                return file
+        except BaseException:
+            file.close()
+            raise
+        file.close()  # another scan deleted the file before it was locked
+
+
+def _is_at(file: BinaryIO, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _line(table: str, row: tuple[Any, ...]) -> bytes:

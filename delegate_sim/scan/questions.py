@@ -16,7 +16,7 @@ from ..diagnosis.causes.change import IF_TAKEN, Assumed
 from ..errors import LimitError, OptionError
 from ..releases.catalogue import parse_release
 from ..results.report.measures import NOT_RUNNING, TAKEN
-from .duckdb_tables import DuckDb, parquet_source
+from .duckdb_tables import DuckDb, interruptible, parquet_source
 from .journal import ScanError
 from .output import format_for, read_tables, table_files
 from .reading import total_size
@@ -90,7 +90,7 @@ VIEWS: Mapping[str, Question] = {
         """
         WITH refused AS (SELECT DISTINCT model, operator, operator_nodes FROM causes),
         taken AS (SELECT DISTINCT unnest(from_json(delegated_operators, '["VARCHAR"]')) AS operator
-                  FROM (SELECT DISTINCT delegated_operators FROM runs))
+                  FROM (SELECT DISTINCT delegated_operators FROM runs WHERE json_valid(delegated_operators)))
         SELECT operator, count(DISTINCT model) AS models, sum(operator_nodes)::BIGINT AS nodes
         FROM refused ANTI JOIN taken USING (operator)
         GROUP BY operator ORDER BY models DESC, nodes DESC, operator
@@ -182,7 +182,7 @@ def _ask(scans: Sequence[str], *queries: str) -> list[Result]:
     connection = database.connection
     with database.limited("the query"):
         for prefix, path in zip(("", BEFORE), reversed(scans), strict=False):
-            with _naming_scan(path, database):
+            with _naming_scan(path, database), interruptible():
                 _fill(connection, prefix, path)
         _add_titles(connection)
         _order_releases(connection)

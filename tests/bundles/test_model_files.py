@@ -44,3 +44,13 @@ def test_a_folder_is_entered_only_a_few_times(monkeypatch, tmp_path):
     assert len(models_below(str(tmp_path))) == 5
     monkeypatch.setattr(model_files, "_MOST_ENTRIES", 2)
     assert len(models_below(str(tmp_path))) == 2
+
+
+@pytest.mark.parametrize("target", ["loop", "m.tflite/x", "x" * 300, "missing"])
+def test_a_link_that_leads_nowhere(tmp_path, target):
+    (tmp_path / "m.tflite").write_bytes(MODEL)
+    try:
+        (tmp_path / "loop").symlink_to(target)
+    except OSError:
+        pytest.skip("this system does not allow links")
+    assert models_below(str(tmp_path)) == [str(tmp_path / "m.tflite")]

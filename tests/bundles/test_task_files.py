@@ -157,7 +157,6 @@ def test_a_file_that_cannot_be_unpacked(saved, tmp_path, content, fault):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda data: data["members"][0].update(file="../x"),
         lambda data: data["members"][0].update(date=[1, 2]),
         lambda data: data["members"][0].pop("name"),
         lambda data: data.update(comment=3),
@@ -180,3 +179,43 @@ def test_a_date_before_1980(saved, tmp_path):
     (folder / MANIFEST).write_text(text.replace("2024", "1970"))
     with pytest.raises(ModelError, match="1980"):
         repack_task(str(folder), str(tmp_path / "again.task"))
+
+
+@pytest.mark.parametrize(
+    ("file", "fault"),
+    [
+        ("../x", "leads outside its folder"),
+        ("/etc/passwd", "leads outside its folder"),
+        ("a\0b", "leads outside its folder"),
+        ("missing", "No such file or directory"),
+        ("", "Is a directory"),
+    ],
+)
+def test_a_name_of_no_file_of_the_folder(saved, tmp_path, file, fault):
+    folder = tmp_path / "parts"
+    unpack_task(saved(zipped(MEMBERS)), str(folder))
+    data = json.loads((folder / MANIFEST).read_text())
+    data["members"][0]["file"] = file
+    (folder / MANIFEST).write_text(json.dumps(data))
+    with pytest.raises(ModelError, match=fault):
+        repack_task(str(folder), str(tmp_path / "again.task"))
+
+
+@pytest.mark.parametrize("name", ["01-words.spiece", MANIFEST])
+def test_a_link_that_leads_outside_the_folder(saved, tmp_path, name):
+    folder, secret = tmp_path / "parts", tmp_path / "secret"
+    unpack_task(saved(zipped(MEMBERS)), str(folder))
+    (folder / name).rename(secret)
+    (folder / name).symlink_to(secret)
+    with pytest.raises(ModelError, match=rf"{name}: leads outside its folder$"):
+        repack_task(str(folder), str(tmp_path / "again.task"))
+    assert not (tmp_path / "again.task").exists()
+
+
+def test_a_link_inside_the_folder(saved, tmp_path):
+    path, folder, again = saved(zipped(MEMBERS)), tmp_path / "parts", tmp_path / "again.task"
+    unpack_task(path, str(folder))
+    (folder / "01-words.spiece").unlink()
+    (folder / "01-words.spiece").symlink_to("00-decoder.tflite")
+    repack_task(str(folder), str(again))
+    assert contents(str(again)) == {**MEMBERS, "words.spiece": FIRST}

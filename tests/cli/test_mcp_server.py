@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from delegate_sim.errors import DelegateSimError
-from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _target, _tools, make_server
+from delegate_sim_cli.mcp_server import McpError, Roots, _fix, _target, _tools, make_server, may_be_on_network, run_command
 
 MODEL = Path(__file__).resolve().parents[2] / "fixtures" / "models" / "mobilenet_block.tflite"
 
@@ -80,12 +80,31 @@ def test_what_is_not_one_file_has_a_plain_message(inside, roots, monkeypatch):
         ("-", "-: No such file or directory"),
         ("other.tflite", "other.tflite: No such file or directory"),
         ("a\0b", "is outside the folders"),
+        ("a\ud800b", "is outside the folders"),
         ("//server/share/x.tflite", "is outside the folders"),
-        (r"\\server\share\x.tflite", "is outside the folders"),
     ):
         with pytest.raises(McpError, match=message):
             roots.model(path)
     assert roots.model("model.tflite") == str(inside.resolve() / "model.tflite")
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//server/share/x", r"\\server\share\x", r"\/server\share\x", r"\??\UNC\server\share\x", r"\\?\UNC\server\x", "/x", r"\x"],
+)
+def test_paths_without_a_drive_are_refused_on_windows(path):
+    assert may_be_on_network(path, is_windows=True)
+    assert not may_be_on_network(path, is_windows=False)
+    assert not may_be_on_network(f"C:{path}", is_windows=True)
+
+
+@pytest.mark.parametrize(
+    ("argument", "reason"),
+    [("a\0b", "embedded null byte"), ("a" * (1 << 22), "Argument list too long"), ("\ud800", "surrogates not allowed")],
+)
+def test_arguments_that_no_process_takes(argument, reason):
+    with pytest.raises(McpError, match=f"^explain cannot be started with these arguments: .*{reason}$"):
+        run_command("explain", "--", argument)
 
 
 def test_an_output_is_a_new_file_below_the_roots(inside, roots):

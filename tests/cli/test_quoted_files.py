@@ -13,6 +13,8 @@ from tests.support.baseline_entries import OUTLINE
 from tests.support.models import chain_model
 
 MARK = "SeCrEtMaRk"
+SHORT = "~^"
+"""A mark that is found even if only the first bytes of a file are quoted."""
 BASELINE = {
     "model": "m.tflite", "target": "t", "outcome": "delegated", "nodes": 3, "delegated_nodes": 2, "partitions": 1,
     "delegate_kernels": 1, "border_bytes": 4, "fallback": [[0, "nnapi-operator", "2"]], "delegate": "nnapi", "options": {},
@@ -27,6 +29,7 @@ def baseline(changes, models=None):
 
 CONTENTS = {
     "text": f"TOKEN={MARK}\n",
+    "short": SHORT * 16,
     "environment": f"PATH=/bin\0TOKEN={MARK}\0",
     "key": f"{MARK} = 1\n",
     "value": f'key = "{MARK}"\n',
@@ -121,7 +124,7 @@ def quotes(folder, run):
         texts = [result.stdout, result.stderr, *[path.read_text("utf-8", "replace") for path in written]]
         for path in written:
             path.unlink()
-        return [text for text in texts if MARK in text]
+        return [text for text in texts if MARK in text or SHORT in text]
 
     return quotes
 
@@ -159,6 +162,14 @@ def commands():
 @pytest.mark.parametrize("name", CONTENTS)
 def test_no_command_quotes_a_file(quotes, name):
     assert {arguments: quoted for arguments in commands() if (quoted := quotes(CONTENTS[name], *arguments))} == {}
+
+
+@pytest.mark.parametrize("suffix", ["litertlm", "task", "zip", "tar.gz", "csv", "jsonl", "sqlite", "parquet", "npz", "keras"])
+def test_no_command_quotes_a_file_with_a_suffix(quotes, folder, suffix):
+    name = f"secret.{suffix}"
+    (folder / name).write_text(SHORT * 16)
+    named = {tuple([name if word == "secret" else word for word in words]) for words in commands() if "secret" in words}
+    assert {arguments: quoted for arguments in named if (quoted := quotes("", *arguments))} == {}
 
 
 def test_every_option_with_a_path_is_known():

@@ -61,6 +61,7 @@ CASES = {
     "cpu_artisan": (bundle(MODEL), {"backend": "cpu_artisan"}, "refused", "engine", "Unsupported backend: 1"),
     "empty file": (b"", {}, "refused", "engine", "Failed to map"),
     "wrong magic number": (b"LITERTLX" + bytes(64), {}, "refused", "engine", "failed to read: LITERTLX"),
+    "other file": (b"TOKEN=abcdef" * 9, {}, "refused", "engine", "Invalid magic number or failed to read"),
     "cut in the version": (b"LITERTLM\x01", {}, "refused", "engine", "Failed to read version bytes"),
     "other format version": (with_header(bundle(MODEL), 8, 2, 4), {}, "refused", "engine", "version 2, expected version 1."),
     "later minor version": (with_header(bundle(MODEL), 12, 99, 4), {}, "starts", None, None),

@@ -12,7 +12,7 @@ import pytest
 import delegate_sim
 from delegate_sim.errors import ModelError
 from delegate_sim.llm.contents import read_contents
-from delegate_sim.llm.packing import MANIFEST, repack, unpack, with_models
+from delegate_sim.llm.packing import HEADER, MANIFEST, TAIL, repack, unpack, with_models
 from fixtures.language_models import bundle, decoder, embedder
 
 MODEL = decoder()
@@ -50,13 +50,33 @@ def test_a_section_outside_the_file(saved, tmp_path):
         unpack(saved("llm.litertlm", bundle(MODEL)[:-20000]), str(tmp_path / "parts"))
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"sections": [{"number": 0, "file": "../x"}]}', "[" * 100_000])
+@pytest.mark.parametrize("text", ["", "{}", "[" * 100_000])
 def test_a_damaged_list_of_sections(saved, tmp_path, text):
     folder = tmp_path / "parts"
     unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
     (folder / MANIFEST).write_text(text)
     with pytest.raises(ModelError, match=r"bundle\.json: is not a list of sections that 'unpack' wrote"):
         repack(str(folder), str(tmp_path / "again"))
+
+
+@pytest.mark.parametrize("name", ["../x", "a\0b", "/etc/passwd"])
+def test_a_name_of_no_file_of_the_folder(saved, tmp_path, name):
+    folder = tmp_path / "parts"
+    unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
+    (folder / MANIFEST).write_text(json.dumps({"sections": [{"number": 0, "file": name}]}))
+    with pytest.raises(ModelError, match="leads outside its folder"):
+        repack(str(folder), str(tmp_path / "again"))
+
+
+@pytest.mark.parametrize("name", [MANIFEST, HEADER, TAIL, "02-tf_lite_prefill_decode.tflite"])
+def test_a_link_that_leads_outside_the_folder(saved, tmp_path, name):
+    folder, secret = tmp_path / "parts", tmp_path / "secret"
+    unpack(saved("llm.litertlm", bundle(MODEL, further=SECTIONS)), str(folder))
+    (folder / name).rename(secret)
+    (folder / name).symlink_to(secret)
+    with pytest.raises(ModelError, match=rf"{name}: leads outside its folder$"):
+        repack(str(folder), str(tmp_path / "again"))
+    assert not (tmp_path / "again").exists()
 
 
 def test_the_contents_of_a_bundle(saved):

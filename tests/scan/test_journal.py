@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.scan import reading
+from delegate_sim.foundation.files import lock
+from delegate_sim.scan import journal, reading
 from delegate_sim.scan.job import Job, JobAnswer, answer
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE, _LONGEST_LINE, Journal, ScanError
 from delegate_sim.scan.output import format_for
@@ -37,6 +38,36 @@ def test_a_journal_holds_whole_answers_only(zoo):
     assert len(list(second.rows(CAUSES, models, targets))) == len(found.causes)
     second.remove()
     assert not list(Path().glob("journal*"))
+
+
+def test_a_journal_that_another_scan_deletes_before_it_is_locked(monkeypatch, tmp_path):
+    path = str(tmp_path / "journal")
+    first = Journal(path)
+    first.take_over({RUNS: (), CAUSES: ()})
+
+    def lock_late(file):
+        monkeypatch.setattr(journal, "lock", lock)
+        first.remove()
+        return lock(file)
+
+    monkeypatch.setattr(journal, "lock", lock_late)
+    second = Journal(path)
+    assert Path(path).exists()
+    with pytest.raises(ScanError, match="another scan is writing to it"):
+        Journal(path)
+    second.remove()
+    assert not Path(path).exists()
+
+
+def test_a_journal_of_another_scan_is_not_deleted(tmp_path):
+    path = tmp_path / "journal"
+    first = Journal(str(path))
+    path.unlink()
+    second = Journal(str(path))
+    first.remove()
+    assert path.exists()
+    second.remove()
+    assert not path.exists()
 
 
 def test_a_journal_wins_over_the_output_that_it_began_with(zoo):

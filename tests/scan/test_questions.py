@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import signal
 from contextlib import suppress
 from dataclasses import replace
 
@@ -50,6 +52,41 @@ def test_an_operator_that_is_taken_in_another_model_is_not_among_them(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["ADD"], "b.tflite": ["ADD 9", "ROUND"]}, [NNAPI])
     assert ask([path], "SELECT operator FROM causes ORDER BY ALL").rows == [("ADD",), ("ROUND",)]
     assert [row["operator"] for row in view("refused-operators", path)] == ["ROUND"]
+
+
+def test_a_list_of_operators_that_is_not_json_is_ignored(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD", "ROUND"], "b.tflite": ["ROUND"]}, [NNAPI])
+    with open(path, encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    lines[-1]["delegated_operators"] = "TOKEN"
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    assert [row["operator"] for row in view("refused-operators", path)] == ["ROUND"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer")
+def test_an_interrupted_query(scanned):
+    path = scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])
+    sql = "SELECT count(*) FROM range(100000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        with pytest.raises(KeyboardInterrupt):
+            ask([path], sql)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("called", ["_fill", "_add_titles"])
+def test_an_interruption_while_a_scan_is_read(scanned, monkeypatch, called):
+    def interrupted(*_):
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(questions, called, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ask([scanned("z.jsonl", {"a.tflite": ["ADD"]}, [NNAPI])], "SELECT 1")
 
 
 def test_no_target_is_best_where_none_takes_anything(scanned):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+import pytest
+
 from tests.support.gate_models import upsampler
 
 CONFIGURATION = "delegate-sim.toml"
@@ -15,6 +19,18 @@ def test_init_finds_folders(tmp_path, run, monkeypatch):
     assert run("init").exit_code == 0
     assert 'models = ["a/*.tflite", "b [[]1]/*.tflite", "*.tflite"]' in (tmp_path / CONFIGURATION).read_text(encoding="utf-8")
     assert run("check", "--update").stdout.startswith("4 models on 1 target: 4 passed\n")
+
+
+@pytest.mark.parametrize("name", [b"a\x7fb", b"a\xff\xfeb", b"a\nb", b"\xc3\xa9[\xff]", b'a"\\b'])
+def test_check_reads_the_names_that_init_writes(tmp_path, run, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    try:
+        os.mkdir(name)
+    except OSError:
+        pytest.skip("this system does not allow this name")
+    upsampler().write(tmp_path / os.fsdecode(name) / "m.tflite")
+    assert run("init").exit_code == 0
+    assert run("check", "--update").stdout.startswith("1 model on 1 target: 1 passed\n")
 
 
 def test_init_without_models(tmp_path, run, monkeypatch):

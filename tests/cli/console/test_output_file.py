@@ -15,6 +15,7 @@ import click
 import pytest
 
 from delegate_sim_cli.console.output_file import FileCommand
+from delegate_sim_cli.console.terminal import write
 from delegate_sim_cli.main import _COMMANDS, program
 from tests.support.models import MIXED, chain_model
 
@@ -288,3 +289,29 @@ def test_printed_commands_can_be_typed(run, folder):
 def test_the_command_after_a_scan_can_be_typed(run, folder):
     result = run(*SCAN[:-1], "--output=-my zoo.csv")
     assert "delegate-sim query './-my zoo.csv'" in " ".join(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "words", [("analyze", "--delegate", "vx", "."), ("scan", ".", *SCAN[2:], "zoo.csv"), ("check", "--update")]
+)
+@pytest.mark.parametrize("target", ["loop", "model.tflite/x"])
+def test_a_link_that_leads_nowhere(run, folder, words, target):
+    (folder / "loop").symlink_to(target)
+    assert run(*words).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (OSError(5, "Input/output error", "a.txt"), "a.txt: Input/output error"),
+        (OSError(5, "Input/output error"), "Input/output error"),
+    ],
+)
+def test_an_error_of_a_file_is_none_of_standard_output(error, text):
+    def lines():
+        yield "first"
+        raise error
+
+    command = FileCommand("write", callback=lambda: write(lines()))
+    with pytest.raises(click.ClickException, match=f"^{text}$"):
+        command.main([], standalone_mode=False)
