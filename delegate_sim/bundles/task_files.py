@@ -87,9 +87,9 @@ def repack_task(folder: str, path: str) -> None:
         members = [(str(entry["file"]), ZipMember.from_dict(entry)) for entry in data["members"]]
     except OSError as error:
         raise ModelError(printable(f"{manifest}: {error.strerror or error}")) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(fault) from error
-    if any(os.path.basename(name) != name or name in ("", ".", "..") for name, _ in members):
+    if not all([is_file_name(name) for name, _ in members]):
         raise ModelError(fault)
 
     def fill(temporary: str) -> None:
@@ -101,6 +101,11 @@ def repack_task(folder: str, path: str) -> None:
 
     with _naming(path):
         write_by(path, fill)
+
+
+def is_file_name(name: str) -> bool:
+    """Return whether a name from a file names a file in the same folder."""
+    return os.path.basename(name) == name and name not in ("", ".", "..") and name.isprintable()
 
 
 def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | memoryview], unpacking: UnpackedBytes) -> None:

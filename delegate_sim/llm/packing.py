@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
+from ..bundles.task_files import is_file_name
 from ..errors import ModelError
 from ..foundation.documents import schema_of
 from ..foundation.files import file_content, open_input, write_chunks
@@ -219,9 +220,9 @@ def _manifest(folder: str) -> dict[int, str]:
         # bounded: as long as the file
         data: Any = json.loads(bytes(_read(path)))
         sections = {int(section["number"]): str(section["file"]) for section in data["sections"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(fault) from error
-    if any(os.path.basename(name) != name or name in ("", ".", "..") for name in sections.values()):
+    if not all(map(is_file_name, sections.values())):
         raise ModelError(fault)
     return sections
 

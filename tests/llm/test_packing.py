@@ -50,7 +50,18 @@ def test_a_section_outside_the_file(saved, tmp_path):
         unpack(saved("llm.litertlm", bundle(MODEL)[:-20000]), str(tmp_path / "parts"))
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"sections": [{"number": 0, "file": "../x"}]}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"sections": [{"number": 0, "file": "../x"}]}',
+        '{"sections": [{"number": 0, "file": "a\\u0000b"}]}',
+        '{"sections": [{"number": 0, "file": "\\ud800"}]}',
+        '{"sections": [{"number": 1e999, "file": "x"}]}',
+        "[" * 100_000,
+    ],
+)
 def test_a_damaged_list_of_sections(saved, tmp_path, text):
     folder = tmp_path / "parts"
     unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
