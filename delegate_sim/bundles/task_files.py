@@ -89,7 +89,7 @@ def repack_task(folder: str, path: str) -> None:
         raise ModelError(printable(f"{manifest}: {error.strerror or error}")) from error
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(fault) from error
-    if not all([is_file_name(name) for name, _ in members]):
+    if not all(is_file_name(name) for name, _ in members):
         raise ModelError(fault)
 
     def fill(temporary: str) -> None:
