@@ -86,7 +86,7 @@ def repack_task(folder: str, path: str) -> None:
         members = [(str(entry["file"]), ZipMember.from_dict(entry)) for entry in data["members"]]
     except OSError as error:
         raise ModelError(printable(f"{manifest}: {error.strerror or error}")) from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(printable(f"{manifest}: is not a list of members that 'export models' wrote")) from error
 
     def fill(temporary: str) -> None:

@@ -37,7 +37,10 @@ class ZipMember:
 
     @classmethod
     def from_dict(cls, entry: Mapping[str, Any]) -> ZipMember:
-        """Return the member with the plain data that ``to_dict`` returned. Raises ValueError, KeyError or TypeError."""
+        """Return the member with the plain data that ``to_dict`` returned.
+
+        Raises ValueError, KeyError, TypeError or OverflowError.
+        """
         date = tuple([int(part) for part in entry["date"]])
         if len(date) != 6:
             raise ValueError("a date has six parts")

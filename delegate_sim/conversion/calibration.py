@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from dataclasses import dataclass
 from enum import Enum
 
 from ..errors import OptionError
-from ..foundation.files import open_input
+from ..foundation.parsing.array_files import array_kinds
 from ..foundation.printable import printable
 from .digests import file_digest, files_digest
 from .functions import find_function
@@ -100,9 +99,7 @@ def _user_data(text: str, count: int) -> Calibration:
         digest = files_digest([(name, os.path.join(path, name)) for name in used])
         return Calibration(CalibrationKind.IMAGES, path, names=used, digest=digest, count=count)
     if os.path.lexists(path):
-        with open_input(path) as file:
-            if not zipfile.is_zipfile(file):
-                raise OSError("cannot be read as a .npz file: numpy.savez did not write it")
+        array_kinds(path)  # the scripts of conversions read the arrays
         return Calibration(CalibrationKind.ARRAYS, path, digest=file_digest(path), count=count)
     function = find_function(text)
     if function is None:

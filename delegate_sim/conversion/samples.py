@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..errors import OptionError
-from ..foundation.files import open_input
 from ..foundation.late_numpy import np
 from ..foundation.limits import element_count
+from ..foundation.parsing.array_files import array_kinds, read_arrays
 from ..foundation.printable import printable
 from .calibration import Calibration, CalibrationKind
 from .convert import Limits, error_line, run_script
@@ -93,7 +92,7 @@ def user_samples(
         if ended.status:
             raise OptionError(printable(f"{calibration.path}: no samples can be read: {error_line(ended.printed)}"))
         names = sorted([name for name in os.listdir(folder) if name.startswith("sample_")], key=lambda name: (len(name), name))
-        samples = [_checked(_archive(os.path.join(folder, name)), calibration, inputs) for name in names]
+        samples = [_checked(os.path.join(folder, name), calibration, inputs) for name in names]
     if not samples:
         raise OptionError(printable(f"{calibration.path}: yields no samples"))
     return UserSamples(inputs, tuple(samples))
@@ -112,15 +111,8 @@ def _script(
     return Script(converter, "\n".join([f"{head}\n", *lines]), source)
 
 
-def _archive(path: str) -> dict[str, npt.NDArray[Any]]:
-    with open_input(path) as file, np.load(file, allow_pickle=False) as archive:
-        return dict(archive)
-
-
-def _checked(
-    arrays: Mapping[str, npt.NDArray[Any]], calibration: Calibration, inputs: Sequence[SourceInput]
-) -> tuple[npt.NDArray[Any], ...]:
-    values = tuple([arrays[f"arr_{place}"] for place in range(len(inputs))])
+def _checked(path: str, calibration: Calibration, inputs: Sequence[SourceInput]) -> tuple[npt.NDArray[Any], ...]:
+    values = tuple(read_arrays(path, [f"arr_{place}" for place in range(len(inputs))]).values())
     for one, array in zip(inputs, values, strict=True):
         _check_finite(calibration, one, array)
     return values
@@ -136,21 +128,18 @@ def _from_arrays(calibration: Calibration, inputs: Sequence[SourceInput]) -> tup
 
     Arrays have the names of the inputs. The only array for an only input may have any name.
     """
-    try:
-        arrays = _archive(calibration.path)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise OptionError(printable(f"{calibration.path}: cannot be read as a .npz file: {error}")) from None
-    if len(inputs) == len(arrays) == 1:
-        arrays = {inputs[0].name: next(iter(arrays.values()))}
-    missing = [one.name for one in inputs if one.name not in arrays]
+    stored = array_kinds(calibration.path)
+    names = list(stored) if len(inputs) == len(stored) == 1 else [one.name for one in inputs]
+    missing = [name for name in names if name not in stored]
     if missing:
         raise OptionError(
             printable(
-                f"{calibration.path}: has no array {missing[0]!r}; its arrays are {', '.join(sorted(arrays)) or 'none'}. "
+                f"{calibration.path}: has no array {missing[0]!r}; its arrays are {', '.join(sorted(stored)) or 'none'}. "
                 f"The inputs of the model are {', '.join([_described(one) for one in inputs])}"
             )
         )
-    columns = [_column(calibration, one, arrays[one.name]) for one in inputs]
+    arrays = read_arrays(calibration.path, names)
+    columns = [_column(calibration, one, arrays[name]) for one, name in zip(inputs, names, strict=True)]
     count = min([len(column) for column in columns], default=0)
     # bounded: the number of samples is an option
     return tuple([tuple([column[number] for column in columns]) for number in range(min(count, calibration.count))])

@@ -22,7 +22,7 @@ _SETS_TRIED_AT_MOST = 512
 _SETS_TRIED_AT_LEAST = 8
 
 PARTITIONS, KERNELS, MULTIPLY_ADDS = "partitions", "kernels", "multiply-adds"
-_GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]+)?)%?")
+_GOAL = re.compile(rf"(?:({PARTITIONS}|{KERNELS})=)?([1-9][0-9]{{0,8}})|({MULTIPLY_ADDS})=([0-9]{{1,3}}(?:\.[0-9]{{1,30}})?)%?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -375,7 +375,7 @@ def _parsed(path: str) -> tuple[str, dict[str, Any]]:
     except LimitError as error:
         raise ConfigurationError(printable(f"{path}: {error}")) from error
     except (toml.TOMLDecodeError, RecursionError) as error:
-        place = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        place = re.search(r"\(at line (\d{1,9}), column \d+\)", str(error))
         message = re.sub(r" \(at [^()]*\)$", "", str(error))
         line = place[1] if place else len(text.splitlines())
         raise ConfigurationError(printable(f"{path}:{line}: is not TOML: {message}")) from error

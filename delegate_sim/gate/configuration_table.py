@@ -92,7 +92,7 @@ def parse_count(value: Any) -> int:
     return value
 
 
-_PER_CENT = re.compile(r"(\d+(?:\.\d+)?) ?%")
+_PER_CENT = re.compile(r"(\d{1,9}(?:\.\d{1,30})?) ?%")
 
 
 def parse_share(value: Any) -> float:
@@ -194,7 +194,7 @@ def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:
     return names
 
 
-_CLAUSE = re.compile(r"\s*(?:(==|!=|<=|>=|<|>)\s*)?(\d+(?:\.\d+)*)\s*")
+_CLAUSE = re.compile(r"\s*(?:(==|!=|<=|>=|<|>)\s*)?(\d{1,9}(?:\.\d{1,9})*)\s*")
 
 
 def check_version(value: Any) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import OptionError
-from ..foundation.files import open_input
 from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..foundation.limits import element_count, how_to_raise, raised
+from ..foundation.parsing.array_files import array_kinds, read_arrays
 from ..foundation.printable import printable
 from ..graph.graph import Graph, file_graph
 from ..model import schema
@@ -202,24 +201,14 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
     The arrays have the names of the input tensors, or the names of the signature's inputs. Raise OptionError if an array is
     missing or does not fit its input.
     """
-    try:
-        with open_input(path) as file:
-            if not zipfile.is_zipfile(file):
-                raise ValueError("numpy.savez did not write it")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                stored = dict(archive)
-    except OSError as error:
-        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error.strerror or error}")) from error
-    except Exception as error:  # zipfile and NumPy raise many types
-        raise OptionError(printable(f"{path}: cannot be read as a .npz file: {error}")) from error
+    stored = array_kinds(path)
     names = {
         index: name
         for signature in model.signatures
         if signature.subgraph == subgraph.index
         for name, index in signature.inputs.items()
     }
-    arrays = []
+    wanted = []
     for index in subgraph.inputs:
         tensor = subgraph.tensors[index]
         name = next((name for name in (tensor.name, names.get(index, "")) if name in stored), None)
@@ -237,9 +226,10 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
                 printable(f"{os.path.basename(path)}: {name!r} is of type {array.dtype}, but the model takes {tensor.type}")
             )
         sizes = tensor.shape_signature or tensor.shape
-        if array.ndim != len(sizes) or any(size not in (-1, own) for size, own in zip(sizes, array.shape, strict=True)):
+        if len(array.shape) != len(sizes) or any(size not in (-1, own) for size, own in zip(sizes, array.shape, strict=True)):
             raise OptionError(
                 printable(f"{os.path.basename(path)}: {name!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
             )
-        arrays.append(array)
-    return arrays
+        wanted.append(name)
+    arrays = read_arrays(path, wanted)
+    return [arrays[name] for name in wanted]

@@ -16,7 +16,7 @@ from ..model.model import Model
 from ..model.table import FileTable
 
 _ALIGNMENT = 4
-NUMBERED_NAME = re.compile(r"@(\d+):(\d+)@")
+NUMBERED_NAME = re.compile(r"@(\d{1,9}):(\d{1,9})@")
 
 
 def result_names(model: Model) -> Mapping[str, FileNode]:

@@ -26,9 +26,9 @@ from .process import Finished, run_limited
 
 _TOOL = Path("tools", "apply_plugin_main")
 _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
-_COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d+ NPU|Inlined|Found empty)")
+_COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d{1,9} NPU|Inlined|Found empty)")
 """Pattern of the lines about partitioning. All other lines depend on the host and are not compared."""
-_YIELDED = re.compile(r"Partitioning yielded (\d+) new subgraphs")
+_YIELDED = re.compile(r"Partitioning yielded (\d{1,9}) new subgraphs")
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}library(?: from [^:]{0,300})?): (.*)|"
     r"(Fail to load .{0,300} library)"

@@ -35,8 +35,8 @@ _NOT_ACCELERATED = (
     "those."
 )
 _REPLACING = re.compile(
-    r"Replacing (\d+) out of (\d+) node\(s\) with delegate \(([^()]+)\) node, "
-    r"yielding (\d+) partitions for subgraph (\d+)(?: \((.*)\))?\."
+    r"Replacing (\d{1,9}) out of (\d{1,9}) node\(s\) with delegate \(([^()]+)\) node, "
+    r"yielding (\d{1,9}) partitions for subgraph (\d{1,9})(?: \((.*)\))?\."
 )
 _NOT_SUPPORTED = "Following operations are not supported by GPU delegate:"
 _COUNTS = re.compile(r"\d+ operations? will run on the GPU|Replacing |No operations will run|Hint ")

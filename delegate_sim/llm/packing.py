@@ -218,7 +218,7 @@ def _manifest(folder: str) -> dict[int, str]:
         # bounded: as long as the file
         data: Any = json.loads(bytes(_read(path)))
         return {int(section["number"]): str(section["file"]) for section in data["sections"]}
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(printable(f"{path}: is not a list of sections that 'unpack' wrote")) from error
 
 

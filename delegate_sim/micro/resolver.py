@@ -58,7 +58,7 @@ CUSTOM_FUNCTIONS = MappingProxyType({**_functions(_CUSTOM), ETHOS_U: "AddEthosU"
 """For each custom operator that has a kernel in the runtime, the function that registers the operator."""
 _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTIONS.items(), *CUSTOM_FUNCTIONS.items())})
 
-_LITERALS = r'((?:"\d+" ?)+)'
+_LITERALS = r'((?:"\d{1,9}" ?)+)'
 """Adjacent string literals, in the form of ``CppSource.code``."""
 _CALL = re.compile(
     rf"\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"

@@ -14,7 +14,7 @@ from ..errors import LimitError
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input
 from ..foundation.limits import how_to_raise, raised
-from .schema import COLUMNS, LONGEST_TEXT, MEASURES, RUNS, declaration, names
+from .schema import COLUMNS, FILLED, LONGEST_TEXT, MEASURES, RUNS, declaration, names
 
 _ALWAYS = 512 << 20
 """Up to this number of bytes, the rows of a scan may be larger than its files."""
@@ -22,8 +22,12 @@ _BYTES_FOR_A_BYTE = 64
 """Largest number of bytes of rows for each byte of the files. Files can refer to the same bytes many times."""
 _BYTES_OF_A_ROW = 1000
 """Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
-_TYPES = {TEXT: (str, type(None)), INTEGER: (int, type(None)), NUMBER: (int, float, type(None))}
-_TYPES_OF = {table: [_TYPES[column.type] for column in columns] for table, columns in COLUMNS.items()}
+_TYPES: Mapping[str, tuple[type, ...]] = {TEXT: (str,), INTEGER: (int,), NUMBER: (int, float)}
+_TYPES_OF = {
+    table: [(*_TYPES[column.type], *([] if column.key in FILLED[table] else [type(None)])) for column in columns]
+    for table, columns in COLUMNS.items()
+}
+"""The types of values in each column."""
 _ERROR, *_MEASURES = map(names(RUNS).index, ("error", *MEASURES))
 
 _SQLITE_HEADER, _PAGE_HEADER = 100, 8
@@ -50,7 +54,7 @@ class RowLimit:
         size = _BYTES_OF_A_ROW
         for value, allowed in zip(row, _TYPES_OF[table], strict=True):
             if value.__class__ not in allowed:
-                raise ValueError("a value has a wrong type")
+                raise ValueError("a value is missing" if value is None else "a value has a wrong type")
             if isinstance(value, str):
                 size += len(value)
                 if len(value) > LONGEST_TEXT:

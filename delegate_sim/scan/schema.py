@@ -72,6 +72,11 @@ def _first_line(run: Run | None) -> str | None:
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
 """The columns that totals need. Every run without an error has a value in each of them."""
+FILLED = {
+    RUNS: ("model", "target", "delegate", "runtime", "rule_set"),
+    CAUSES: ("model", "target", "code", "nodes", "operator_nodes", "multiply_adds"),
+}
+"""The columns of each table in which every row has a value."""
 
 
 def sql_type(column: Column) -> str:

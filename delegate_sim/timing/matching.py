@@ -56,8 +56,9 @@ def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
     log = profile.log
     plan = plan_of(model, log, target)
     tables = [*log.run_orders, *log.slowest, *log.summaries]
-    if tables and max(tables) >= len(plan.graphs):
-        raise _wrong(profile, f"lists nodes of subgraph {max(tables)}, but the model has no such subgraph")
+    strange = [index for index in tables if not 0 <= index < len(plan.graphs)]
+    if strange:
+        raise _wrong(profile, f"lists nodes of subgraph {max(strange)}, but the model has no such subgraph")
     matched = {index: list(_subgraph_parts(profile, index, plan, target)) for index in sorted(set(tables))}
     first, main = next(((index, parts) for index, parts in matched.items() if parts), (0, []))
     _refuse_if_nothing_matches(profile, main)

@@ -158,6 +158,8 @@ def test_a_file_that_cannot_be_unpacked(saved, tmp_path, content, fault):
     "change",
     [
         lambda data: data["members"][0].update(date=[1, 2]),
+        lambda data: data["members"][0].update(date=[float("inf")] * 6),
+        lambda data: data["members"][0].update(attributes=float("inf")),
         lambda data: data["members"][0].pop("name"),
         lambda data: data.update(comment=3),
     ],

@@ -15,7 +15,7 @@ import pytest
 
 import delegate_sim
 import delegate_sim_cli
-from tests.support.backtracking import slow_text
+from tests.support.backtracking import captures_long_number, slow_text
 
 _USES = ("search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer")
 
@@ -133,3 +133,35 @@ def test_slow_patterns_are_noticed(method: str, pattern: str):
 )
 def test_other_patterns_are_fast(method: str, pattern: str):
     assert slow_text(re.compile(pattern), method) is None
+
+
+_LONG_NUMBERS = {
+    "never converted in op filters": "(?P<number>-?[0-9]+)\n",
+    "never converted in Markdown": r"(?P<number> ^\d+(?=[.)]) )",
+    "converted only in part": r"\{([0-9]+)(?:(,)([0-9]*))?\}",
+}
+"""Parts of patterns that capture numbers of any length, by the reason why no such number becomes an integer as a whole."""
+
+
+def test_captured_numbers_have_a_largest_number_of_digits():
+    """``int`` refuses more than 4,300 digits."""
+    patterns = [(where, pattern) for module in _modules() for where, _, pattern in _uses(module)]
+    found = {where: pattern.pattern for where, pattern in patterns if captures_long_number(pattern)}
+    assert {where: text for where, text in found.items() if not any(part in text for part in _LONG_NUMBERS.values())} == {}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_long"),
+    [
+        (r"(\d+)", True),
+        (r"(?P<count>[0-9]+)", True),
+        (r"(?P<version>\d{1,9}(?:\.\d+)?)", True),
+        (r"a(?:b|(-?[\d,]*))", True),
+        (r"(\d{1,9})", False),
+        (r"\d+ nodes", False),
+        (r"(\w+)", False),
+        (r"(.*)", False),
+    ],
+)
+def test_long_numbers_are_noticed(pattern: str, is_long: bool):
+    assert captures_long_number(re.compile(pattern)) is is_long

@@ -214,6 +214,13 @@ def test_what_is_no_share(write, written):
         read_configuration(write(f"{TARGET}[budgets]\nmin-delegated-share = {written}\n"))
 
 
+@pytest.mark.parametrize("written", ["-1", "1.5", "true", "'ten'", f"'{'9' * 400} %'", f"'{'9' * 5000} %'"])
+def test_what_is_no_allowance(write, written):
+    message = r"delegate-sim\.toml:5: .*takes a whole number of at least 0, or a string such as \"10 %\""
+    with pytest.raises(ConfigurationError, match=message):
+        read_configuration(write(f"{TARGET}\n[budgets.tolerance]\npartitions = {written}\n"))
+
+
 def test_files_that_cannot_be_read(write, tmp_path):
     with pytest.raises(ConfigurationError, match="No such file"):
         read_configuration(str(tmp_path / "none.toml"))

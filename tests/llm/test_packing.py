@@ -50,7 +50,15 @@ def test_a_section_outside_the_file(saved, tmp_path):
         unpack(saved("llm.litertlm", bundle(MODEL)[:-20000]), str(tmp_path / "parts"))
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[" * 100_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{}",
+        '{"sections": [{"number": 1e999, "file": "x"}]}',
+        "[" * 100_000,
+    ],
+)
 def test_a_damaged_list_of_sections(saved, tmp_path, text):
     folder = tmp_path / "parts"
     unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
@@ -59,7 +67,7 @@ def test_a_damaged_list_of_sections(saved, tmp_path, text):
         repack(str(folder), str(tmp_path / "again"))
 
 
-@pytest.mark.parametrize("name", ["../x", "a\0b", "/etc/passwd"])
+@pytest.mark.parametrize("name", ["../x", "a\0b", "\ud800", "/etc/passwd"])
 def test_a_name_of_no_file_of_the_folder(saved, tmp_path, name):
     folder = tmp_path / "parts"
     unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))

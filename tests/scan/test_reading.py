@@ -11,15 +11,15 @@ import pytest
 
 from delegate_sim.errors import LimitError
 from delegate_sim.scan import reading
-from delegate_sim.scan.output import read_tables
-from delegate_sim.scan.schema import CAUSES, COLUMNS, RUNS, declaration, names
+from delegate_sim.scan.output import format_for, read_tables
+from delegate_sim.scan.schema import CAUSES, COLUMNS, FILLED, RUNS, declaration, names
 from tests.support.scans import scan_models
 
 PAGE = 4096
 _INNER, _LEAF = 5, 13
 
 
-ROW = tuple(["e" if name == "error" else None for name in names(RUNS)])
+ROW = tuple(["e" if name in ("error", *FILLED[RUNS]) else None for name in names(RUNS)])
 
 
 def inner_page(child, count):
@@ -69,6 +69,20 @@ def test_pages_without_rows_are_refused(tmp_path, levels):
     nested_pages(path, levels, leaf_rows=0)
     with pytest.raises(sqlite3.DatabaseError, match="malformed"):
         list(read_tables(path)[RUNS])
+
+
+@pytest.mark.parametrize(("table", "column"), [(table, column) for table, columns in FILLED.items() for column in columns])
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "sqlite"])
+def test_rows_without_a_value_that_a_scan_always_has_are_refused(tmp_path, monkeypatch, suffix, table, column):
+    monkeypatch.chdir(tmp_path)
+    path = scan_models(f"zoo.{suffix}", {"a.tflite": ["ADD", "ROUND"]})
+    tables = {name: list(rows) for name, rows in read_tables(path).items()}
+    place = names(table).index(column)
+    changed = [(*row[:place], None, *row[place + 1 :]) for row in tables[table]]
+    assert changed
+    format_for(path).write(f"other.{suffix}", {**tables, table: changed})
+    with pytest.raises(ValueError, match="a value is missing"):
+        list(read_tables(f"other.{suffix}")[table])
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

@@ -274,3 +274,27 @@ def slow_text(pattern: re.Pattern[str], use: str) -> str | None:
     finally:
         sys.setrecursionlimit(depth)
     return None
+
+
+def captures_long_number(pattern: re.Pattern[Any]) -> bool:
+    """Return whether a group of a pattern captures digits without a limit on their number."""
+    is_text = isinstance(pattern.pattern, str)
+    return is_text and _has_long_number(parser.parse(pattern.pattern, pattern.flags), is_captured=False)
+
+
+def _has_long_number(part: Any, *, is_captured: bool) -> bool:
+    """Return whether a part of a parsed pattern captures such a number. ``is_captured`` is true inside of a group."""
+    match part:
+        case (codes.MAX_REPEAT | codes.MIN_REPEAT, (_, codes.MAXREPEAT, inner)) if is_captured and all(map(_is_digit, inner)):
+            return True
+        case (codes.SUBPATTERN, (number, *_)):
+            is_captured = is_captured or number is not None
+    parts = part if isinstance(part, tuple | list | parser.SubPattern) else ()
+    return any(_has_long_number(inner, is_captured=is_captured) for inner in parts)
+
+
+def _is_digit(item: Item) -> bool:
+    """Return whether an item matches digits, and nothing else but separators of digits."""
+    digits = [(codes.CATEGORY, codes.CATEGORY_DIGIT), (codes.RANGE, (ord("0"), ord("9")))]
+    separators = [(codes.LITERAL, ord(character)) for character in ",._"]
+    return item[0] is codes.IN and any(one in digits for one in item[1]) and all(one in digits + separators for one in item[1])

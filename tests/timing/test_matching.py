@@ -241,6 +241,14 @@ BAD = {
         MODEL,
         "subgraph 7",
     ),
+    **{
+        f"subgraph {number}": (
+            write_profile(CPU_ROWS, "json").replace('"subgraph_index": 0', f'"subgraph_index": {number}'),
+            MODEL,
+            f"lists nodes of subgraph {number}, but the model has no such subgraph",
+        )
+        for number in (-1, -5)
+    },
     "no profile": ("INFO: STARTING!\nINFO: Graph: [m.tflite]\nINFO: Use NNAPI: [1]\n" + LOGCAT, MODEL, "has no"),
     "nothing": ("", MODEL, "has no lines"),
     "an unknown binary file": (b"\x0a\x03\x00\x01\x02\xff\xfe", MODEL, "protobuf"),

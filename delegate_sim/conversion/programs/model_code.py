@@ -249,7 +249,7 @@ _SYNTAX = (
     ast.Expression, ast.keyword, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Name, ast.Constant, ast.Tuple,
     ast.boolop, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
-_NAME = re.compile(r"[A-Za-z]\w*|-?[0-9.]+(e[+-]?[0-9]+)?")
+_NAME = re.compile(r"[A-Za-z]\w*|-?[0-9.]+(?:e[+-]?[0-9]+)?")
 _CODE_FILES = re.compile(r"(.*/)?data/constants/(custom_obj|opaque_obj)_|(.*/)?data/aotinductor/", re.IGNORECASE)
 
 

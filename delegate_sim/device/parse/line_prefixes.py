@@ -26,6 +26,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
 _LETTER = "[VDIWEFA]"
+_PROCESS = r"(?P<process>\d{1,9})"
 _MONTH_AND_DAY = (
     r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
 )
@@ -35,18 +36,18 @@ _PREFIXES = tuple(
     re.compile(pattern)
     for pattern in (
         # logcat -v threadtime, with or without the user, or without the process and thread numbers
-        rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?(?P<process>\d+) +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
+        rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?{_PROCESS} +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
         rf"{_DATE} {_TIME} +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
         # logcat -v time, brief, tag and process; Android Studio before 2022
-        rf"(?:(?:{_DATE} )?{_TIME} +)?(?:(?P<process>\d+)-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
-        r"(?:\( *(?P<number>\d+)(?: *: *\d+)?\))?: ?",
-        rf"(?P<severity>{_LETTER})\( *(?P<process>\d+)(?: *: *\w+)?\) ",
+        rf"(?:(?:{_DATE} )?{_TIME} +)?(?:{_PROCESS}-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
+        r"(?:\( *(?P<number>\d{1,9})(?: *: *\d+)?\))?: ?",
+        rf"(?P<severity>{_LETTER})\( *{_PROCESS}(?: *: *\w+)?\) ",
         # Android Studio since 2022, in its standard and compact views
-        rf"(?:{_DATE} )?{_TIME} +(?:(?P<process>\d+)-\d+ +)?(?P<tag>\S{{1,80}}) +"
+        rf"(?:{_DATE} )?{_TIME} +(?:{_PROCESS}-\d+ +)?(?P<tag>\S{{1,80}}) +"
         rf"(?:\S{{1,200}} +)?(?P<severity>{_LETTER}) {{1,2}}",
         rf"[A-Za-z][\w.]{{2,100}} {{2,}}(?P<severity>{_LETTER}) {{2}}",
         # NSLog
-        rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[(?P<process>\d+):\d+\] ",
+        rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[{_PROCESS}:\d+\] ",
         # glog and absl, TensorFlow's own
         rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
@@ -54,7 +55,7 @@ _PREFIXES = tuple(
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
         r"[\w-]{1,60} +\| ",
-        rf"{_MONTH_AND_DAY} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[(?P<process>\d+)\])?: ",
+        rf"{_MONTH_AND_DAY} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[{_PROCESS}\])?: ",
         r"(?:flutter|stderr|stdout): ",
         # quoted logs, and logs with numbered lines
         r"(?:> ?)+",
@@ -74,7 +75,7 @@ _PREFIXES = tuple(
         r"TFLite (?P<word>Warning|Error): ",
     )
 )
-_HEADER = re.compile(rf"\[ {_DATE} {_TIME} +(?P<process>\d+): *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
+_HEADER = re.compile(rf"\[ {_DATE} {_TIME} +{_PROCESS}: *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
 """Matches the line that ``logcat -v long`` prints above each message."""
 _SEVERITY = re.compile(
     r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"

@@ -109,7 +109,7 @@ _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model \S.*")
-_VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d+\.\d+(?:\.\d+)?)")
+_VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
 _LOST = "Dropping ProfileBuffer event"
 
 _HEADING = re.compile(r"={5,} (?P<title>[A-Za-z ]{1,60}) ={5,}")

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from delegate_sim.scan.output import format_for, read_tables
 from delegate_sim.scan.questions import VIEWS, without_results
-from delegate_sim.scan.schema import CAUSES
+from delegate_sim.scan.schema import CAUSES, FILLED, names
 from delegate_sim_cli.commands import query
 from delegate_sim_cli.commands.query import command
 from tests.support.scans import NNAPI, scan_models
@@ -119,8 +119,8 @@ def test_causes_without_values_are_shown(scanned, suffix):
     pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     form = format_for(f"z.{suffix}")
     tables = {table: list(rows) for table, rows in read_tables(scanned(f"a.{suffix}", {"a.tflite": ["ROUND"]}, [NNAPI])).items()}
-    model, target, *rest = tables[CAUSES][0]
-    form.write(f"z.{suffix}", {**tables, CAUSES: [(model, target, *[None] * len(rest))]})
+    cause = zip(names(CAUSES), tables[CAUSES][0], strict=True)
+    form.write(f"z.{suffix}", {**tables, CAUSES: [tuple([value if key in FILLED[CAUSES] else None for key, value in cause])]})
     for name, view in VIEWS.items():
         result = run(*[f"z.{suffix}"] * (1 + view.needs_earlier), "--view", name)
         assert (result.exit_code, result.exception) == (0, None), name

@@ -82,6 +82,7 @@ def test_options_of_the_log_and_what_overrides_them():
         ("Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.", True),
         (REPLACING.strip(), False),
         ("Tensorflow Version : 2.9.1", True),
+        (f"Tensorflow Version : {'1' * 5000}.2.3", True),
     ],
 )
 def test_releases_older_than_those_that_are_known(line, is_older):
