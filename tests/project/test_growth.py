@@ -26,6 +26,9 @@ import pytest
 
 from delegate_sim.gate.baseline.baseline import baseline_text
 from delegate_sim.gate.baseline.entries import Baseline
+from delegate_sim.gate.baseline.packing import packed
+from delegate_sim.model.reader import load
+from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
 from delegate_sim_cli.exits import USAGE
@@ -692,6 +695,38 @@ for make, size in (
 ):
     command_lines(make)(size, ("diagnose", "--micro"))
 command_lines(model_with_composites)(50, ("fix", "--micro", "--output", "fixed.tflite", "--force"))
+
+
+def model_with_a_shared_tensor(count, last="NEG"):
+    """Return a tensor that many nodes write and many nodes read."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, shared = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("h", "FLOAT32", [1, 4])
+    results = [graph.tensor(f"y{number}", "FLOAT32", [1, 4]) for number in range(count)]
+    for _ in range(count):
+        graph.node("RELU", [source], [shared])
+    for result in results:
+        graph.node("ABS", [shared], [result])
+    changed = graph.tensor("z", "FLOAT32", [1, 4])
+    graph.node(last, [results[-1]], [changed])
+    graph.outputs(changed)
+    return builder.bytes()
+
+
+@kind(300)
+def compared_models_with_a_shared_tensor(count):
+    files = {"model.tflite": model_with_a_shared_tensor(count), "other.tflite": model_with_a_shared_tensor(count, "EXP")}
+    return files, ("compare", "model.tflite", "other.tflite", "--delegate", "gpu")
+
+
+@kind(300)
+def model_with_a_shared_tensor_and_its_baseline(count):
+    before = outline(load(model_with_a_shared_tensor(count, "EXP")))
+    files, words = baseline([entry()], [["0" * 64, packed(before)]])
+    return {**files, "model.tflite": model_with_a_shared_tensor(count)}, words
+
+
+command_lines(model_with_a_shared_tensor)(300, ("whatif", "--delegate", "gpu", "--batch", "2"))
 
 
 def run(words):

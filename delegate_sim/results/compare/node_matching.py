@@ -37,6 +37,10 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     return matching.old_of
 
 
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+
+
 def _named(node: NodeOutline) -> Hashable | None:
     if any("#" in output.name for output in node.outputs) or not node.outputs:
         return None
@@ -82,30 +86,41 @@ class _Side:
                 else:
                     source, position = self.producer.get(operand, (index, 0))
                     parts.append(f"{digests[source]}.{position}" if source < index else "unknown")
-            digests.append(hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest())
+            digests.append(_digest(parts))
         return digests
 
     def _cones_below(self) -> list[str]:
-        """Return a digest for each node. The digest covers the operators of the node and of all nodes that depend on the node."""
+        """Return a digest for each node. The digest covers the operators of the node and of all nodes that depend on the node.
+
+        If a tensor has several writers, its readers before the last writer are unknown to all writers.
+        """
         digests = [""] * len(self.nodes)
+        of_readers: dict[str, str] = {}
         for index in reversed(range(len(self.nodes))):
             parts = [self.nodes[index].op]
             for position, (name, _) in enumerate(self.nodes[index].outputs):
-                readers = [(digests[reader] or "unknown", operand) for reader, operand in self.consumers.get(name, ())]
-                parts += [f"{position} {operand} {digest}" for digest, operand in sorted(readers)]
-            digests[index] = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+                if name not in of_readers:
+                    readers = [f"{digests[reader] or 'unknown'} {operand}" for reader, operand in self.consumers.get(name, ())]
+                    of_readers[name] = _digest(sorted(readers)) if readers else ""
+                if of_readers[name]:
+                    parts.append(f"{position} {of_readers[name]}")
+            digests[index] = _digest(parts)
         return digests
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
-        """Yield the neighbors of a node. Each neighbor has the positions of the output and operand that connect the two nodes."""
+        """Yield the neighbors of a node. Each neighbor has the positions of the output and operand that connect the two nodes.
+
+        Only the first writer of a tensor is a neighbor of its readers.
+        """
         node = self.nodes[index]
         for position, operand in enumerate(node.inputs):
             if isinstance(operand, str) and operand in self.producer:
                 source, output = self.producer[operand]
                 yield ("input", position, output), source
         for output, (name, _) in enumerate(node.outputs):
-            for reader, position in self.consumers.get(name, ()):
-                yield ("output", output, position), reader
+            if self.producer[name] == (index, output):
+                for reader, position in self.consumers.get(name, ()):
+                    yield ("output", output, position), reader
 
 
 class _Matching:

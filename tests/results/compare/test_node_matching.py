@@ -140,3 +140,12 @@ def test_a_node_matches_only_a_node_of_its_own_operator():
     matching = compare_outlines([chain(["ADD", "BATCH_MATMUL", "RELU"])], [chain(["ADD", "RESHAPE", "RELU"])])
     assert matching.old_of == ({0: 0, 2: 2},)
     assert [(change.op, change.what) for change in matching.changes] == [("RESHAPE", "added"), ("BATCH_MATMUL", "removed")]
+
+
+def test_a_tensor_with_several_writers_and_readers():
+    shared = (Output("h", "FLOAT32[4]"),)
+    writers = [NodeOutline(op, 1, ("x",), shared) for op in ("RELU", "RELU", "ABS")]
+    readers = [NodeOutline("NEG", 1, ("h",), (Output(f"y{number}", "FLOAT32[4]"),)) for number in range(3)]
+    nodes = (*writers, readers[0], writers[0], *readers[1:])
+    subgraph = SubgraphOutline("main", (Output("x", "FLOAT32[4]"),), nodes)
+    assert match_nodes(subgraph, subgraph) == {index: index for index in range(len(nodes))}
