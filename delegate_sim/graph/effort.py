@@ -38,7 +38,7 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that are included in the cost of a node. Every two further operands cost as much as a node."""
+"""Number of operands that are included in the cost of a node. Every further operand costs as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
 """Largest size in bytes of a constant whose value is part of a node's form, such as a shape, axes or a permutation."""
@@ -220,7 +220,7 @@ def _reason(limit: int) -> str:
 
 
 def _size_of_operands(node: Node) -> int:
-    return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0) // 2
+    return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0)
 
 
 def _nodes_of_body(model: Model, node: Node) -> int:

@@ -127,6 +127,8 @@ class _Matcher:
         self.matched: dict[int, PlannedStep] = {}
         """The step of each row, keyed by the number of the row."""
         self.kernels = {(step.key, step.index): step for step in reversed(self.steps)}
+        self.on_cpu = {node: node_step(self.graph, node) for node in self.graph.execution_plan}
+        """The step of each node if the node runs on the CPU."""
         self.by_key = _by_key(self.steps)
         self.outputs = {key: _Names((step.outputs, step) for step in steps) for key, steps in self.by_key.items()}
         self.first_names = _Names((tensor.name.partition(" ")[0], None) for tensor in self.graph.tensors)
@@ -152,7 +154,7 @@ class _Matcher:
 
         ``count`` is the number of rows of a complete table. It is None for all other tables.
         """
-        plan = set(self.graph.execution_plan)
+        plan = self.on_cpu
         for one in timed:
             row = one.row
             if one.delegate is not None or row.node is None:
@@ -162,7 +164,7 @@ class _Matcher:
             if (op := self.graph.nodes[row.node].op) != row.op:
                 raise _wrong(self.profile, f"lists {row.op} as node {row.node}, but in the model it is {op}")
         named = [
-            (one.row, node_step(self.graph, one.row.node))
+            (one.row, plan[one.row.node])
             for one in timed
             if one.delegate is None and one.row.node is not None and one.row.outputs
         ]
@@ -186,7 +188,7 @@ class _Matcher:
         if index is None:
             return None
         # The node may run on the device's CPU although the simulation delegates it.
-        step = node_step(self.graph, index) if one.delegate is None else self.kernels.get((one.key, index))
+        step = self.on_cpu.get(index) if one.delegate is None else self.kernels.get((one.key, index))
         return step if step is not None and _is_same(one.row.outputs, step.outputs) else None
 
     def _by_outputs(self, one: _Timed) -> PlannedStep | None:
@@ -302,13 +304,13 @@ def _name(row: Row) -> str:
     return f"[{row.outputs}]" + ("" if row.node is None else f":{row.node}")
 
 
-def _is_same(printed: str, name: str) -> bool:
-    """Return whether printed output names are the names of a node's outputs.
+def _is_same(printed: str, names: str) -> bool:
+    """Return whether printed output names are ``names``, which are without commas.
 
     A truncated line has only the beginning of the names.
     """
-    one, other = without_commas(printed), without_commas(name)
-    return not one or one == other or (len(one) >= _CUT and other.startswith(one.rstrip(".")))
+    one = without_commas(printed)
+    return not one or one == names or (len(one) >= _CUT and names.startswith(one.rstrip(".")))
 
 
 def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Target, summary: Summary) -> Iterator[MeasuredPart]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..delegates.options import parse_options
 from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
+from ..device.compare.row_matching import without_commas
 from ..device.parse.delegate_identity import UNNAMED_KERNEL, delegate_named
 from ..device.parse.log_contents import DeviceLog
 from ..graph.calls import DELEGATE
@@ -28,7 +29,7 @@ class PlannedStep:
     nodes: tuple[int, ...]
     """The nodes of the model that run in this step."""
     outputs: str
-    """The names of the outputs, as the profiler prints them."""
+    """The names of the outputs, as the profiler prints them, but without commas."""
     is_kernel: bool
 
     @property
@@ -99,7 +100,8 @@ def node_step(graph: Graph, index: int) -> PlannedStep:
 
 
 def _names(graph: Graph, tensors: Sequence[int]) -> str:
-    return ", ".join([graph.tensors[index].name if 0 <= index < len(graph.tensors) else "Unknown" for index in tensors])
+    names = [graph.tensors[index].name if 0 <= index < len(graph.tensors) else "Unknown" for index in tensors]
+    return without_commas(" ".join(names))
 
 
 def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:

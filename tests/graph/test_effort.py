@@ -154,7 +154,7 @@ def test_a_node_of_many_operands_takes_linear_time():
     result = graph.tensor("y", "FLOAT32", (1, 4))
     graph.node("ADD_N", [*sources, sources[0]], [result])
     graph.outputs(result)
-    assert Effort(load(builder.bytes())).left == 28
+    assert Effort(load(builder.bytes())).left == 14
 
 
 def test_the_bodies_of_composites_count_for_each_composite():
@@ -205,3 +205,16 @@ def test_the_refusal_names_what_is_too_many(monkeypatch, nodes, operands, subgra
         body.outputs(result)
     with pytest.raises(LimitError, match=f"not simulated: {words} too many for a simulation; DELEGATE_SIM_LIMITS=10"):
         Effort(load(builder.bytes())).require(SIMULATION)
+
+
+@pytest.mark.parametrize(("operands", "is_refused"), [(7, False), (106, False), (107, True)])
+def test_a_further_operand_costs_as_much_as_a_node(monkeypatch, operands, is_refused):
+    nodes_forms_and_subgraphs = 1 + 3 + 16
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", SIMULATION.simulations * (nodes_forms_and_subgraphs + 99))
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    x, y = graph.input("x", "FLOAT32", [1]), graph.tensor("y", "FLOAT32", [1])
+    graph.node("ADD_N", [x] * operands, [y])
+    graph.outputs(y)
+    refusal = Effort(load(builder.bytes())).refusal(SIMULATION)
+    assert bool(refusal) is is_refused

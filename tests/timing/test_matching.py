@@ -10,12 +10,14 @@ import pytest
 
 import delegate_sim
 from delegate_sim.api.arguments import target_of
+from delegate_sim.device.compare.row_matching import without_commas
 from delegate_sim.device.parse.log import read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.profiles import profile_files
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.model.schema import is_operator
 from delegate_sim.runtime.interpreter import simulate
+from delegate_sim.timing import matching, plan
 from delegate_sim.timing.measured import KERNEL, NODE, UNMATCHED, cpu_time
 from delegate_sim.timing.op_profile import read_op_profile
 from delegate_sim.timing.op_profiles import OpProfiles
@@ -522,6 +524,27 @@ def test_twice_the_rows_and_nodes_is_twice_the_work(tmp_path):
         path.write_text(profile_text(rows), encoding="utf-8")
         counts.append(calls(match, path, delegate_sim.load(chain_model(["ADD", "RELU"] * (count // 2)).bytes())))
     assert counts[2] < 2.6 * counts[1]
+
+
+def test_names_are_read_once_for_all_rows(monkeypatch, tmp_path):
+    lengths = []
+
+    def counted(names):
+        lengths.append(len(names))
+        return without_commas(names)
+
+    for module in (matching, plan):
+        monkeypatch.setattr(module, "without_commas", counted, raising=False)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    long = graph.tensor("a" * 100_000, "FLOAT32", [1, 4])
+    graph.node("ROUND", [graph.input("x", "FLOAT32", [1, 4])], [long])
+    graph.outputs(long)
+    model = delegate_sim.load(builder.bytes())
+    path = tmp_path / "profile.txt"
+    path.write_text(profile_text([ProfiledRow("ROUND", f"[{'a' * 22}]:0", 0, 1.0)] * 100), encoding="utf-8")
+    OpProfiles((str(path),)).timings(model, [GPU])
+    assert sum(lengths) < 10 * 100_000
 
 
 def profile_text(rows):

@@ -29,14 +29,14 @@ class Value:
         self.tensor = tensor
         self.is_quantized = is_quantized
         self.producer: Operation | None = None
-        self.consumers: dict[Operation, None] = {}
-        """The operations that read the value, in order. They are dictionary keys, because looking up a key is fast."""
+        self.consumers: dict[Operation, int] = {}
+        """The operations that read the value, in order, with the position of the value among their operands."""
 
 
 class Operation:
     """One operation. ``kind`` is the delegate's name of the operation. ``node`` is the index of the original node."""
 
-    __slots__ = ("_places", "attributes", "inputs", "kind", "node", "outputs")
+    __slots__ = ("attributes", "inputs", "kind", "node", "outputs")
 
     def __init__(self, kind: str, node: int, attributes: Any = None) -> None:
         self.kind = kind
@@ -44,21 +44,10 @@ class Operation:
         self.attributes = attributes
         self.inputs: list[Value] = []
         self.outputs: list[Value] = []
-        self._places: dict[Value, int] = {}
 
     def reads(self, value: Value) -> bool:
         """Return whether a value is one of the operands. An operation reads each value only once."""
-        return value in self._places
-
-    def read(self, value: Value) -> None:
-        """Add an operand."""
-        self._places[value] = len(self.inputs)
-        self.inputs.append(value)
-
-    def read_instead(self, old: Value, new: Value) -> None:
-        """Replace an operand."""
-        place = self._places[new] = self._places.pop(old)
-        self.inputs[place] = new
+        return self in value.consumers
 
     def input(self, position: int) -> Value:
         """Return the operand at a position. Raises Refused if there is no such operand."""
@@ -109,12 +98,11 @@ def consume(operation: Operation, value: Value) -> None:
         raise build_error("gpu-build-in-place", value.tensor)
     if operation.reads(value):
         raise build_error("gpu-build-repeated-operand", value.tensor)
-    operation.read(value)
-    value.consumers[operation] = None
+    value.consumers[operation] = len(operation.inputs)
+    operation.inputs.append(value)
 
 
 def replace_input(operation: Operation, old: Value, new: Value) -> None:
     """Replace an operand by a value that the operation does not read yet (``ReplaceInput``)."""
-    operation.read_instead(old, new)
-    new.consumers[operation] = None
-    del old.consumers[operation]
+    place = new.consumers[operation] = old.consumers.pop(operation)
+    operation.inputs[place] = new
