@@ -149,11 +149,11 @@ class MlDriftAccelerator(Accelerator):
         may stay on the CPU.
         """
         delegated = set(decision.nodes)
-        left = [index for index in decision.graph.execution_plan if index not in delegated]
+        left = [decision.graph.nodes[index] for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
-            return hint_not_met(decision, left)
+            return hint_not_met(left)
         if not options["cpu_fallback"] and left:
-            return not_fully_accelerated(decision, left)
+            return not_fully_accelerated(left)
         return None
 
 

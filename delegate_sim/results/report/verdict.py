@@ -50,15 +50,15 @@ def _verdict(run: Run, measures: Measures) -> str:
     actor, outcome = subject(run.target), measures.outcome
     reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
-        return f"The model does not run{_before_failure(actor, measures)}: {reason}{_if_registered(run)}"
+        return f"The model does not run{_before_failure(actor, measures)}: {reason}{if_registered(run)}"
     if outcome == PREDICTED:
-        return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
+        return f"{actor} is predicted to reject the model; {words.if_not_applied}, because {reason}"
     if reason:
         return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
 
 
-def _if_registered(run: Run) -> str:
+def if_registered(run: Run) -> str:
     """Return the option that shows the result if custom operators are not registered."""
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return ""
@@ -158,7 +158,8 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
     if outcome == REFUSED:
         return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
     failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}
-    return f"{actor} {failure.get(outcome, verb + ' no node')}; everything runs on the CPU"
+    what_follows = words_of(target.delegate.name).if_not_applied if outcome in failure else "everything runs on the CPU"
+    return f"{actor} {failure.get(outcome, verb + ' no node')}; {what_follows}"
 
 
 def subject(target: Target) -> str:
