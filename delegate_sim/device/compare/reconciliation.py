@@ -55,6 +55,8 @@ class Reconciliation(Shown):
     """The simulation that matches the log best."""
     is_foreign: bool = False
     """True if every line about replaced nodes belongs to another delegate."""
+    failure: str = ""
+    """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data (schema ``delegate-sim/reconcile/1``)."""
@@ -73,6 +75,7 @@ class Reconciliation(Shown):
             "device": tally_entry(self.device),
             "simulated": tally_entry(self.simulated),
             "differences": list(self.differences),
+            "failure": self.failure or None,
             "evidence": self.evidence,
             "explanation": None if self.account is None else _account_entry(self.account),
             "nodes": [node._asdict() for node in self.nodes],
