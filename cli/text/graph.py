@@ -12,6 +12,8 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
 from delegate_sim.refusal import Refusal
+from delegate_sim.releases.catalogue import Release
+from delegate_sim.releases.notes import cpu_kernels_note
 from delegate_sim.results.report.report import Report
 
 from ..console.layout import counted, message, name
@@ -23,10 +25,10 @@ _NODE = "cyan"
 _NOTE = "yellow"
 
 
-def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
+def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int, release: Release) -> Iterator[Line]:
     """Return the text of a model and some of its graphs."""
     graphs = tuple(graphs)
-    yield from paragraph(_verdict(graphs, shapes), width, "", "  ", style=_HEADING)
+    yield from paragraph(_verdict(graphs, shapes, release), width, "", "  ", style=_HEADING)
     yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}")
     if model.description:
         yield Line(f"  description: {name(model.description)}")
@@ -37,7 +39,7 @@ def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) 
         yield from graph_lines(graph, shapes, width)
 
 
-def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
+def _verdict(graphs: Sequence[Graph], shapes: str, release: Release) -> str:
     """Return the sizes of graphs in words, and the number of graphs in which Prepare stops."""
     nodes = counted(sum([len(graph.nodes) for graph in graphs]), "node")
     text = f"{nodes} in {counted(len(graphs), 'subgraph')}"
@@ -45,7 +47,9 @@ def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
         return f"{text}, as in the file"
     stopped = sum([graph.failure is not None or graph.dynamic is not None for graph in graphs])
     stops = f"preparation stops early in {counted(stopped, 'subgraph')}"
-    return f"{text}; {stops}" if stopped else f"{text}, all prepared by the CPU kernels"
+    note = cpu_kernels_note(release)
+    unchecked = "" if note is None else f" ({note})"
+    return f"{text}; {stops}{unchecked}" if stopped else f"{text}, all prepared by the CPU kernels{unchecked}"
 
 
 def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:

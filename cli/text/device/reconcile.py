@@ -161,6 +161,9 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
         yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", _BAD)
+        run = reconciliation.run
+        if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
+            yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=_BAD)
     else:
         certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", _GOOD)

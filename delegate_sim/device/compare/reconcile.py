@@ -180,6 +180,8 @@ def _notes(trials: Trials, run: Run) -> Iterator[str]:
             f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
             f"kernels ({kernels})"
         )
+    if parts := ", ".join(trials.setting.delegate.unchecked_parts(trials.release)):
+        yield f"not checked for {trials.release}: {parts}"
     if trials.release != trials.setting.release:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
     if trials.facts.driver_errors and trials.setting.delegate.behind.driver is not None:
