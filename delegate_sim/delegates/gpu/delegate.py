@@ -132,7 +132,7 @@ class GpuDelegate(Delegate):
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
     )
     history = ReleaseHistory("tf-2.14")
-    semantics = 3
+    semantics = 4
 
     @property
     def kernel_names(self) -> tuple[str, ...]:

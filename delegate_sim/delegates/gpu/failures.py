@@ -217,6 +217,16 @@ KINDS = kinds_by_code(
         template="the delegate merges this constant into its consumer, but the constant has more than one consumer",
     ),
     shared_kind(
+        "gpu-build-broadcast",
+        Problem.SHAPE,
+        "elementwise operand with more batches than the result",
+        "The first dimension of a tensor is the batch on the GPU, also if the tensor has fewer than four dimensions. If an "
+        "operand has several batches and the result has one, the generated kernel does not compile (TensorFlow issue 66712).",
+        "Give the operands and the result the same number of dimensions with a RESHAPE.",
+        "give both operands the rank of the result with RESHAPE",
+        template="an operand has {found} batches on the GPU, but the result has one batch",
+    ),
+    shared_kind(
         "gpu-build-batch",
         Problem.SHAPE,
         "different batches on OpenGL",

@@ -170,7 +170,7 @@ class MlDriftDelegate(Delegate):
         "instead."
     )
     effort = 2
-    semantics = 2
+    semantics = 3
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})

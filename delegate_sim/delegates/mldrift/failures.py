@@ -87,9 +87,9 @@ BATCH = Kind(
     Problem.SHAPE,
     "unsupported batch size",
     "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, there is no kernel for a DEQUANTIZE "
-    "of a constant with batches. WebGPU lacks kernels for three further cases. The first case is a SELECT if the batch sizes "
-    "of condition and result differ. The second case is a matrix product that has quantized weights and turns rows into "
-    "batches. The third case is a PRELU that has several batches, and one slope for each element.",
+    "of a constant with batches, and for a matrix product that has quantized weights and turns rows into batches (seen with "
+    "OpenCL and WebGPU). WebGPU lacks kernels for two further cases. The first case is a SELECT if the batch sizes of condition "
+    "and result differ. The second case is a PRELU that has several batches, and one slope for each element.",
     "Give the tensor a first dimension of 1, with a RESHAPE if necessary. For a matrix product, keep the dimensions of the "
     "input.",
     "give the tensor a first dimension of 1",

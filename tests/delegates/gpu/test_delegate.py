@@ -294,3 +294,22 @@ def test_different_batches_gpu_build_batch(backend, code, defaults):
     assert measure(run).outcome == (PREDICTED if code else TAKEN)
     assert verdict(run).startswith("GPU is predicted to reject the model; everything runs on the CPU" if code else "GPU runs all")
     assert any("completely executed" in line for line in run.log_lines) == (code is None and defaults == "benchmark")
+
+
+@pytest.mark.parametrize(
+    ("op", "first", "second", "result", "code"),
+    [
+        ("MUL", [2, 2, 1], [1, 2, 2, 1], [1, 2, 2, 1], "gpu-build-broadcast"),
+        ("SUB", [20, 16, 16], [1, 1, 16, 16], [1, 20, 16, 16], "gpu-build-broadcast"),
+        ("MUL", [1, 2, 2, 1], [1, 2, 2, 1], [1, 2, 2, 1], None),
+        ("MUL", [1, 2, 2, 1], [2, 2, 2, 1], [2, 2, 2, 1], None),
+    ],
+)
+def test_an_operand_with_more_batches_than_the_result_gpu_build_broadcast(op, first, second, result, code):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    output = graph.tensor("y", "FLOAT32", result)
+    graph.node(op, [graph.input("a", "FLOAT32", first), graph.input("b", "FLOAT32", second)], [output], options={})
+    graph.outputs(output)
+    (run,) = delegate_sim.analyze(builder.bytes(), "gpu", defaults="api").runs
+    assert (measure(run).outcome, getattr(run.refusal, "code", None)) == (PREDICTED if code else TAKEN, code)

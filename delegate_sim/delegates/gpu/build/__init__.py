@@ -47,12 +47,28 @@ def build_partition(
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
+        _check_elementwise(model)
         if is_opengl:
             _check_batches(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
     except Refused as error:
         failure = error.refusal
         return failure if failure.node is not None else replace(failure, node=current)
     return None
+
+
+def _check_elementwise(model: GpuModel) -> None:
+    """Raise Refused if an elementwise operation reads several batches, but its result has one batch.
+
+    The generated kernel then has no position of the batch, so it does not compile (``CreateElementwiseTwoInput``; TensorFlow
+    issues 66712 and 57861).
+    """
+    operators: frozenset[str] = import_module("..rules.arithmetic", __package__).TWO_OPERANDS
+    for operation in model.operations:
+        if operation.kind not in operators or len(operation.inputs) < 2 or operation.output(0).shape[0] != 1:
+            continue
+        for value in operation.inputs:
+            if value.shape[0] > 1:
+                raise predicted_error("gpu-build-broadcast", operation.node, found=f"{value.shape[0]:,}")
 
 
 def _check_batches(model: GpuModel, inputs: Sequence[Value]) -> None:
