@@ -13,6 +13,7 @@ from delegate_sim.graph.graph import Graph, file_graphs
 from delegate_sim.graph.inspected import Inspected
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
+from delegate_sim.releases.catalogue import Release, parse_release
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.terminal import result_options, width
@@ -61,10 +62,11 @@ def command(
     if not (lowered_models or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
         return _inspect_bundles(paths, form, output)
     target = arguments.target() if lowered_models else None
+    release = parse_release(arguments.runtime)
     shapes = "file" if file_shapes else "prepared"
 
     def answer(path: str) -> Answer:
-        model, graphs = _graphs(path, subgraph, file_shapes)
+        model, graphs = _graphs(path, subgraph, file_shapes, release)
         if target is not None:
             built = lowered(model, graphs, target)
             return Answer(
@@ -74,7 +76,7 @@ def command(
             )
         return Answer(
             lambda: [Inspected(model, graphs, shapes).to_dict()],
-            lambda: model_lines(model, graphs, shapes, width()),
+            lambda: model_lines(model, graphs, shapes, width(), release),
             lambda: [inspected_row(model, graphs)],
         )
 
@@ -98,10 +100,10 @@ def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int
     return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(contents_columns(), is_left_out=False), answer)
 
 
-def _graphs(path: str, subgraph: int | None, file_shapes: bool) -> tuple[Model, tuple[Graph, ...]]:
+def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release) -> tuple[Model, tuple[Graph, ...]]:
     model = read_model(path)
     Effort(model).require(SIMULATION)
-    graphs = tuple(file_graphs(model) if file_shapes else prepare(model))
+    graphs = tuple(file_graphs(model) if file_shapes else prepare(model, release=release))
     if subgraph is None:
         return model, graphs
     if not 0 <= subgraph < len(graphs):

@@ -17,7 +17,7 @@ from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
-from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
 from delegate_sim.runtime.target import target_names
@@ -186,7 +186,7 @@ def _op(node: Node) -> str:
 def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
     """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
-    if not plan.is_changed and not any(standing.on_cpu for standing in plan.before):
+    if not plan.is_changed and not any(standing.to_change for standing in plan.before):
         return "Nothing to fix: all nodes are delegated"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
@@ -249,7 +249,9 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
 def _hint(plan: FixPlan) -> str:
     """Return advice for a model that no pass improves."""
     left = dict.fromkeys([words_of(standing.delegate.name).left for standing in plan.before])
-    hints = [f"delegate-sim diagnose shows what keeps nodes {' or '.join(left)}"]
+    has_failed = any(standing.measures.outcome in NOT_RUNNING for standing in plan.before)
+    what = "why the model does not run" if has_failed else f"what keeps nodes {' or '.join(left)}"
+    hints = [f"delegate-sim diagnose shows {what}"]
     if plan.allowed < Exactness.APPROXIMATE:
         hints.insert(0, "--allow approximate tries more passes")
     inputs = [] if plan.shapes or plan.with_shapes is not None else open_inputs(plan.model)

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
+from delegate_sim.releases.catalogue import Release
+from delegate_sim.releases.notes import cpu_kernels_note
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import CODE, HEADING, HINT, paragraph
 
 
-def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) -> Iterator[Line]:
+def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int, release: Release) -> Iterator[Line]:
     """Return the text of a model and some of its graphs."""
     graphs = tuple(graphs)
-    yield from paragraph(_verdict(graphs, shapes), width, "", "  ", style=HEADING)
+    yield from paragraph(_verdict(graphs, shapes, release), width, "", "  ", style=HEADING)
     yield Line(f"{printable(model.path or '-')}: {counted(model.size, 'byte')}, schema version {model.version}")
     if model.description:
         yield Line(f"  description: {name(model.description)}")
@@ -27,7 +29,7 @@ def model_lines(model: Model, graphs: Iterable[Graph], shapes: str, width: int) 
         yield from graph_lines(graph, shapes, width)
 
 
-def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
+def _verdict(graphs: Sequence[Graph], shapes: str, release: Release) -> str:
     """Return the sizes of graphs in words, and the number of graphs in which Prepare stops."""
     nodes = counted(sum([len(graph.nodes) for graph in graphs]), "node")
     text = f"{nodes} in {counted(len(graphs), 'subgraph')}"
@@ -35,7 +37,9 @@ def _verdict(graphs: Sequence[Graph], shapes: str) -> str:
         return f"{text}, as in the file"
     stopped = sum([graph.failure is not None or graph.dynamic is not None for graph in graphs])
     stops = f"preparation stops early in {counted(stopped, 'subgraph')}"
-    return f"{text}; {stops}" if stopped else f"{text}, all prepared by the CPU kernels"
+    note = cpu_kernels_note(release)
+    unchecked = "" if note is None else f" ({note})"
+    return f"{text}; {stops}{unchecked}" if stopped else f"{text}, all prepared by the CPU kernels{unchecked}"
 
 
 def graph_lines(graph: Graph, shapes: str, width: int) -> Iterator[Line]:

@@ -76,7 +76,8 @@ def answers(table: ReleaseTable) -> Iterator[str]:
             "rules in these releases are not known."
         )
     if table.full:
-        yield f"Fully delegated: first in {table.full[0]}, last in {table.full[-1]}."
+        parts = ", ".join(table.delegate.unchecked_parts(table.full[0]))
+        yield f"Fully delegated: first in {table.full[0]}{f' (not checked: {parts})' if parts else ''}, last in {table.full[-1]}."
     else:
         yield "Fully delegated: in no known release."
     for family, first in table.first_loading.items():

@@ -119,7 +119,8 @@ def changes_text(result: RuleChanges, since: str | None, width: int) -> str:
     """Return the conditions that each release removed and added, operator by operator."""
     delegate, changes = result.delegate, result.changes
     if not changes:
-        return f"{delegate.name}: no change of a rule is known{f' after {since}' if since else ''}.\n"
+        after = since or delegate.history.known_since
+        return f"{delegate.name}: no change of a rule is known{f' after {after}' if after else ''}.\n"
     lines = [f"Changes of the rules of {delegate.name}", ""]
     release = None
     for change in changes:

@@ -15,7 +15,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
-from ..releases.notes import release_notes
+from ..releases.notes import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .capabilities import Accelerator, StageBehind
@@ -122,6 +122,10 @@ class Delegate:
         """Yield a note if the rules of ``release`` are unknown. The note names the release that is simulated instead."""
         history = self.history
         return release_notes(self.name, release, history.known_since, is_unchanged=history.is_unchanged_since)
+
+    def unchecked_parts(self, release: Release) -> Iterator[str]:
+        """Yield the parts of a release that were not checked, such as the CPU kernels. A verdict is then uncertain."""
+        return unchecked_parts(release, self.name, self.history.known_since)
 
     @property
     def kernel_names(self) -> tuple[str, ...]:

@@ -122,8 +122,7 @@ class Descent:
     def _is_done(self) -> bool:
         """Return whether every target already runs the whole model in one kernel."""
         return all(
-            not standing.on_cpu and standing.measures.partitions == 1 and standing.measures.is_delegated
-            for standing in self.standing
+            standing.takes_nodes and not standing.on_cpu and standing.measures.partitions == 1 for standing in self.standing
         )
 
     def standings_of(self, model: Model) -> tuple[Standing, ...]:
@@ -133,15 +132,15 @@ class Descent:
         cache = AnalysisCache()
         return tuple([standing(model, target, cache) for target in self._targets])
 
-    def _on_cpu(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
-        return frozenset().union(*[standing.on_cpu for standing in standings])
+    def _to_change(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
+        return frozenset().union(*[standing.to_change for standing in standings])
 
     def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
         self._attempts += 1
         if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
             self.effort.spend()
         try:
-            return apply_pass(now, pass_, None if pass_.is_for_all else self._on_cpu(standings))
+            return apply_pass(now, pass_, None if pass_.is_for_all else self._to_change(standings))
         except MissingPackageError as error:
             self.missing = str(error)
             return None

@@ -12,7 +12,7 @@ from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
-from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
+from ..results.report.measures import NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.run_columns import COST
 from ..results.report.verdict import refusal_text
@@ -49,6 +49,8 @@ class Standing(Declared):
     total_multiply_adds: int
     on_cpu: frozenset[NodeKey]
     """The nodes that stay on the CPU."""
+    to_change: frozenset[NodeKey]
+    """The nodes that passes may change: the nodes on the CPU, or all nodes if the model does not run or is rejected."""
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
     refusal: str = field(default="", compare=False)
@@ -86,18 +88,21 @@ def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -
 def standing_of(run: Run) -> Standing:
     """Return the result of a simulated model."""
     compute = compute_of(run)
-    measures, on_cpu = measure(run), _on_cpu(run)
+    measures = measure(run)
     work = compute.delegated_multiply_adds, compute.multiply_adds
-    return Standing(run.target, measures, *work, on_cpu, run.warnings, refusal_text(run))
+    on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
+    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu
+    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, refusal_text(run))
 
 
-def _on_cpu(run: Run) -> frozenset[NodeKey]:
+def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
+    """Return all nodes, or the nodes that stay on the CPU."""
     return frozenset(
         [
             NodeKey(subgraph.graph.index, index)
             for subgraph in run.subgraphs
             for index in subgraph.graph.execution_plan
-            if index not in subgraph.delegated
+            if are_all or index not in subgraph.delegated
         ]
     )
 

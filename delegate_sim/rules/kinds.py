@@ -403,6 +403,18 @@ OPERATOR_NOT_REGISTERED = Kind(
     stage=Stage.PREPARING,
 )
 
+NOT_ACCELERATED = Kind(
+    "not-fully-accelerated",
+    Problem.MODEL,
+    "CPU node without the CPU as an accelerator",
+    "The application did not name the CPU among the accelerators. The model fails if no accelerator takes a node.",
+    "Add the CPU to the accelerators, or change the refused nodes.",
+    "add the CPU to the accelerators, or change the refused nodes",
+    is_shared=True,
+    template="the CPU is not among the accelerators, and {problem}",
+    effect=Effect.FAIL_LATER,
+)
+
 NOT_PREPARED_KINDS = (CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED)
 """The problems of nodes that the CPU kernels cannot prepare."""
 
@@ -416,5 +428,6 @@ RUNTIME_KINDS = (
     CYCLIC_GRAPH,
     *NOT_LOADED_KINDS,
     *NOT_PREPARED_KINDS,
+    NOT_ACCELERATED,
 )
 """Problems of the runtime itself. They can occur with any delegate."""

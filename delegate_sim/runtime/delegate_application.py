@@ -348,11 +348,12 @@ class DelegateApplication:
         if outcome == REFUSED:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         if self.target.defaults == "benchmark" and self.delegate.log.is_in_benchmark_model:
-            self.log_lines.append(self._benchmark_line(outcome))
+            self.log_lines.append(self._benchmark_line(outcome, refusal))
         return Run(self.target, outcome, refusal, tuple(self.log_lines), tuple(self.warnings), tuple(self.subgraphs))
 
-    def _benchmark_line(self, outcome: str) -> str:
-        if outcome in NOT_APPLIED or self.is_cut_short:
+    def _benchmark_line(self, outcome: str, refusal: Refusal | None) -> str:
+        is_rejected = refusal is not None and refusal.is_predicted
+        if outcome in NOT_APPLIED or is_rejected or self.is_cut_short:
             return benchmark_failure_line(self.delegate.provider_name)
         first = self.subgraphs[0]
         kernels = sum(subset.is_delegated for subset in first.subsets)

@@ -16,7 +16,7 @@ from delegate_sim.fixing.passes.catalogue import PASSES
 from delegate_sim.fixing.score import is_better, standing
 from delegate_sim.fixing.search import search, try_approximate, try_shapes
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
-from delegate_sim.results.report.measures import measure
+from delegate_sim.results.report.measures import FAILS_LATER, TAKEN, measure
 from fixtures.builder import ModelBuilder
 from tests.support.fixing.targets import target
 from tests.support.models import chain_model
@@ -337,3 +337,23 @@ def test_running_all_nodes_is_better_than_fewer_bytes():
     before, after = plan.before[0].measures, plan.after[0].measures
     assert (before.fallback_nodes, after.fallback_nodes) == (1, 0)
     assert after.border_bytes > before.border_bytes
+
+
+def unpacked_weights():
+    """Return a model whose GPU kernel cannot be built: a FULLY_CONNECTED with weights that a DEQUANTIZE unpacks."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    packed = graph.tensor("packed", "INT8", [8, 8], [1] * 64, scale=0.5)
+    weights, result = graph.tensor("weights", "FLOAT32", [8, 8]), graph.tensor("y", "FLOAT32", [1, 8])
+    graph.node("DEQUANTIZE", [packed], [weights], version=2)
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 8]), weights], [result], options={})
+    graph.outputs(result)
+    return load(builder.bytes())
+
+
+def test_a_model_that_does_not_run_although_all_nodes_are_accepted():
+    plan = search(unpacked_weights(), [target("mldrift")])
+    before, after = plan.before[0], plan.after[0]
+    assert (before.measures.outcome, before.on_cpu, len(before.to_change)) == (FAILS_LATER, frozenset(), 2)
+    assert [step.name for step in plan.steps] == ["constants-dequantized"]
+    assert (after.measures.outcome, after.to_change) == (TAKEN, frozenset())

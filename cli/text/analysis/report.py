@@ -25,7 +25,7 @@ from ...console.layout import counted, cut, item_list, message, name, node_list,
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
 from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
+from ..elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
@@ -43,16 +43,16 @@ _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
 
 
-def report_lines(report: Report, view: View, *, is_running: bool = True) -> Iterator[Line]:
+def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[Line]:
     """Yield the text of a report.
 
     A single run is shown in detail. Several independent runs are compared in tables. If the view is verbose, the details of each
-    run follow the tables. A chain is shown with the details of each requested delegate. If ``is_running`` is true, the place of
-    each node in the chain is also shown.
+    run follow the tables. A chain is shown with the details of each requested delegate, and with the place of each node.
+    ``failure`` is the verdict on a chain that does not run. It replaces the verdicts on the runs and the places of nodes.
     """
     if report.is_chain:
         explicit = [run for run in report.runs if not run.by_default]
-        yield from _chain_lines(report, view, is_running)
+        yield from _chain_lines(report, view, failure)
         if len(explicit) == 1:
             yield from _commands(report, explicit[0], view)
         for run in explicit:
@@ -92,11 +92,11 @@ def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
         yield from command_lines(report, run)
 
 
-def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]:
+def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
     """Yield the text of a chain: the verdicts, the log lines of all runs, and then the details of each requested delegate."""
     runs = report.runs
     explicit = [run for run in runs if not run.by_default]
-    yield from chain_verdict_lines(runs, view.width)
+    yield from _paragraph(failure, view, "", "  ", BAD) if failure else chain_verdict_lines(runs, view.width)
     if len(explicit) == 1:  # otherwise the result depends on the earlier delegates
         yield from api_lines(report, explicit[0], view)
     yield Line("")
@@ -108,10 +108,15 @@ def _chain_lines(report: Report, view: View, is_running: bool) -> Iterator[Line]
         if len(advised) > 1:
             yield Line(f"--- {run.delegate.name} ---", HEADING)
         yield from _details(run, view)
-    if not is_running or not all(run.is_loaded and run.is_prepared and not run.fails_with_model for run in runs):
+    if failure or not all(map(_is_applied, runs)):
         return
     yield Line("")
     yield from placement_lines(runs, view.width, view.verbose)
+
+
+def _is_applied(run: Run) -> bool:
+    is_rejected = run.refusal is not None and run.refusal.is_predicted
+    return run.is_loaded and run.is_prepared and not run.fails_with_model and not is_rejected
 
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:

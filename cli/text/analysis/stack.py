@@ -44,7 +44,7 @@ def stack_lines(results: Sequence[StackResult], view: View, not_simulated: Itera
     for result in results if is_single or view.verbose else ():
         if not is_single:
             yield from heading_lines(f"--- {message(_target(result))} ---")
-        yield from report_lines(result.report, view, is_running=result.is_created)
+        yield from report_lines(result.report, view, failure="" if result.is_created else _not_created(result))
         yield Line("")
         yield from _outcome(result, view)
     yield from _diagnoses(results)
@@ -64,10 +64,13 @@ def _target(result: StackResult) -> str:
 
 def stack_verdict(result: StackResult) -> str:
     """Return the verdict on a stack: the result of the first accelerator, or the reason why CompiledModel is not created."""
-    names, runs = ", ".join(result.stack.accelerators), result.report.runs
+    runs = result.report.runs
+    return f"{message(_target(result))}: {verdict(runs[0]) if result.is_created and runs else _not_created(result)}"
+
+
+def _not_created(result: StackResult) -> str:
     because = f", because {result.refusal}" if result.refusal else ""
-    text = verdict(runs[0]) if result.is_created and runs else f"CompiledModel ({names}) is not created{because}"
-    return f"{message(_target(result))}: {text}"
+    return f"CompiledModel ({', '.join(result.stack.accelerators)}) is not created{because}"
 
 
 def _notes(results: Sequence[StackResult], width: int) -> Iterator[Line]:

@@ -14,6 +14,7 @@ from delegate_sim.device.learn.driver_profile import Learning, rejection_text
 from delegate_sim.device.parse.error_meanings import ExplainedError
 from delegate_sim.device.parse.log_summary import chosen_devices
 from delegate_sim.releases.catalogue import RELEASES
+from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name, node_list, options_text
 from ...console.terminal import Line
@@ -30,6 +31,7 @@ _CAUSES = {
     UNDECIDED: "Accepted by the delegate; the log does not show why they stayed on the CPU",
     REFUSED: "Refused by the delegate's own rules",
 }
+_UNDONE = "Accepted by the delegate, but all delegation was undone"
 _EVIDENCE = {
     "run-order": "the table in execution order lists every node that ran on the CPU",
     "node-types": "the summary by node type has the number of CPU nodes of each operator, and does not name the nodes",
@@ -44,7 +46,10 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _result(reconciliation, width)
     yield Line("")
     yield from _tallies(reconciliation, width)
-    yield from _nodes(reconciliation.nodes, width, verbose)
+    yield from _nodes(reconciliation.nodes, width, verbose, is_undone=reconciliation.run.outcome == "restored")
+    if not reconciliation.nodes:
+        yield Line("")
+        yield Line("The model did not run" if reconciliation.failure else "No node ran on the CPU")
     yield from _refusals(reconciliation, width)
     yield Line("")
     yield from _setting(reconciliation, width)
@@ -141,6 +146,8 @@ def _numbers(tally: Tally, is_plugin: bool) -> str:
 def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
     if reconciliation.status == REPRODUCED:
         yield Line("Reproduced: the simulation agrees with the device", GOOD)
+        if reconciliation.run.refusal is not None:
+            yield from paragraph(message(verdict(reconciliation.run)), width, "  ", "  ")
         return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
@@ -148,6 +155,9 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
         yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", BAD)
+        run = reconciliation.run
+        if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
+            yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=BAD)
     else:
         certain = "" if reconciliation.account.is_certain else " (one of several possible explanations)"
         yield Line(f"Explained{certain}", GOOD)
@@ -160,12 +170,13 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "  ", "    ")
 
 
-def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line]:
+def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool, *, is_undone: bool) -> Iterator[Line]:
     for cause in (DRIVER, LIMIT, UNDECIDED, REFUSED):
         chosen = [node for node in nodes if node.cause == cause]
         if not chosen:
             continue
-        yield from heading_lines(f"{_CAUSES[cause]}: {counted(len(chosen), 'node')}")
+        heading = _UNDONE if cause == UNDECIDED and is_undone else _CAUSES[cause]
+        yield from heading_lines(f"{heading}: {counted(len(chosen), 'node')}")
         groups: dict[tuple[int, str], list[int]] = {}
         for node in chosen:
             groups.setdefault((node.subgraph, node.op), []).append(node.node)
@@ -178,10 +189,6 @@ def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool) -> Iterator[Line
             room = None if verbose else max(width - len(start) - 1, 20)
             yield Line(f"{start}{node_list(indices, room)}]")
         yield from more_lines(len(entries) - len(shown), "operator")
-    if nodes:
-        return
-    yield Line("")
-    yield Line("No node ran on the CPU")
 
 
 def _refusals(reconciliation: Reconciliation, width: int) -> Iterator[Line]:

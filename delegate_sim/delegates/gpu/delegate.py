@@ -21,7 +21,7 @@ from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .build import build_partition, different_batches
+from .build import build_partition
 from .failures import KINDS
 from .rules import RULES
 from .target import GpuTarget
@@ -132,6 +132,7 @@ class GpuDelegate(Delegate):
         switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
     )
     history = ReleaseHistory("tf-2.14")
+    semantics = 4
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -160,8 +161,6 @@ class GpuDelegate(Delegate):
         if remapped is not graph:
             # The operands change after the preview, so the partitions may change too.
             decision = replace(decision, graph=remapped, preview=())
-        if options["backend"] == "opengl":
-            decision = replace(decision, warnings=tuple(_batch_warnings(decision, options, release)))
         return decision
 
     def kernel_failure(
@@ -172,7 +171,10 @@ class GpuDelegate(Delegate):
         The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
         is marked as a prediction.
         """
-        failure = build_partition(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
+        is_opengl = options["backend"] == "opengl"
+        failure = build_partition(
+            decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release, is_opengl=is_opengl
+        )
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return replace(failure, is_predicted=True)
@@ -182,19 +184,6 @@ class GpuDelegate(Delegate):
         yield from super().remedies(code, options)
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
-
-
-def _batch_warnings(decision: Decision, options: OptionValues, release: Release) -> Iterator[str]:
-    """Yield a warning for each partition that OpenGL does not run because its tensors have different batch sizes."""
-    for subset in partition(decision.graph, decision.nodes):
-        if not subset.is_delegated:
-            continue
-        sizes = different_batches(decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release)
-        if sizes is not None:
-            yield (
-                f"subgraph {decision.graph.index}: the partition that begins with node {subset.nodes[0]} has tensors with "
-                f"batches of {sizes[0]:,} and {sizes[1]:,}; on a device, OpenGL rejects this partition, but OpenCL does not"
-            )
 
 
 def _target(options: OptionValues, release: Release) -> GpuTarget:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from ...model.model import Tensor
@@ -215,6 +216,26 @@ KINDS = kinds_by_code(
         "give each consumer a separate constant",
         template="the delegate merges this constant into its consumer, but the constant has more than one consumer",
     ),
+    shared_kind(
+        "gpu-build-broadcast",
+        Problem.SHAPE,
+        "elementwise operand with more batches than the result",
+        "The first dimension of a tensor is the batch on the GPU, also if the tensor has fewer than four dimensions. If an "
+        "operand has several batches and the result has one, the generated kernel does not compile (TensorFlow issue 66712).",
+        "Give the operands and the result the same number of dimensions with a RESHAPE.",
+        "give both operands the rank of the result with RESHAPE",
+        template="an operand has {found} batches on the GPU, but the result has one batch",
+    ),
+    shared_kind(
+        "gpu-build-batch",
+        Problem.SHAPE,
+        "different batches on OpenGL",
+        "The rules do not compare batches. With OpenGL, the delegate rejects a partition whose tensors have different batches. "
+        "OpenCL accepts this partition.",
+        "Use OpenCL, which is the default, or convert the model with a batch of 1.",
+        "use OpenCL (gpu_backend), or convert the model with a batch of 1",
+        template="the partition has tensors with batches of {found} and {needed}, and OpenGL needs the same batch in all tensors",
+    ),
 )
 """The kind of each failure, by its code."""
 
@@ -222,3 +243,8 @@ KINDS = kinds_by_code(
 def build_error(code: str, tensor: Tensor | None = None, node: int | None = None, **values: Any) -> Refused:
     """Return the exception for a failed step of the build. ``values`` fill the placeholders of its message."""
     return Refused(decision.kernel_failure(KINDS, code, node, tensor, **values))
+
+
+def predicted_error(code: str, node: int | None = None, **values: Any) -> Refused:
+    """Return the exception for a step after the build that is predicted to fail."""
+    return Refused(replace(build_error(code, None, node, **values).refusal, is_predicted=True))

@@ -28,7 +28,7 @@ from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, ReleaseHistory
 from .failures import KINDS, hint_not_met, not_fully_accelerated
-from .known_releases import NEWEST_MEASURED, release_notes, rules_of
+from .known_releases import BUILDS_CHECKED, NEWEST_MEASURED, release_notes, rules_of
 from .loading import load_refusal
 from .messages import HEADING, LAST_LINE, refusal_lines
 from .model_build import build_failure
@@ -149,11 +149,11 @@ class MlDriftAccelerator(Accelerator):
         may stay on the CPU.
         """
         delegated = set(decision.nodes)
-        left = [index for index in decision.graph.execution_plan if index not in delegated]
+        left = [decision.graph.nodes[index] for index in decision.graph.execution_plan if index not in delegated]
         if options["hint_fully_delegated"] and (left or len(subsets) > 1):
-            return hint_not_met(decision, left)
+            return hint_not_met(left)
         if not options["cpu_fallback"] and left:
-            return not_fully_accelerated(decision, left)
+            return not_fully_accelerated(left)
         return None
 
 
@@ -170,7 +170,7 @@ class MlDriftDelegate(Delegate):
         "instead."
     )
     effort = 2
-    semantics = 2
+    semantics = 3
     options = OPTIONS
     rules = RULES
     further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
@@ -199,6 +199,12 @@ class MlDriftDelegate(Delegate):
     def release_notes(self, release: Release) -> Iterator[ReleaseNote]:
         """Yield a note if ``release`` was not measured. The note names the release that is simulated instead."""
         return release_notes(release)
+
+    def unchecked_parts(self, release: Release) -> Iterator[str]:
+        """Yield the parts of a release that were not checked. Kernels were not created with releases before 2.1.5."""
+        yield from super().unchecked_parts(release)
+        if not release.is_at_least(BUILDS_CHECKED):
+            yield "whether kernels can be created"
 
     def kernel_name_for(self, options: OptionValues) -> str:
         """Return the kernel name of the selected backend."""

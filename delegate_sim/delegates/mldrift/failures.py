@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ...model.model import Node
 from ...refusal import Effect, Refusal, Stage
-from ...rules.kinds import Kind, Problem
-from ..decision import Decision, kinds_by_code
+from ...rules.kinds import NOT_ACCELERATED, Kind, Problem
+from ..decision import kinds_by_code
 
 LITERT_LOADER = Kind(
     "litert-loader",
@@ -32,17 +33,6 @@ HINT_NOT_MET = Kind(
     "do not give the hint, or change the refused nodes",
     is_shared=True,
     template="the hint says that the GPU takes all nodes, but {problem}",
-)
-NOT_ACCELERATED = Kind(
-    "not-fully-accelerated",
-    Problem.MODEL,
-    "CPU node without the CPU as an accelerator",
-    "The application did not name the CPU among the accelerators. The model fails if no accelerator takes a node.",
-    "Add the CPU to the accelerators (cpu_fallback), or change the refused nodes.",
-    "add the CPU to the accelerators, or change the refused nodes",
-    is_shared=True,
-    template="the model fails, because the CPU is not among the accelerators and {problem}",
-    effect=Effect.FAIL_LATER,
 )
 CONSTANT_READ = Kind(
     "mldrift-build-constant",
@@ -97,9 +87,9 @@ BATCH = Kind(
     Problem.SHAPE,
     "unsupported batch size",
     "ML Drift accepts the node, but has no kernel for these batch sizes. On every backend, there is no kernel for a DEQUANTIZE "
-    "of a constant with batches. WebGPU lacks kernels for three further cases. The first case is a SELECT if the batch sizes "
-    "of condition and result differ. The second case is a matrix product that has quantized weights and turns rows into "
-    "batches. The third case is a PRELU that has several batches, and one slope for each element.",
+    "of a constant with batches, and for a matrix product that has quantized weights and turns rows into batches (seen with "
+    "OpenCL and WebGPU). WebGPU lacks kernels for two further cases. The first case is a SELECT if the batch sizes of condition "
+    "and result differ. The second case is a PRELU that has several batches, and one slope for each element.",
     "Give the tensor a first dimension of 1, with a RESHAPE if necessary. For a matrix product, keep the dimensions of the "
     "input.",
     "give the tensor a first dimension of 1",
@@ -171,7 +161,6 @@ WITHOUT_KERNEL = Kind(
 KINDS = kinds_by_code(
     LITERT_LOADER,
     HINT_NOT_MET,
-    NOT_ACCELERATED,
     CONSTANT_READ,
     CONSTANT_TYPE,
     WEIGHTS,
@@ -188,25 +177,25 @@ KINDS = kinds_by_code(
 _HINT_LINE = "Hint fully delegated to single delegate is set, but the graph is not fully delegated."
 
 
-def _left_over(decision: Decision, left: Sequence[int]) -> str:
+def _left_over(left: Sequence[Node]) -> str:
     if not left:
         return "its nodes form more than one delegate kernel"
-    first = f"node {left[0]} ({decision.graph.nodes[left[0]].op})"
-    return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left)} nodes stay on the CPU (the first is {first})"
+    first = f"node {left[0].index} ({left[0].op})"
+    return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left):,} nodes stay on the CPU (the first is {first})"
 
 
-def hint_not_met(decision: Decision, left: Sequence[int]) -> Refusal:
+def hint_not_met(left: Sequence[Node]) -> Refusal:
     """Return the failure of a subgraph that does not become the single delegate kernel that the hint requires.
 
     ``left`` has the nodes that stay on the CPU.
     """
-    node = left[0] if left else None
-    return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(decision, left)), log_lines=(_HINT_LINE,))
+    node = left[0].index if left else None
+    return replace(HINT_NOT_MET.failure(node=node, problem=_left_over(left)), log_lines=(_HINT_LINE,))
 
 
-def not_fully_accelerated(decision: Decision, left: Sequence[int]) -> Refusal:
+def not_fully_accelerated(left: Sequence[Node]) -> Refusal:
     """Return the failure of a model with CPU nodes if the CPU is not among the accelerators.
 
     ``left`` has the nodes that stay on the CPU.
     """
-    return NOT_ACCELERATED.failure(node=left[0], problem=_left_over(decision, left))
+    return NOT_ACCELERATED.failure(node=left[0].index, problem=_left_over(left))

@@ -13,6 +13,9 @@ OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") fo
 MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
 """The measured releases, oldest first."""
 
+BUILDS_CHECKED = _SECOND
+"""The oldest release for which it was checked whether ML Drift can create its kernels."""
+
 
 def rules_of(release: Release) -> Release:
     """Return the newest measured release up to ``release``.
@@ -27,6 +30,8 @@ def release_notes(release: Release) -> Iterator[ReleaseNote]:
     note = release_note(release)
     if note is not None:
         yield note
+    if not release.is_at_least(BUILDS_CHECKED):
+        yield ReleaseNote(f"it was not checked before {BUILDS_CHECKED} whether {{release}} can create kernels", release)
     simulated = rules_of(release)
     if simulated.order == release.order:
         return

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...delegates.driver import Driver
 from ...delegates.options import DEFAULT_SETS, as_typed, option_value
+from ...delegates.registry import FALLBACK_OPTION
 from ...graph.graph import NodeView
-from ...rules.kinds import PARTITION_LIMIT
+from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
 from ...runtime.interpreter import Run
 from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
@@ -41,6 +42,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
 
     ``levels`` is the result of ``fitting_levels``. ``profile`` is the driver profile that was learned from earlier logs.
     """
+    yield from _without_cpu(trials)
     if first.outcome != "restored":
         yield from _compilation(trials, first)
     if profile is not None:
@@ -89,6 +91,19 @@ def disproved_limit(facts: Facts, run: Run) -> Mapping[str, Any]:
     return {}
 
 
+def _without_cpu(trials: Trials) -> Iterator[Match]:
+    """If the model fails on the device, assume that the CPU is not among the accelerators of CompiledModel."""
+    setting = trials.setting
+    if not trials.facts.failure or FALLBACK_OPTION not in setting.options or FALLBACK_OPTION in setting.known:
+        return
+    changes = {FALLBACK_OPTION: False}
+    run = trials.fitting(changes)
+    if run is not None and run.refusal is not None and run.refusal.code == NOT_ACCELERATED.name:
+        (typed,) = _typed(setting, changes)
+        text = f"with {typed}, the simulation reproduces the log: CompiledModel is not created, because {run.refusal.message}"
+        yield Match(run, Account("options", text, changes, is_certain=False))
+
+
 def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     """Yield the first simulation if its only difference from the log is one failure.
 
@@ -98,7 +113,7 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     has_failed = facts.is_restored or (facts.application is not None and facts.application[0] == "failed")
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
-    rest = replace(facts, is_restored=False, application=None, on_cpu={}, counts={}, kernels={}, listed={})
+    rest = replace(facts, is_restored=False, application=None, failure="", on_cpu={}, counts={}, kernels={}, listed={})
     failed = failed_kernels(first, facts.failed_nodes)
     if (facts.replacements is None and None in failed) or differences(rest, first):
         return

@@ -140,6 +140,9 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if facts.is_restored != (run.outcome == "restored"):
         who = "the device" if facts.is_restored else "the simulation"
         yield f"only {who} restores the original execution plan"
+    is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"
+    if facts.failure and facts.can_be_compared and run.refusal is None and not is_told:
+        yield f"the model runs in the simulation, but fails on the device: {facts.failure}"
     if facts.application is not None and facts.application != (application := _application(run)):
         theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
         yield f"on the device, the delegate {theirs_text}, but in the simulation it {ours_text}"

@@ -20,12 +20,14 @@ from ..parse.known_lines import (
     CRASH,
     KERNELS,
     LISTED_REFUSALS,
+    LOAD_ERROR,
     NODE_ERROR,
     OWN_COUNT,
     SPLIT,
     Statement,
 )
 from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
+from ..parse.log_summary import CRASHED, FAILED, summary_of
 from ..parse.nnapi_vlog import NOTHING_COMPILED, RuntimeLog
 from ..parse.profiles.operator_tables import RunOrder, Summary
 from .row_matching import OTHER_MODEL, matched_nodes
@@ -79,6 +81,13 @@ class Facts:
     """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations that the runtime behind the delegate logged."""
+    failure: str = ""
+    """The line that says why the model did not run, or why the delegate was not applied. Empty if the log shows no failure."""
+
+    @property
+    def has_failed(self) -> bool:
+        """True if the log shows that the delegate was not applied, or that the model did not run."""
+        return bool(self.failure) or self.is_restored or (self.application is not None and self.application[0] == "failed")
 
     @property
     def can_be_compared(self) -> bool:
@@ -166,7 +175,18 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
         plugins=log.plugins if delegate.is_plugin else (),
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
+        failure="" if delegate.is_plugin else _failure(log, delegate),
     )
+
+
+def _failure(log: DeviceLog, delegate: Delegate) -> str:
+    """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
+    ends = [statement.line for statement in log.statements_of(CRASH, LOAD_ERROR)]
+    summary = summary_of(log)
+    own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
+    if not ends and not any(mentioned.failed_running or mentioned.outcome in (FAILED, CRASHED) for mentioned in own):
+        return ""
+    return next(filter(None, [summary.cause, *ends, *[error.line for error in summary.errors]]), "")
 
 
 def _foreign_note(log: DeviceLog) -> str:

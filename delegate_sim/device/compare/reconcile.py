@@ -31,7 +31,7 @@ from .observed_delegation import Facts, facts_of
 from .outcome_counts import device_tally, simulated_tally
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runtime_log_check import other_operations, split_differences, stage_notes
-from .trial_simulations import Match, Trials, simulate_setting
+from .trial_simulations import Match, Trials, as_observed, simulate_setting
 from .wrong_model import other_model_note
 
 _AFTER_PLUGIN = (
@@ -53,7 +53,7 @@ def reconcile(
     setting = setting_of(log) if setting is None else setting
     run = simulate_setting(model, setting, setting.release)
     facts = facts_of(log, setting.delegate, [subgraph.graph for subgraph in run.subgraphs])
-    setting, run = _fitting_platform(model, setting, facts, run)
+    setting, run = _fitting_platform(model, setting, facts, as_observed(run, facts))
     trials, first = _fitting_release(Trials(model, setting, setting.release, facts, Effort(model)), run)
     unavailable = _unavailable(log, facts, first)
     texts = [*unavailable, *differences(facts, first), *split_differences(log, first)]
@@ -89,7 +89,7 @@ def reconcile(
                     *filter(None, [sign, note, long_lines_note(log)]),
                     *setting.notes,
                     *facts.notes,
-                    *_notes(trials),
+                    *_notes(trials, best),
                     *_limit_note(setting, lifted),
                     *([f"further assumptions are not simulated: {trials.effort.reason}"] if left_out else []),
                     *stage_notes(log, best),
@@ -99,6 +99,7 @@ def reconcile(
         doubts=(*filter(None, [sign]), *other_operations(log.runtime, best)),
         run=best,
         is_foreign=facts.is_foreign,
+        failure=facts.failure,
     )
 
 
@@ -169,8 +170,8 @@ def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[s
         )
 
 
-def _notes(trials: Trials) -> Iterator[str]:
-    """Yield notes on counts of partitions and kernels, on the release that fits the log, and on driver errors."""
+def _notes(trials: Trials, run: Run) -> Iterator[str]:
+    """Yield notes on counts of partitions and kernels, on the release that fits the log, on driver errors, and on predictions."""
     replacements = trials.facts.replacements or ()
     partitions = replacements[0].partitions if len(replacements) == 1 else None
     kernels = trials.facts.application[1] if trials.facts.application is not None else None
@@ -179,7 +180,12 @@ def _notes(trials: Trials) -> Iterator[str]:
             f"the runtime's line counts all partitions ({partitions}), but the line of benchmark_model counts only delegate "
             f"kernels ({kernels})"
         )
+    if parts := ", ".join(trials.setting.delegate.unchecked_parts(trials.release)):
+        yield f"not checked for {trials.release}: {parts}"
     if trials.release != trials.setting.release:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
-    if trials.facts.driver_errors:
+    if trials.facts.driver_errors and trials.setting.delegate.behind.driver is not None:
         yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"
+    refusal = run.refusal
+    if refusal is not None and refusal.is_predicted and not trials.facts.has_failed:
+        yield f"the simulation predicts a failure that the log does not show: {refusal.message}"

@@ -50,6 +50,7 @@ class Reconciliation(Shown):
         *(MODEL, Column("status"), *within("setting", _SETTING), *attributes("device", "simulated", type=OBJECT)),
         *(
             Column("differences", LIST),
+            Column("failure", source=lambda reconciliation: reconciliation.failure or None),
             Column("evidence"),
             Column("explanation", OBJECT, source="account", parts=Account.columns),
         ),
@@ -95,6 +96,8 @@ class Reconciliation(Shown):
     """The profile that was learned from the log and written, as plain data. None if no profile was written."""
     times: tuple[Times, ...] = ()
     """The measured times in the log and in op profiles."""
+    failure: str = ""
+    """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
 
     def _line(self) -> str:
         why = self.account.text if self.account is not None else "; ".join(self.differences)

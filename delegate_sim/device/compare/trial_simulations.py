@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -74,7 +74,7 @@ class Trials:
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""
         self.effort.spend(self.setting.delegate.effort)
-        return simulate_setting(self.model, self.setting, self.release, changes, self._cache)
+        return as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:
         """Simulate the model with the changed options ``changes``. Return the result if it agrees with the log.
@@ -85,6 +85,14 @@ class Trials:
             return None
         run = self.simulate(changes)
         return None if differences(self.facts, run) else run
+
+
+def as_observed(run: Run, facts: Facts) -> Run:
+    """Return a run whose predicted rejection is certain if the log shows a failure."""
+    refusal = run.refusal
+    if refusal is None or not refusal.is_predicted or not facts.has_failed or run.delegate.accelerator.fails_with_model:
+        return run
+    return replace(run, outcome="restored", subgraphs=tuple([subgraph.without_kernels() for subgraph in run.subgraphs]))
 
 
 def simulate_setting(

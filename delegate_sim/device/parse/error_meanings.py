@@ -142,6 +142,11 @@ _FAILURES = (
         "the vendor's runtime does not accept the compiled part, which may be for another device or version",
     ),
     ("context", "the vendor's runtime could not set up a compiled part of the model"),
+    (
+        "create compiled model",
+        "CompiledModel is not created; if no other error says why, a node may need the CPU, and the CPU is not among the "
+        "accelerators",
+    ),
     ("modify graph", "the accelerator could not be applied, so the model was not compiled"),
 )
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""

@@ -404,6 +404,8 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
         return FAILED
+    if any(error.kind == FAILURE and "create compiled model" in error.line for error in errors):
+        return FAILED
     if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
         return FAILED
     counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ...delegates.base import Delegate
+from ...delegates.mldrift.failures import not_fully_accelerated
 from ...delegates.npu.soc_names import simulated_socs
 from ...delegates.options import OptionValues, option_names, parse_options
 from ...delegates.registry import ACCELERATORS, FALLBACK_OPTION, find_delegate, plugin_of
@@ -18,7 +19,7 @@ from ...foundation.columns import LIST, YES_OR_NO, Column, Table, group, within
 from ...foundation.printable import printable
 from ...model.model import Model
 from ...model.precompiled import DISPATCH, precompiled
-from ...refusal import Stage
+from ...refusal import Refusal, Stage
 from ...releases.catalogue import NEWEST, Release
 from ...runtime.interpreter import Assumptions, Run, simulate_chain
 from ...runtime.target import Target
@@ -27,7 +28,7 @@ from .measures import measure
 from .multiply_adds import compute_of
 from .placement import CPU, placements
 from .report import Report, placement_entries
-from .verdict import refusal_text, share_text, subject
+from .verdict import if_registered, refusal_text, share_text, subject
 
 _SOC = "soc"
 """The name of the option for the SoC. All plugins have this option."""
@@ -87,11 +88,10 @@ class StackResult(Shown):
 
     @property
     def refusal(self) -> str:
-        """The reason why CompiledModel is not created, if it is the refusal of a run. The failure of a plugin is no reason."""
-        for run in () if self.is_created else self.report.runs:
-            if run.refusal is not None and (run.refusal.stage is Stage.READING or not run.delegate.is_plugin):
-                return refusal_text(run)
-        return ""
+        """The reason why CompiledModel is not created. The failure of a plugin is the reason only if there is no other reason."""
+        refused = [] if self.is_created else [run for run in self.report.runs if run.refusal is not None]
+        refused.sort(key=lambda run: run.refusal is not None and run.refusal.stage is Stage.SELECTING)
+        return refusal_text(refused[0]) + if_registered(refused[0]) if refused else ""
 
     def _line(self) -> str:
         total = sum(self.places().values(), Counter[str]())
@@ -166,6 +166,11 @@ def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackRes
     assumptions = Assumptions(registered=_registered(stack))
     runs = simulate_chain(model, explicit, by_default, assumptions) if explicit else ()
     is_created, notes = _outcome(model, stack, runs, after_npu)
+    left = next(_left_nodes(runs), None) if is_created and "cpu" not in stack.accelerators else None
+    if left is not None:
+        is_created = False
+        runs = tuple([run if run.refusal is not None else replace(run, refusal=left) for run in runs])
+        notes = (*notes, f"{left.message}, so CompiledModel is not created")
     return StackResult(stack, Report(model, runs, is_chain=True), is_created, notes)
 
 
@@ -254,13 +259,15 @@ def _outcome(
         elif run.refusal is not None:
             is_created = False
             notes.append(f"the kernels of {run.delegate.name} cannot be created, so CompiledModel is not created")
-    left = sum([place in _CPU_NAMES for places in placements(runs) for _, place in places])
-    if is_created and "cpu" not in stack.accelerators and left:
-        is_created = False
-        notes.append(
-            f"some nodes need the CPU ({left:,}), but the CPU is not among the accelerators, so CompiledModel is not created"
-        )
     return is_created, tuple(notes)
+
+
+def _left_nodes(runs: Sequence[Run]) -> Iterator[Refusal]:
+    """Yield a refusal for each subgraph with nodes that only the CPU can run."""
+    for subgraph, places in enumerate(placements(runs) if runs else ()):
+        left = [node for node, place in places if place in _CPU_NAMES]
+        if left:
+            yield replace(not_fully_accelerated(left), subgraph=subgraph)
 
 
 def _compiled_for_another(model: Model, stack: Stack) -> Iterator[str]:

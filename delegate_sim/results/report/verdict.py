@@ -28,7 +28,13 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _about_file(run, measures) + _verdict(run, measures)
+    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures)
+
+
+def _unchecked(target: Target, measures: Measures) -> str:
+    """Return the parts of the release that were not checked, unless the model is known not to run."""
+    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release)]
+    return f" (not checked for {target.release}: {', '.join(parts)})" if parts else ""
 
 
 def _about_file(run: Run, measures: Measures) -> str:
@@ -50,15 +56,15 @@ def _verdict(run: Run, measures: Measures) -> str:
     actor, outcome = subject(run.target), measures.outcome
     reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
-        return f"The model does not run{_before_failure(actor, measures)}: {reason}{_if_registered(run)}"
+        return f"The model does not run{_before_failure(actor, measures)}: {reason}{if_registered(run)}"
     if outcome == PREDICTED:
-        return f"{actor} is predicted to reject the model; everything then runs on the CPU, because {reason}"
+        return f"{actor} is predicted to reject the model; {words.if_not_applied}, because {reason}"
     if reason:
         return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
 
 
-def _if_registered(run: Run) -> str:
+def if_registered(run: Run) -> str:
     """Return the option that shows the result if custom operators are not registered."""
     if run.refusal is None or run.refusal.code != OPERATOR_NOT_REGISTERED.name:
         return ""
@@ -105,7 +111,8 @@ def best_verdict(runs: Sequence[Run]) -> str:
     best = max(taking, key=quality)
     measures = measure(best)
     best_of = best_of_text(len(compared), are_all=are_all)
-    return f"{_about_file(best, measures)}{best_of}: {_verdict(best, measures).replace('The ', 'the ', 1)}"
+    text = _verdict(best, measures).replace("The ", "the ", 1) + _unchecked(best.target, measures)
+    return f"{_about_file(best, measures)}{best_of}: {text}"
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
@@ -147,6 +154,10 @@ def share_text(delegated_nodes: int, nodes: int, multiply_adds: int, total_multi
 
 def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
     """Return the verdict without reasons, for stored results. ``multiply_adds`` is the number of delegated multiply-adds."""
+    return _short_verdict(target, measures, multiply_adds, total_multiply_adds) + _unchecked(target, measures)
+
+
+def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total_multiply_adds: int) -> str:
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
@@ -158,7 +169,8 @@ def short_verdict(target: Target, measures: Measures, multiply_adds: int, total_
     if outcome == REFUSED:
         return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
     failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}
-    return f"{actor} {failure.get(outcome, verb + ' no node')}; everything runs on the CPU"
+    what_follows = words_of(target.delegate.name).if_not_applied if outcome in failure else "everything runs on the CPU"
+    return f"{actor} {failure.get(outcome, verb + ' no node')}; {what_follows}"
 
 
 def subject(target: Target) -> str:

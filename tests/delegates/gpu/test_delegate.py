@@ -7,6 +7,8 @@ import pytest
 import delegate_sim
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.errors import OptionError
+from delegate_sim.results.report.measures import PREDICTED, TAKEN, measure
+from delegate_sim.results.report.verdict import verdict
 from fixtures.builder import ModelBuilder
 
 SHAPE = (1, 4, 4, 2)
@@ -277,14 +279,37 @@ def test_litert_issue_9192_division_of_a_tensor_by_itself(sketch):
     assert run["refusal"]["code"] == "gpu-build-repeated-operand"
 
 
-@pytest.mark.parametrize(("backend", "warnings"), [("opencl", 0), ("opengl", 1)])
-def test_opengl_warns_of_different_batches(backend, warnings):
+@pytest.mark.parametrize("defaults", ["api", "benchmark"])
+@pytest.mark.parametrize(("backend", "code"), [("opencl", None), ("opengl", "gpu-build-batch")])
+def test_different_batches_gpu_build_batch(backend, code, defaults):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     for batch in (1, 2):
         result = graph.tensor(f"y{batch}", "FLOAT32", [batch, 4, 4, 2])
         graph.node("RELU", [graph.input(f"x{batch}", "FLOAT32", [batch, 4, 4, 2])], [result])
         graph.outputs(result)
-    run = delegate_sim.analyze(builder.bytes(), "gpu", {"backend": backend}, defaults="api").to_dict()["runs"][0]
-    assert run["outcome"] == "delegated"
-    assert len([text for text in run["warnings"] if "batches of 1 and 2" in text]) == warnings
+    report = delegate_sim.analyze(builder.bytes(), "gpu", {"backend": backend}, defaults=defaults)
+    (run,), (entry,) = report.runs, report.to_dict()["runs"]
+    assert (entry["outcome"], (entry["refusal"] or {}).get("code")) == ("delegated", code)
+    assert measure(run).outcome == (PREDICTED if code else TAKEN)
+    assert verdict(run).startswith("GPU is predicted to reject the model; everything runs on the CPU" if code else "GPU runs all")
+    assert any("completely executed" in line for line in run.log_lines) == (code is None and defaults == "benchmark")
+
+
+@pytest.mark.parametrize(
+    ("op", "first", "second", "result", "code"),
+    [
+        ("MUL", [2, 2, 1], [1, 2, 2, 1], [1, 2, 2, 1], "gpu-build-broadcast"),
+        ("SUB", [20, 16, 16], [1, 1, 16, 16], [1, 20, 16, 16], "gpu-build-broadcast"),
+        ("MUL", [1, 2, 2, 1], [1, 2, 2, 1], [1, 2, 2, 1], None),
+        ("MUL", [1, 2, 2, 1], [2, 2, 2, 1], [2, 2, 2, 1], None),
+    ],
+)
+def test_an_operand_with_more_batches_than_the_result_gpu_build_broadcast(op, first, second, result, code):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    output = graph.tensor("y", "FLOAT32", result)
+    graph.node(op, [graph.input("a", "FLOAT32", first), graph.input("b", "FLOAT32", second)], [output], options={})
+    graph.outputs(output)
+    (run,) = delegate_sim.analyze(builder.bytes(), "gpu", defaults="api").runs
+    assert (measure(run).outcome, getattr(run.refusal, "code", None)) == (PREDICTED if code else TAKEN, code)

@@ -386,3 +386,57 @@ def test_a_runtime_that_takes_what_the_newest_refuses_is_simulated():
     assert any("android 13 would refuse this model" in note for note in found.notes)
     known = setting_of(log, options={"feature_level": 29, "nnapi_runtime": "13"})
     assert reconcile(model, log, known).status == "unexplained"
+
+
+REPLACED = "INFO: Replacing {} out of 2 node(s) with delegate ({}) node, yielding {} partitions for subgraph 0.\n"
+ON_GPU, ON_DRIFT = REPLACED.format(2, "TfLiteGpuDelegateV2", 1), REPLACED.format(1, "LITERT_CL", 2)
+
+
+@pytest.mark.parametrize(
+    ("log", "failure"),
+    [
+        (f"{ON_GPU}ERROR: Failed to initialize kernel.\n", "Failed to initialize kernel."),
+        (f"{ON_GPU}Segmentation fault\n", "Segmentation fault"),
+        (f"{ON_GPU}Failed to allocate tensors!\n", "Failed to allocate tensors!"),
+        (
+            f"{ON_GPU}ERROR: Node number 2 (TfLiteGpuDelegateV2) failed to invoke.\n",
+            "Node number 2 (TfLiteGpuDelegateV2) failed to invoke.",
+        ),
+        (ON_GPU, ""),
+    ],
+)
+def test_a_failure_on_the_device_is_an_outcome(log, failure):
+    found = reconcile(chain("ADD", "ADD"), read_log(log))
+    assert (found.setting.delegate.name, found.failure) == ("gpu", failure)
+    differences = (f"the model runs in the simulation, but fails on the device: {failure}",) if failure else ()
+    assert (found.differences, found.status) == (differences, "unexplained" if failure else "reproduced")
+    assert found.to_dict()["failure"] == (failure or None)
+
+
+@pytest.mark.parametrize(
+    ("last", "status"),
+    [("", "reproduced"), ("ERROR: [jni.cc:79] Failed to create compiled model: ERROR: [a.h:1]\n", "explained")],
+)
+def test_a_compiled_model_that_is_not_created_because_a_node_needs_the_cpu(last, status):
+    found = reconcile(chain("ADD", "L2_NORMALIZATION"), read_log(f"{ON_DRIFT}{last}"))
+    assert found.status == status
+    if found.account is not None:
+        assert (found.account.options, found.account.is_certain) == ({"cpu_fallback": False}, False)
+        assert "the CPU is not among the accelerators, and node 1 (L2_NORMALIZATION) stays on the CPU" in found.account.text
+        assert found.run.refusal.code == "not-fully-accelerated"
+
+
+@pytest.mark.parametrize("is_restored", [True, False])
+def test_a_predicted_rejection_is_reproduced(is_restored):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "FLOAT32", [1, 4])
+    weights = graph.tensor("w", "FLOAT32", [4, 8], [0.5] * 32)
+    graph.node("FULLY_CONNECTED", [graph.input("x", "FLOAT32", [1, 1, 1, 4]), weights], [result], options={})
+    graph.outputs(result)
+    line = "Replacing 1 out of 1 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
+    log = read_log(f"{line}{'Restored original execution plan after delegate application failure.' if is_restored else ''}\n")
+    found = reconcile(delegate_sim.load(builder.bytes()), log)
+    assert (found.status, found.run.refusal.is_predicted) == ("reproduced", True)
+    assert found.device.delegated == found.simulated.delegated == (0 if is_restored else 1)
+    assert any("predicts a failure that the log does not show" in note for note in found.notes) != is_restored

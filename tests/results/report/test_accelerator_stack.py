@@ -6,6 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack, simulate_stacks
+from delegate_sim.results.report.measures import FAILS_LATER, measure
 from delegate_sim.results.report.placement import placements
 from tests.support.delegates.mldrift_build_cases import CASES, model_of
 from tests.support.delegates.npu_models import chain, compiled, with_composites
@@ -75,7 +76,7 @@ def test_nothing_selected():
         (chain(["TANH"]), ALL, "and LiteRT GPU then runs 100 % of nodes"),
         (chain(["TANH"]), ("npu", "cpu"), "and CompiledModel continues with the CPU"),
         (chain(["TANH"]), ("npu",), "and CompiledModel is not created, because it has no other accelerator"),
-        (chain(["SOFTMAX"]), ("npu", "gpu"), "and then some nodes need the CPU (1), but the CPU is not among the accelerators"),
+        (chain(["SOFTMAX"]), ("npu", "gpu"), "and CompiledModel is not created, because the CPU is not among the accelerators"),
         (
             reshaper(is_dynamic=True),
             ALL,
@@ -117,7 +118,17 @@ def test_without_the_cpu_everything_must_be_taken():
     assert result(chain(["TANH"]), ("npu",)).is_created
     found = result(chain(["TANH", "CEIL"]), ("npu",))
     assert not found.is_created
-    assert any("some nodes need the CPU (1)" in note for note in found.notes)
+    reason = "the CPU is not among the accelerators, and node 1 (CEIL) stays on the CPU"
+    assert found.notes[-1] == f"{reason}, so CompiledModel is not created"
+    assert found.refusal == reason
+    (entry,) = found.to_dict()["runs"]
+    assert (entry["outcome"], entry["refusal"]["code"]) == ("delegated", "not-fully-accelerated")
+    assert measure(found.report.runs[0]).outcome == FAILS_LATER
+
+
+def test_the_failure_of_the_only_plugin_is_the_reason():
+    found = result(chain(["TANH"]), ("npu",), "mediatek:mt0")
+    assert (found.is_created, found.refusal) == (False, "Unexpected SoC model: mt0")
 
 
 @pytest.mark.parametrize(("soc", "is_told"), [("google:Tensor_G5", False), ("google:Tensor_G4", True), ("mediatek:mt6991", True)])

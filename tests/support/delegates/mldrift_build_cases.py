@@ -88,6 +88,7 @@ CASES = [
     Case("PRELU", None, [(F, (2, 2, 2, 3)), np.ones((1, 1, 3), np.float32)], [(F, (2, 2, 2, 3))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 8, 16)), bytes_of(4, 16)], [(F, (8, 4))]),
     Case("FULLY_CONNECTED", BATCH, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (9, 4))]),
+    Case("FULLY_CONNECTED", BATCH, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (9, 4))], backend="opencl"),
     Case("FULLY_CONNECTED", None, [(F, (2, 16, 16)), bytes_of(4, 16)], [(F, (32, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), np.ones((4, 16), np.float32)], [(F, (9, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (1, 9, 4))], {"keep_num_dims": True}),

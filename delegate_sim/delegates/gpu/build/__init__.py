@@ -6,7 +6,7 @@ calls this function when a kernel is initialized. The next step, shader compilat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 
@@ -16,8 +16,8 @@ from ....model.operator_families import FAMILY_OF
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
-from ..failures import build_error
-from .model import GpuModel
+from ..failures import build_error, predicted_error
+from .model import GpuModel, Value
 from .reader import NodeReader, Parser, Values
 from .transformations import clean_up
 
@@ -31,10 +31,13 @@ def _parser_of(view: NodeView) -> Parser:
     return parsers[view.op]
 
 
-def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST) -> Refusal | None:
+def build_partition(
+    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST, is_opengl: bool = False
+) -> Refusal | None:
     """Build the model of one partition of accepted nodes.
 
-    Return the failure, or None if the build succeeds.
+    Return the failure, or None if the build succeeds. The checks of the backends follow the sources, but are not recorded. So
+    their failures are predictions.
     """
     model, values = GpuModel(), Values(graph, allow_quant_ops, release)
     current: int | None = None
@@ -44,32 +47,36 @@ def build_partition(graph: Graph, subset: Subset, *, allow_quant_ops: bool, rele
             _add_node(model, values, graph.view(graph.nodes[current]))
         current = None
         clean_up(model, graph)
+        _check_elementwise(model)
+        if is_opengl:
+            _check_batches(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
     except Refused as error:
         failure = error.refusal
         return failure if failure.node is not None else replace(failure, node=current)
     return None
 
 
-def different_batches(
-    graph: Graph, subset: Subset, *, allow_quant_ops: bool, release: Release = NEWEST
-) -> tuple[int, int] | None:
-    """Return two batch sizes that differ from each other in the model of a partition, or None.
+def _check_elementwise(model: GpuModel) -> None:
+    """Raise Refused if an elementwise operation reads several batches, but its result has one batch.
 
-    The result is None if all values have the same batch size, or if the model cannot be built. OpenGL requires a single batch
-    size (``CheckBatchSizeForAllValues``).
+    The generated kernel then has no position of the batch, so it does not compile (``CreateElementwiseTwoInput``; TensorFlow
+    issues 66712 and 57861).
     """
-    model, values = GpuModel(), Values(graph, allow_quant_ops, release)
-    try:
-        _add_boundary(model, values, graph, subset)
-        for index in subset.nodes:
-            _add_node(model, values, graph.view(graph.nodes[index]))
-        clean_up(model, graph)
-        given = [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant]
-    except Refused:
-        return None
-    known = [*given, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
+    operators: frozenset[str] = import_module("..rules.arithmetic", __package__).TWO_OPERANDS
+    for operation in model.operations:
+        if operation.kind not in operators or len(operation.inputs) < 2 or operation.output(0).shape[0] != 1:
+            continue
+        for value in operation.inputs:
+            if value.shape[0] > 1:
+                raise predicted_error("gpu-build-broadcast", operation.node, found=f"{value.shape[0]:,}")
+
+
+def _check_batches(model: GpuModel, inputs: Sequence[Value]) -> None:
+    """Raise Refused if values have different batch sizes, which OpenGL rejects (``CheckBatchSizeForAllValues``)."""
+    known = [*inputs, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
     sizes = [*dict.fromkeys(value.shape[0] for value in known)]
-    return (sizes[0], sizes[1]) if len(sizes) > 1 else None
+    if len(sizes) > 1:
+        raise predicted_error("gpu-build-batch", found=f"{sizes[0]:,}", needed=f"{sizes[1]:,}")
 
 
 def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:

@@ -289,3 +289,5 @@ PARSERS: Mapping[str, Parser] = {
     "SQUARED_DIFFERENCE": parse_two_operands,
     "SUB": parse_two_operands,
 }
+TWO_OPERANDS = frozenset(op for op, parser in PARSERS.items() if parser is parse_two_operands)
+"""The elementwise operators whose kernel reads two values at the position of the result."""

@@ -129,6 +129,11 @@ def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
         yield BATCH.failure(node.output(0))
 
 
-BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _unusable_weights}
+def _fully_connected(node: NodeView) -> Iterator[Refusal]:
+    yield from _unusable_weights(node)
+    # The same line was seen with OpenCL on a Mali GPU (LiteRT issue 9277), and with WebGPU.
+    yield from _rows_as_batches(node)
+
+
+BUILD_PROBLEMS: BuildProblems = {"BATCH_MATMUL": _unread_matrices, "FULLY_CONNECTED": _fully_connected}
 UNSHARED_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": blockwise_weights}
-WEBGPU_PROBLEMS: BuildProblems = {"FULLY_CONNECTED": _rows_as_batches}

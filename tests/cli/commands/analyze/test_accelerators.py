@@ -92,9 +92,15 @@ def test_every_format(run, path, tmp_path):
 
 
 def test_a_compiled_model_that_is_not_created_fails_in_every_format(run, path):
-    result = run("analyze", path, "--accelerators", "npu", "--soc", "mt6991", "--format", "markdown")
-    assert "**mediatek:mt6991: CompiledModel (npu) is not created**\n\nanalyzed: 1 case (1 failed)\n" in result.stdout
+    arguments = ("analyze", path, "--accelerators", "npu", "--soc", "mt6991")
+    why = "CompiledModel (npu) is not created, because the CPU is not among the accelerators, and 2 nodes stay on the CPU"
+    assert run(*arguments, COLUMNS="250").stdout.startswith(f"{why} (the first is node 1 (ELU))\n\n")
+    result = run(*arguments, "--format", "markdown")
+    assert f"**mediatek:mt6991: {why} (the first is node 1 (ELU))**\n\nanalyzed: 1 case (1 failed)\n" in result.stdout
     assert "- CompiledModel (npu) is not created\n" in result.stdout
+    assert "| **does not run** |" in result.stdout
+    for form in ("sarif", "junit", "gitlab", "github"):
+        assert "not-fully-accelerated" in run(*arguments, "--format", form).stdout
 
 
 def test_notes_below_the_table(run, path):

@@ -632,3 +632,15 @@ def test_the_verdict_says_that_the_model_does_not_load(run, tmp_path):
     chain_model(["LOGISTIC 9"]).write(tmp_path / "model.tflite")
     found = run("analyze", tmp_path / "model.tflite", "--delegate", "nnapi").stdout
     assert found.startswith("The model does not run: ")
+
+
+@pytest.mark.parametrize(("release", "is_told"), [("tf-2.12", True), ("litert-2.3", False)])
+def test_commands_tell_it_in_their_first_lines(run, tmp_path, release, is_told):
+    path = tmp_path / "model.tflite"
+    chain_model(["ADD", "RELU"]).write(path)
+    told = ("analyze", path, "--delegate", "gpu", "--runtime", release)
+    for form in ("text", "markdown"):
+        first = run(*told, "--format", form, COLUMNS="250").stdout[:300]
+        assert ("not checked for tf-2.12: the rules of gpu, the CPU kernels" in first) == is_told
+    first = run("inspect", path, "--runtime", release, COLUMNS="250").stdout.splitlines()[0]
+    assert ("the CPU kernels of tf-2.12 are not simulated" in first) == is_told
