@@ -435,7 +435,7 @@ _RUNTIME_TAGS = frozenset(
 )  # fmt: skip
 """Logcat tags that Android's NNAPI runtime uses if ``debug.nn.vlog`` is set."""
 _RUNTIME_WORDS = re.compile(
-    r"(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
+    r"\b(?:ModelBuilder|ExecutionPlan|ExecutionBuilder|CompilationBuilder|DeviceManager|ExecutionStep|IDevice|IPreparedModel)::|"
     r"NN\w{0,80} SL driver|SL_ANeuralNetworks"
 )
 _LITERT_TAGS = frozenset({"litert"})

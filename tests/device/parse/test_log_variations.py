@@ -533,3 +533,9 @@ def test_a_title_that_names_an_accelerator():
     title = "# a thread (LITERT_CL)\n"
     assert summary(title + GPU_REFUSES.partition("18 op")[0]).delegate.name == "mldrift"
     assert not summary("NPU accelerator could not be loaded: kLiteRtStatusErrorInvalidArgument.\nAborted\n").may_be_older
+
+
+@pytest.mark.parametrize("name", ["GpuModelBuilder", "QnnDeviceManager", "LiteRtExecutionPlan"])
+def test_names_that_end_like_names_of_the_nnapi_runtime(name):
+    line = f"W0000 00:00:1795907115.478576    5586 a.cc:3518] Shape mismatch in {name}::UpdateOutputTensors(output of a)"
+    assert summary_of(read_log(line)).delegate.name == ""
