@@ -15,7 +15,7 @@ from delegate_sim.bundles import model_files
 from delegate_sim.bundles.address import split_address
 from delegate_sim.bundles.formats import MODEL_SUFFIXES, source_format
 from delegate_sim.bundles.stores import is_pattern, is_url
-from delegate_sim.errors import DelegateSimError, ModelError
+from delegate_sim.errors import DelegateSimError, LimitError, ModelError
 from delegate_sim.foundation.files import read_stream
 from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
@@ -147,10 +147,11 @@ class Models:
         Each target counts as one simulation. The caller must count further simulations.
         """
         for number, target in enumerate(targets):
-            if number and not effort.allows_target:
+            try:
+                effort.begin_target(len(targets) - number - 1)
+            except LimitError:
                 self.leave_out(path, targets[number:], effort)
                 return
-            effort.spend()
             show_target(targets, number)
             yield target
 
@@ -158,7 +159,7 @@ class Models:
         """Report targets of a model that are not simulated, if there are any."""
         if targets:
             names = ", ".join([target.delegate.name for target in targets])
-            self._fail(path, f"{path}: not simulated: {names}: {effort.reason_for_targets}")
+            self._fail(path, f"{path}: not simulated: {names}: {effort.reason}")
 
     def _fail(self, path: str, message: str, *, is_fault: bool = False) -> None:
         print_error(message)

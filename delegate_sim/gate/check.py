@@ -275,12 +275,10 @@ def _cases(
         except Exception as error:  # report the error and go on with the other models
             yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)
     effort = Effort(model)
-    for number, (target, budgets) in enumerate(zip(job.targets, configuration.budgets_of(job.targets, job.model), strict=True)):
+    for target, budgets in zip(job.targets, configuration.budgets_of(job.targets, job.model), strict=True):
         try:
             require_identifier(model)
-            if number:
-                effort.check_target()
-            effort.spend()
+            effort.begin_target()
             case = _case(configuration, job, model, target, budgets, baseline, new_entries)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))

@@ -15,9 +15,9 @@ from .graph import Graph, file_graphs
 _Item = TypeVar("_Item")
 
 _MOST_NODES = 560_000
-"""A command skips optional simulations of a model after it has simulated this number of nodes."""
-_MOST_NODES_OF_TARGETS = 540_000
-"""A command skips all remaining targets of a model after it has simulated this number of nodes."""
+"""A command skips optional simulations and remaining targets of a model after it has simulated this number of nodes."""
+_KEPT_FOR_A_TARGET = 5
+"""Number of simulations that optional simulations leave to each remaining target, at most half of all simulations."""
 _MOST_NODES_REQUIRED = 1_000_000
 """A question about a model is refused if its required simulations have more nodes than this number."""
 _MOST_NODES_OF_A_QUESTION = 200_000
@@ -87,7 +87,7 @@ class Effort:
     added to ``whole``.
 
     Required simulations are counted, but not limited. Callers check ``is_over`` or ``simulations`` before an optional
-    simulation, and ``allows_target`` before a further target.
+    simulation, and call ``begin_target`` before each of several targets.
     """
 
     def __init__(self, model: Model, parts: int = 1, whole: Effort | SharedEffort | None = None) -> None:
@@ -95,6 +95,7 @@ class Effort:
         self._parts = parts
         self._whole = whole
         self._spent = 0
+        self._kept = 0
 
     def spend(self, simulations: int = 1) -> None:
         """Add simulations of the whole model to the total."""
@@ -129,27 +130,32 @@ class Effort:
     @property
     def is_over(self) -> bool:
         """True if no more optional simulations are allowed."""
-        return (self._whole is not None and self._whole.is_over) or self._spent * self._parts >= raised(_MOST_NODES)
+        return (self._whole is not None and self._whole.is_over) or self._spent >= self._most
 
     @property
-    def allows_target(self) -> bool:
-        """True if a further target may be simulated."""
-        return self._spent < raised(_MOST_NODES_OF_TARGETS)
+    def _most(self) -> int:
+        return raised(_MOST_NODES) // self._parts - self._kept
+
+    def begin_target(self, remaining: int = 0) -> None:
+        """Begin the next of several targets, and spend a simulation. Raise LimitError if no more targets may be simulated.
+
+        The optional simulations for this target leave nodes for the ``remaining`` targets.
+        """
+        most = raised(_MOST_NODES) // self._parts
+        if self._spent >= most:
+            raise LimitError(self.reason)
+        self._kept = min(remaining * _KEPT_FOR_A_TARGET * self._cost, most // 2)
+        self.spend()
 
     @property
     def left(self) -> int:
         """The number of optional simulations that are left, at least 0."""
-        return max(-(-(raised(_MOST_NODES) // self._parts - self._spent) // self._cost), 0)
+        return max(-(-(self._most - self._spent) // self._cost), 0)
 
     @property
     def reason(self) -> str:
         """The message that a simulation was left out."""
         return _reason(_MOST_NODES)
-
-    @property
-    def reason_for_targets(self) -> str:
-        """The message that a target was left out."""
-        return _reason(_MOST_NODES_OF_TARGETS)
 
     def limit(self, items: Iterable[_Item]) -> Iterator[_Item]:
         """Yield the items in order. Stop when no more optional simulations are allowed."""
@@ -159,11 +165,6 @@ class Effort:
         """Raise LimitError if no more optional simulations are allowed."""
         if self.is_over:
             raise LimitError(self.reason)
-
-    def check_target(self) -> None:
-        """Raise LimitError if no more targets may be simulated."""
-        if not self.allows_target:
-            raise LimitError(self.reason_for_targets)
 
     def simulations(self, at_least: int, at_most: int) -> int:
         """Return the number of simulations for one question, or 0 if no more optional simulations are allowed.

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..foundation.printable import shortened
+from ..graph.forms import node_forms
 from ..graph.graph import Graph, NodeView
 from ..releases.catalogue import Release
 from . import malformed
@@ -96,6 +97,11 @@ class RuleBook(Generic[T]):
     others: OpRule[T] | None = None
     reads_operands: bool = True
     """True if the delegate reads the operands of accepted nodes. False if it selects nodes only by operator."""
+    reads_only_nodes: bool = False
+    """True if no check reads more than a node and its operands, so that nodes of one form (``node_forms``) are judged once.
+
+    Only ``Check.said`` may read names, indices and other nodes. Set this if the checks take longer than comparing forms.
+    """
     has_native_messages: bool = False
     """True if the native name of a refusal is the delegate's own message (``Check.said``)."""
 
@@ -148,9 +154,17 @@ class RuleBook(Generic[T]):
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by node index."""
         verdicts = graph.results.get("verdicts", (self, target), dict[int, Verdict])
+        by_form = graph.results.get("verdicts by form", (self, target), dict[int, Verdict])
+        forms = node_forms(graph) if self.reads_only_nodes else None
         for index in nodes:
-            if index not in verdicts:
-                verdicts[index] = self._judge(graph.view(graph.nodes[index]), target)
+            if index in verdicts:
+                continue
+            verdict = None if forms is None else by_form.get(forms[index])
+            if verdict is None:
+                verdict = self._judge(graph.view(graph.nodes[index]), target)
+                if forms is not None and not (self.has_native_messages and verdict.reasons):
+                    by_form[forms[index]] = verdict
+            verdicts[index] = verdict
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:

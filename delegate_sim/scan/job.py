@@ -141,9 +141,7 @@ def _answer(job: Job) -> JobAnswer:
         if job.known.get(spec.name) == (sha256, rule_set.rule_set_version(target.delegate)):
             continue
         try:
-            if runs:
-                effort.check_target()
-            effort.spend()
+            effort.begin_target()
             row, own = _judged(job.model, model, spec, cache, advice_effort)
         except Exception as error:
             message, is_own_fault = problem_text(error, job.model)

@@ -21,7 +21,6 @@ def little(monkeypatch):
     """A model that a command may simulate three times."""
     model = many_operators(10)
     monkeypatch.setattr(effort, "_MOST_NODES", 215)
-    monkeypatch.setattr(effort, "_MOST_NODES_OF_TARGETS", 262)
     return model
 
 
@@ -57,6 +56,16 @@ def test_a_command_leaves_out_targets_and_says_so(run, simulations, little, tmp_
     assert "DELEGATE_SIM_LIMITS=10" in said
     assert result.exit_code == 2
     assert 0 < len(simulations) < 40
+
+
+@pytest.mark.parametrize("command", ["diagnose", "report"])
+def test_a_command_answers_every_target_with_fewer_simulations(run, little, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(effort, "_MOST_NODES", 16 * 9 * 69)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(bytes(little.content))
+    further = ["--output", tmp_path / "page.html"] if command == "report" else []
+    result = run(command, path, "--delegate", "all", *further)
+    assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_releases_of_the_platform_are_left_out(run, little, tmp_path):

@@ -128,6 +128,29 @@ def test_left_simulations(little):
         left.check()
 
 
+def test_optional_simulations_leave_nodes_for_the_remaining_targets(monkeypatch):
+    model = many_operators(10)
+    cost = 16 + 20 + 3 * 11
+    monkeypatch.setattr(effort, "_MOST_NODES", 40 * cost)
+    limit = Effort(model)
+    optional = []
+    for remaining in (3, 2, 1, 0):
+        limit.begin_target(remaining)
+        optional.append(limit.left)
+        limit.spend(limit.left)
+    assert optional == [24, 4, 4, 4]
+    with pytest.raises(LimitError, match="limited to"):
+        limit.begin_target()
+
+
+def test_half_of_the_limit_is_for_the_first_target_if_there_are_many(monkeypatch):
+    model = many_operators(10)
+    monkeypatch.setattr(effort, "_MOST_NODES", 20 * 69)
+    limit = Effort(model)
+    limit.begin_target(100)
+    assert limit.left == 9
+
+
 def test_the_limit_is_raised(little, monkeypatch):
     spent = Effort(little)
     spent.spend(spent.left)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from delegate_sim.errors import LimitError
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
@@ -36,9 +37,10 @@ def each_alone(targets: Sequence[Target], model: Model, cache: AnalysisCache) ->
     effort = Effort(model)
     runs: list[Run] = []
     for number, target in enumerate(targets):
-        if runs and not effort.allows_target:
+        try:
+            effort.begin_target()
+        except LimitError:
             break
-        effort.spend()
         show_target(targets, number)
         runs.append(simulate(model, target, cache=cache))
     return Report(model, tuple(runs))

@@ -19,6 +19,7 @@ RULES: RuleBook[ReleaseOnly] = RuleBook(
     custom=custom.RULES,
     kinds=KINDS,
     source=SOURCE.with_symbol("IsNodeSupportedByEthosU"),
+    reads_only_nodes=True,
     unknown=Unknown("an operator in the delegate's table"),
     unknown_custom=Unknown(f"the custom operator {custom.COMPILED_NETWORK}, or an operator in the delegate's table"),
 )

@@ -27,6 +27,7 @@ RULES: RuleBook[VxTarget] = RuleBook(
     custom=custom.RULES,
     kinds=KINDS,
     source=SOURCE,
+    reads_only_nodes=True,
     unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
     unknown_custom=Unknown(
         f"the custom operator {custom.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
