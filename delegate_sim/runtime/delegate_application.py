@@ -248,7 +248,8 @@ class DelegateApplication:
     def _prepare_plan(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[Refusal, int] | None:
         """Prepare the new plan in order: the delegate kernels, and the CPU kernels with operands that the delegate changed.
 
-        Return the first failure and the first node of the failing kernel, or None if no kernel fails.
+        Return the first failure and the first node of the failing kernel, or None if no kernel fails. A failure that is only
+        predicted is returned if no other kernel fails.
         """
         made = {
             subset: failure
@@ -260,9 +261,13 @@ class DelegateApplication:
         if crash is not None:
             return made[crash], crash.nodes[0]
         repreparation = Repreparation(decision.graph, self.release)
+        predicted: tuple[Refusal, int] | None = None
         for subset in subsets:
             if subset in made:
-                return self._with_kernel_line(made[subset], decision, subsets, subset), subset.nodes[0]
+                failed = self._with_kernel_line(made[subset], decision, subsets, subset), subset.nodes[0]
+                if not made[subset].is_predicted:
+                    return failed
+                predicted = predicted or failed
             if subset.is_delegated:
                 continue
             for index in subset.nodes:
@@ -279,7 +284,7 @@ class DelegateApplication:
                         log_lines=(prepare_failure_line(index, node.op), RESTORED_LINE),
                     )
                     return failure, index
-        return None
+        return predicted
 
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> Refusal | None:
         # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
