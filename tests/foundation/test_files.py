@@ -26,6 +26,7 @@ OF_THEIR_OWN = {
     "delegate_sim/live/litert_lm/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/litert_lm/worker.py": "the same folder, seen from the other process",
     "delegate_sim/live/plugin_engine.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/foundation/parsing/array_files.py": "the member of an archive that is open",
     "delegate_sim/live/vela/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/page/document.py": "what the package brings along",

@@ -44,8 +44,9 @@ class _Subgraph(NamedTuple):
 
 
 def _subgraphs(run: Run) -> Iterator[_Subgraph]:
+    compute = compute_of(run)
     for own in run.subgraphs:
-        yield _Subgraph(run, own, own.graph, compute_of(run))
+        yield _Subgraph(run, own, own.graph, compute)
 
 
 def _supported(own: SubgraphRun) -> int:

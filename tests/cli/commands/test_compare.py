@@ -56,7 +56,7 @@ A and B are equal: both delegate 50 % of nodes
 A: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
    CPU
 B: NNAPI on Android 13 runs 50 % of nodes; 1 ROUND and 1 other node stay on the
-   CPU
+   CPU (not checked for tf-2.10: the CPU kernels)
 
 A: mixed.tflite
   nnapi on litert-2.3
@@ -65,6 +65,8 @@ Explicitly applied NNAPI delegate, and the model graph will be partially execute
 
 B: mixed.tflite
   nnapi on tf-2.10
+  warning: the CPU kernels of tf-2.10 are not simulated; the checks of
+    litert-1.1.0 are used instead
 Replacing 2 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 3 partitions.
 Explicitly applied NNAPI delegate, and the model graph will be partially executed by the delegate w/ 2 delegate kernels.
 
@@ -89,6 +91,8 @@ No node moves: every node runs in the same place on both sides.
 """
 
 NOT_WELL_KNOWN = """\
+  warning: the CPU kernels of tf-2.10 are not simulated; the checks of
+    litert-1.1.0 are used instead
   warning: the rules of xnnpack in tf-2.10 are not well known; the rules of
     litert-1.0.1, the oldest known release, are used instead
 """

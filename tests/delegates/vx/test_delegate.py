@@ -6,6 +6,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim import OptionError
+from delegate_sim.releases.catalogue import parse_release
+from delegate_sim.releases.notes import cpu_kernels_note
 from fixtures.builder import ModelBuilder
 
 VARIANTS = ("vx", "vx-nxp")
@@ -41,7 +43,7 @@ def test_a_graph_that_is_taken_whole(delegate):
         "Replacing 2 out of 2 node(s) with delegate (Vx Delegate) node, yielding 1 partitions for the whole graph.",
         "Explicitly applied EXTERNAL delegate, and the model graph will be completely executed by the delegate.",
     ]
-    assert result["warnings"] == []
+    assert result["warnings"] == [str(cpu_kernels_note(parse_release("tf-2.15")))]
 
 
 def test_partitions_are_not_limited():
