@@ -84,7 +84,7 @@ def command(
     format_for(output)
     targets = _targets(arguments, releases, scheduler)
     models = model_paths(paths)
-    for path in models:
+    for path in paths:
         require_models(path)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())

@@ -14,7 +14,7 @@ from typing import Any
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.work_budget import spend_steps
 from .bundle_error import READING, BundleError
-from .member import Member, stored_member
+from .member import Member, check_name, stored_member
 from .ranged import Content
 
 HEADER_START = 32
@@ -143,12 +143,13 @@ def read_litertlm(content: Content) -> Sequence[Member]:
 def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
     """Return a unique name for each section: the value of the section's item ``model_type`` or ``name``.
 
-    If a section has no such item, its name is its number.
+    If a section has no such item, its name is its number. Raises BundleError for a name that is too long.
     """
     names = dict[str, None]()
     for section in sections:
         name = next((value for key, value in section.items if key in _NAME_KEYS and isinstance(value, str) and value), "")
         name = name or f"section-{section.number}"
+        check_name(name)
         while name in names:
             name += f"-{section.number}"
         names[name] = None

@@ -13,6 +13,8 @@ from .bundle_error import READING, BundleError
 from .decompression import Compression, decompressed
 from .ranged import Content
 
+_LONGEST_NAME = 4096
+"""The largest number of characters in the name of a model or nested bundle."""
 _GREATEST = 1 << 30
 """Largest number of bytes to decompress from one file, whatever the size of the file is."""
 _ALWAYS = 256 << 20
@@ -85,3 +87,9 @@ def copy_bounded(content: Content, compression: Compression, target: BinaryIO, n
         checksum = zlib.crc32(piece, checksum)
         target.write(piece)
     return checksum
+
+
+def check_name(name: str) -> None:
+    """Raise BundleError if the name of a file in a bundle is too long."""
+    if len(name) > raised(_LONGEST_NAME):
+        raise BundleError(f"holds a name of more than {raised(_LONGEST_NAME):,} characters{how_to_raise()}")

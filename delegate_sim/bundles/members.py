@@ -16,7 +16,7 @@ from .bundle_error import READING, BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, SEARCHED_SUFFIXES, TAR, ZIP, format_of
 from .litertlm import read_litertlm
 from .local_files import local_content
-from .member import Member, UnpackedBytes
+from .member import Member, UnpackedBytes, check_name
 from .ranged import Content, RangedView, pieces
 from .stores import RemoteFile, is_url
 from .tar_files import read_tar
@@ -26,8 +26,6 @@ _DEEPEST = 4
 _MOST_MODELS = 10_000
 _MOST_UNPACKED = 1 << 30
 """The largest total size, in bytes, of the bundles nested in one file."""
-_LONGEST_NAME = 4096
-"""The largest number of characters in the name of a model or nested bundle."""
 _STEPS_FOR_A_BUNDLE = 200
 _STEPS_FOR_A_MEMBER = 10
 _BYTES_IN_A_STEP = 100
@@ -105,8 +103,7 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
         kind = _kind(member)
         if kind is None:
             continue
-        if len(member.name) > raised(_LONGEST_NAME):
-            raise BundleError(f"holds a name of more than {raised(_LONGEST_NAME):,} characters{how_to_raise()}")
+        check_name(member.name)
         first = opened.by_name[member.name]
         if first is not member:
             _refuse_difference(first, member, unpacking)

@@ -182,6 +182,6 @@ def _models_of(path: str) -> list[str]:
 def _models_in(path: str) -> list[str]:
     from .members import models_in
 
-    with work_budget(is_new=True), suppress(BundleError, OSError):
+    with work_budget(is_new=True), suppress(BundleError, OSError, MemoryError, RecursionError):
         return models_in(path) or [path]
     return [path]

@@ -25,6 +25,7 @@ _WITHOUT_CONTENT = (b"1", b"2", b"3", b"4", b"5", b"6")
 _LONG_NAME, _LONG_LINK = b"L", b"K"
 _EXTENDED, _GLOBAL = (b"x", b"X"), b"g"
 _SIGNED = 128
+_MOST_DIGITS = 19
 
 
 def read_tar(content: Content) -> Sequence[Member]:
@@ -53,7 +54,7 @@ def _members(content: Content) -> Iterator[Member]:
             while is_extended:
                 spend_steps(_STEPS_FOR_A_HEADER, READING)
                 is_extended, at = bytes(content[at : at + _BLOCK])[504], at + _BLOCK
-        size = int(records.get(b"size", size))
+        size = _decimal(records[b"size"]) if b"size" in records else size
         if kind in _WITHOUT_CONTENT:
             size = 0
         if not 0 <= size <= len(content) - at:
@@ -88,7 +89,15 @@ def _number(field: bytes) -> int:
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big") if field[0] == 0x80 else -1
     digits = _text(field).strip()
+    if digits.strip(b"01234567"):
+        raise ValueError("a number has other characters than digits")
     return int(digits, 8) if digits else 0
+
+
+def _decimal(digits: bytes) -> int:
+    if not digits.isdigit() or len(digits) > _MOST_DIGITS:
+        raise ValueError("a number has other characters than digits")
+    return int(digits)
 
 
 def _text(field: bytes) -> bytes:
@@ -108,8 +117,8 @@ def _records(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = 0
     while at < len(data) and data[at]:
         spend_steps(_STEPS_FOR_A_RECORD, READING)
-        space = data.index(b" ", at, at + 20)
-        end = at + int(data[at:space])
+        space = data.find(b" ", at, at + _MOST_DIGITS + 1)
+        end = at + _decimal(data[at:space])
         if not space < end <= len(data):
             raise ValueError("an extended header has a wrong length")
         name, _, value = data[space + 1 : end - 1].partition(b"=")

@@ -25,6 +25,8 @@ from .bundle import checked_header
 MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
 _ALIGNMENT = 16384
 _PIECE = 1 << 20
+_GREATEST_GAP = 64 << 20
+"""The largest number of bytes between two sections of a bundle that is written. The bytes are zeros."""
 _ZEROS = bytes(_PIECE)
 _SUFFIXES = {3: ".tflite", 4: ".spiece", 5: ".pb", 6: ".json.zlib", 9: ".pb"}
 
@@ -160,7 +162,7 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], ta
         header = read_header(head)
         if set(files) != {section.number for section in header.sections}:
             raise ModelError(printable(f"{path}: the header has {len(header.sections)} sections, but {len(files)} are given"))
-        placed = _placed(header.sections, files)
+        placed = _placed(header.sections, files, header.end)
         # bounded: read_header limits the header
         beginning = with_offsets(bytes(head), placed)
     except BundleError as error:
@@ -168,14 +170,19 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], ta
     write_chunks(path, _chunks(beginning, placed, files, tail), has_holes=True)
 
 
-def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes]) -> tuple[Section, ...]:
-    """Return the sections with their new positions, by number. A section moves only if an earlier section grew."""
+def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes], first: int) -> tuple[Section, ...]:
+    """Return the sections with their new positions, by number. A section moves only if an earlier section grew.
+
+    ``first`` is the end of the header. Raises BundleError if the header places sections far apart.
+    """
     placed, is_moved = list[Section](), False
     for section in sorted(sections, key=lambda one: one.begin):
         size = len(files[section.number])
         begin = section.begin
         if placed and (is_moved or placed[-1].end > begin):
             begin = -(-placed[-1].end // _ALIGNMENT) * _ALIGNMENT
+        if begin > _GREATEST_GAP + (placed[-1].end if placed else first):
+            raise BundleError("places sections far apart")
         placed.append(replace(section, begin=begin, end=begin + size))
         is_moved = is_moved or size != section.size
     return tuple(sorted(placed, key=lambda one: one.number))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tarfile
 import zipfile
 from contextlib import suppress
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.bundles import members
+from delegate_sim.bundles import member, members
 from delegate_sim.bundles.bundle_error import BundleError
 from delegate_sim.bundles.formats import is_bundle
 from delegate_sim.bundles.members import member_content, models_in
@@ -166,6 +167,23 @@ def test_damage_raises_nothing_else(tmp_path_factory, data):
 
 def test_a_very_long_name_is_refused(tmp_path):
     path = tmp_path / "long.zip"
-    path.write_bytes(zip_bytes({f"{'n' * members._LONGEST_NAME}.tflite": MODEL}))
+    path.write_bytes(zip_bytes({f"{'n' * member._LONGEST_NAME}.tflite": MODEL}))
     with pytest.raises(BundleError, match="holds a name of more than 4,096 characters"):
         models_in(str(path))
+
+
+def test_sections_that_share_a_very_long_name_are_refused(tmp_path):
+    path = tmp_path / "long.litertlm"
+    items = {"model_type": "n" * (member._LONGEST_NAME + 1)}
+    path.write_bytes(litertlm_bytes([(3, items, MODEL), (3, items, MODEL)]))
+    with pytest.raises(BundleError, match="holds a name of more than 4,096 characters"):
+        models_in(str(path))
+
+
+def test_a_damaged_number_of_a_tar_archive_is_not_quoted(tmp_path):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, pax_headers={"size": "secret"}) as archive:
+        archive.addfile(tarfile.TarInfo("m.tflite"))
+    with pytest.raises(BundleError) as caught:
+        models_in(str(path))
+    assert "secret" not in str(caught.value)

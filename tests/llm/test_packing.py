@@ -5,14 +5,16 @@ from __future__ import annotations
 import filecmp
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import delegate_sim
+from delegate_sim.bundles.litertlm import with_offsets
 from delegate_sim.errors import ModelError
 from delegate_sim.llm.contents import read_contents
-from delegate_sim.llm.packing import HEADER, MANIFEST, TAIL, repack, unpack, with_models
+from delegate_sim.llm.packing import HEADER, MANIFEST, TAIL, read_parts, repack, unpack, with_models, write_bundle
 from fixtures.language_models import bundle, decoder, embedder
 
 MODEL = decoder()
@@ -130,3 +132,14 @@ def test_a_large_bundle_is_not_read_whole(tmp_path):
         file.truncate(4 << 30)
     assert read_contents(str(path)).size == 4 << 30
     assert delegate_sim.analyze_bundle(path).outcome == "starts"
+
+
+def test_sections_far_apart_are_not_written(saved, tmp_path):
+    content = saved("llm.litertlm", bundle(MODEL))
+    head, header, _ = read_parts(content)
+    last = max(section.number for section in header.sections)
+    far = [replace(section, begin=1 << 40, end=1 << 40) if section.number == last else section for section in header.sections]
+    files = {section.number: memoryview(bytes(section.end - section.begin)) for section in far}
+    changed = memoryview(with_offsets(bytes(head[: header.end]), far))
+    with pytest.raises(ModelError, match="the header places sections far apart"):
+        write_bundle(str(tmp_path / "far.litertlm"), changed, files, memoryview(b""))

@@ -17,7 +17,7 @@ from typing import Any
 from ...foundation.files import read_whole
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...foundation.work_budget import spend_steps
-from .re2_patterns import Re2Pattern
+from .re2_patterns import ACTIVITY, Re2Pattern
 
 NOT_ON_TPU, ON_TPU = "MATCHES_NOT_RUN_ON_TPU", "MATCHES_RUN_ON_TPU"
 _BEHAVIORS = {NOT_ON_TPU: NOT_ON_TPU, ON_TPU: ON_TPU, "0": NOT_ON_TPU, "1": ON_TPU}
@@ -32,7 +32,7 @@ _CLOSING = {"{": "}", "<": ">"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 
-_STEPS_FOR_A_TOKEN = 2
+_STEPS_FOR_A_TOKEN, _STEPS_FOR_A_LINE = 2, 20
 _LARGEST_FILE = 1 << 20
 
 UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
@@ -68,6 +68,7 @@ class OpFilters:
             return FilterMatch(self.behavior == NOT_ON_TPU)
         lines: list[str] = []
         for pattern, compiled in zip(self.patterns, self.compiled, strict=True):
+            spend_steps(1 if pattern else _STEPS_FOR_A_LINE, ACTIVITY)
             if not pattern:
                 lines.append("Empty op_name_pattern in OpFilter.")
                 continue

@@ -24,13 +24,14 @@ _MOST_REPEATS = 1000
 _MOST_KEPT = 1 << 20
 """Largest number of states in all kept steps of a pattern."""
 _STEPS_FOR_A_STATE, _STEPS_FOR_A_UNIT, _STEPS_FOR_A_RANGE = 4, 8, 3
+_CHARACTERS_IN_A_STEP = 16
 _CLASS = re.compile(r"\[:(\^?)(\w+):\]")
 _REPEATS = re.compile(r"\{([0-9]+)(?:(,)([0-9]*))?\}")
 _GROUP = re.compile(r"\(\?(?:P<\w+>|<[A-Za-z_]\w*>|(?P<on>[imsU]*)(?:-(?P<off>[imsU]+))?(?P<end>[:)]))")
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 _LITERAL_ESCAPES = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
 _CODE = re.compile(r"\\(?:x(?P<hex>[0-9A-Fa-f]{2})|x\{(?P<long>[0-9A-Fa-f]{1,6})\}|(?P<octal>0[0-7]{0,2}|[1-7][0-7]{1,2}))")
-_ACTIVITY = "matching names with the patterns of op filters"
+ACTIVITY = "matching names with the patterns of op filters"
 
 
 class _Invalid(Exception):
@@ -80,6 +81,7 @@ class Re2Pattern:
     def fullmatch(self, text: str) -> bool:
         """Return whether the pattern matches the whole text."""
         states, before = self._start, ""
+        spend_steps(len(text) // _CHARACTERS_IN_A_STEP, ACTIVITY)
         for after in (*text, ""):
             key = states, before, after
             following = self._steps.get(key)
@@ -100,7 +102,7 @@ class Re2Pattern:
         reached, waiting = set(states), list(states)
         following = set()
         while waiting:
-            spend_steps(1, _ACTIVITY)
+            spend_steps(1, ACTIVITY)
             state = waiting.pop()
             unit, targets = self._states[state]
             if state == self._end and not after:
@@ -114,7 +116,7 @@ class Re2Pattern:
         return frozenset(following)
 
     def _state(self, unit: _Unit | None, targets: list[int]) -> int:
-        spend_steps(_STEPS_FOR_A_STATE, _ACTIVITY)
+        spend_steps(_STEPS_FOR_A_STATE, ACTIVITY)
         self._states.append((unit, targets))
         return len(self._states) - 1
 
@@ -193,7 +195,7 @@ class _Parser:
 
     def _add(self, ranges: Sequence[Range], length: int, *, is_negated: bool = False) -> None:
         """Add a character of the ranges, or outside of them, and skip ``length`` characters of the pattern."""
-        spend_steps(_STEPS_FOR_A_UNIT + _STEPS_FOR_A_RANGE * len(ranges), _ACTIVITY)
+        spend_steps(_STEPS_FOR_A_UNIT + _STEPS_FOR_A_RANGE * len(ranges), ACTIVITY)
         if self.groups[-1].flags & re.IGNORECASE:
             ranges = with_other_case(ranges)
         self.groups[-1].alternatives[-1].append(character_set(others(ranges) if is_negated else ranges))
@@ -201,7 +203,7 @@ class _Parser:
 
     def _add_position(self, text: str, length: int) -> None:
         """Add a position that the text describes in the syntax of ``re``, and skip ``length`` characters of the pattern."""
-        spend_steps(_STEPS_FOR_A_UNIT, _ACTIVITY)
+        spend_steps(_STEPS_FOR_A_UNIT, ACTIVITY)
         self.groups[-1].alternatives[-1].append(re.compile(text, re.ASCII | (self.groups[-1].flags & re.MULTILINE)))
         self.position += length
 

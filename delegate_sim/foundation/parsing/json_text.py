@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+from typing import Any, NoReturn
 
 from ..work_budget import spend_steps
 
@@ -15,7 +16,8 @@ _MOST_BITS = 64
 def loads(text: str, activity: str) -> Any:
     """Read a JSON document. ``activity`` names the work in the message of LimitError.
 
-    Raises ValueError for a syntax error or an integer of more than 64 bits, and RecursionError if values are nested too deeply.
+    Raises ValueError for a syntax error, an integer of more than 64 bits or a number that is not finite, and RecursionError if
+    values are nested too deeply.
     """
     spend_steps(len(text) // _BYTES_IN_A_STEP + 1, activity)
     return _DECODER.decode(text)
@@ -28,4 +30,13 @@ def _integer(digits: str) -> int:
     return value
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer)
+def _refused(constant: str) -> NoReturn:
+    raise ValueError("a number is not finite")
+
+
+def _finite(digits: str) -> float:
+    value = float(digits)
+    return value if math.isfinite(value) else _refused(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_float=_finite, parse_constant=_refused)
