@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
 from ..foundation.documents import schema_of
 from ..foundation.parsing.invalid_value import InvalidValueError
+from ..foundation.work_budget import spend_steps
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature
 from .profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
@@ -88,7 +89,20 @@ class DriverProfile(Driver):
 
     def rejects_some(self, asked: Set[OperationSignature]) -> bool:
         """Return whether ``asked`` contains all operations of at least one group in ``one_of``."""
-        return any(group <= asked for group in self.one_of)
+        for operation in asked:
+            groups = self._groups.get(operation, ())
+            spend_steps(len(groups), "comparing operations with a driver profile")
+            if any(group <= asked for group in groups):
+                return True
+        return False
+
+    @functools.cached_property
+    def _groups(self) -> Mapping[OperationSignature, Sequence[frozenset[OperationSignature]]]:
+        """The groups of ``one_of``, by one operation of each group."""
+        groups: dict[OperationSignature, list[frozenset[OperationSignature]]] = {}
+        for group in dict.fromkeys(self.one_of):
+            groups.setdefault(next(iter(group)), []).append(group)
+        return groups
 
     @functools.cached_property
     def _rejections(self) -> Set[Rejection]:

@@ -22,6 +22,8 @@ _BYTES_FOR_A_BYTE = 64
 """Largest number of bytes of rows for each byte of the files. Files can refer to the same bytes many times."""
 _BYTES_OF_A_ROW = 1000
 """Number of bytes that count for a row in addition to its text. Reading a row takes about ten microseconds."""
+_MOST_ESCAPED = 6
+"""Largest number of bytes of a character in JSON. Journals and results of queries may be JSON."""
 _TYPES: Mapping[str, tuple[type, ...]] = {TEXT: (str,), INTEGER: (int,), NUMBER: (int, float)}
 _TYPES_OF = {
     table: [(*_TYPES[column.type], *([] if column.key in FILLED[table] else [type(None)])) for column in columns]
@@ -56,7 +58,7 @@ class RowLimit:
             if value.__class__ not in allowed:
                 raise ValueError("a value is missing" if value is None else "a value has a wrong type")
             if isinstance(value, str):
-                size += len(value)
+                size += len(value) if value.isascii() and value.isprintable() else _MOST_ESCAPED * len(value)
                 if len(value) > LONGEST_TEXT:
                     raise ValueError(f"a text has more than {LONGEST_TEXT:,} characters")
             elif isinstance(value, float) and not math.isfinite(value):
