@@ -84,7 +84,7 @@ def command(
     format_for(output)
     targets = _targets(arguments, releases, scheduler)
     models = model_paths(paths)
-    for path in paths:
+    for path in [path for path in models if path in paths]:  # a name that was found in a folder is no pattern
         require_models(path)
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())

@@ -300,6 +300,12 @@ def test_a_link_that_leads_nowhere(run, folder, words, target):
     assert run(*words).exit_code == 0
 
 
+def test_a_found_name_is_no_pattern(run, folder):
+    (folder / "c*.tflite").symlink_to("nowhere")
+    assert run("scan", ".", *SCAN[2:], "zoo.csv").exit_code == 2  # for the one model that cannot be read
+    assert "c*.tflite" in (folder / "zoo.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("error", "text"),
     [
