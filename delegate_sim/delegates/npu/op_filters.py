@@ -100,13 +100,15 @@ def is_content(value: str) -> bool:
     return not value.strip() or not _MESSAGE_SIGNS.isdisjoint(value)
 
 
-def filter_file(value: Any) -> FilterFile | None:
-    """Parse the option ``op_filters``: the text of a filter file, or the path of the file.
+def filter_file(value: Any) -> FilterFile:
+    """Parse the option ``op_filters``: the text of a filter file, the path of the file, or None for a file that cannot be read.
 
-    The plugin reports faults in the text later.
+    The plugin reports faults in the file later.
     """
-    if value is None or isinstance(value, FilterFile):
+    if isinstance(value, FilterFile):
         return value
+    if value is None:
+        return FilterFile(None)
     if not isinstance(value, str):
         raise InvalidValueError("takes op filters as text, or the path of a file with op filters", value)
     if is_content(value):

@@ -193,6 +193,12 @@ def test_op_filters_that_cannot_be_read(filters, line):
     assert (entry["outcome"], entry["refusal"]["stage"], entry["log_lines"]) == ("refused", "partition", [line])
 
 
+def test_no_op_filters_are_filters_that_cannot_be_read():
+    entry = run(chain(["RELU"]), "npu-google", op_filters=None)
+    assert (entry["outcome"], entry["refusal"]["stage"]) == ("refused", "partition")
+    assert run(chain(["RELU"]), "npu-google")["outcome"] == "delegated"
+
+
 @pytest.mark.parametrize(
     ("name", "soc", "line"),
     [
