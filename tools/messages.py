@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("delegate_sim", "cli")
 TEXTS = frozenset({"message", "hint", "change", "found", "needed", "title", "outcome", "suggestion", "statement", "note"})
 """Names of fields and variables that hold a sentence, or a part of one."""
+_COMPARED = frozenset({"message", "hint", "change", "found", "needed"})
+"""Names of fields that are not compared with other texts either. The other fields may have codes."""
+_WRITERS = ROOT / "cli" / "text"
 _METHODS = frozenset(
     {"partition", "rpartition", "split", "rsplit", "count", "startswith", "endswith", "find", "rfind", "index"}
     | {"removeprefix", "removesuffix", "replace", "strip", "lstrip", "rstrip"}
@@ -23,12 +26,15 @@ _REGULAR_EXPRESSIONS = frozenset({"match", "search", "fullmatch", "sub", "subn",
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def inspected_texts(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield the expressions in a module that inspect the text of a message, directly or through a local variable."""
+def inspected_texts(tree: ast.AST, *, is_writer: bool = False) -> Iterator[ast.expr]:
+    """Yield the expressions in a module that inspect the text of a message, directly or through a local variable.
+
+    A writer may compare two texts, and leave out the second if they are equal.
+    """
     for scope in [tree, *[node for node in ast.walk(tree) if isinstance(node, _FUNCTIONS)]]:
         texts = _local_texts(scope)
         for node in _own_nodes(scope):
-            if isinstance(node, ast.expr) and any(_is_text(part, texts) for part in _inspected(node)):
+            if isinstance(node, ast.expr) and any(_is_text(part, texts) for part in _inspected(node, is_writer)):
                 yield node
 
 
@@ -61,12 +67,14 @@ def _is_text(node: ast.expr, texts: frozenset[str]) -> bool:
     return False
 
 
-def _inspected(node: ast.expr) -> Iterator[ast.expr]:
+def _inspected(node: ast.expr, is_writer: bool) -> Iterator[ast.expr]:
     """Yield the expressions whose text an expression inspects."""
     if isinstance(node, ast.Compare):
         for operator, right in zip(node.ops, node.comparators, strict=True):
             if isinstance(operator, (ast.In, ast.NotIn)):
                 yield right
+            elif isinstance(operator, (ast.Eq, ast.NotEq)) and not is_writer:
+                yield from [side for side in (node.left, right) if isinstance(side, ast.Attribute) and side.attr in _COMPARED]
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _METHODS:
             yield node.func.value
@@ -80,7 +88,7 @@ def main() -> int:
         f"{path.relative_to(ROOT)}:{node.lineno}: inspects a text: {ast.unparse(node)}"
         for folder in FOLDERS
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for node in inspected_texts(ast.parse(path.read_text(encoding="utf-8")))
+        for node in inspected_texts(ast.parse(path.read_text(encoding="utf-8")), is_writer=path.is_relative_to(_WRITERS))
     ]
     print("\n".join(problems), end="\n" if problems else "")
     return 1 if problems else 0

@@ -19,7 +19,7 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
     if not rows:
         return
     yield Line("")
-    if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.behind is not None) for row in rows):
+    if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.below is not None) for row in rows):
         yield Line(f"Releases of {rows[0].platform} make no difference: nothing is delegated.")
         return
     yield Line(f"By release of {rows[0].platform}", HEADING)
@@ -29,10 +29,10 @@ def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
         text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
         if row.compute.multiply_adds and measures.outcome == TAKEN:
             text += f", {share(row.compute.delegated_multiply_adds, row.compute.multiply_adds)} of multiply-adds"
-        if row.refusal is not None and row.refusal.behind is not None:
+        if row.refusal is not None and row.refusal.below is not None:
             text += f", {row.refusal.code}"
         yield from paragraph(text, width, "  ", "    ")
-        if row.refusal is not None and row.refusal.behind is not None and row.refusal.hint not in told:
+        if row.refusal is not None and row.refusal.below is not None and row.refusal.hint not in told:
             told.append(row.refusal.hint)
             place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
             yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=CODE)

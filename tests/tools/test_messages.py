@@ -11,6 +11,7 @@ from tools.messages import inspected_texts
         "if 'RESHAPE' in cause.change: pass",
         "reason.message.partition(': ')",
         "re.sub('x', '', hint)",
+        "case.reason.found == case.op",
         "def f(reason):\n    text = reason.hint or ''\n    return text.startswith('a')",
         "def f(reason):\n    padded = f' {reason.found}'\n    return ' UINT8' in padded",
     ],
@@ -21,7 +22,18 @@ def test_code_that_reads_a_message_is_found(code):
 
 @pytest.mark.parametrize(
     "code",
-    ["print(reason.message)", "'x' in names", "if reason.hint: pass", "names.index(hint)", "re.search('x', line)"],
+    [
+        "print(reason.message)",
+        "run.outcome == TAKEN",
+        "'x' in names",
+        "if reason.hint: pass",
+        "names.index(hint)",
+        "re.search('x', line)",
+    ],
 )
 def test_other_code_is_not_found(code):
     assert list(inspected_texts(ast.parse(code))) == []
+
+
+def test_a_writer_may_compare_texts():
+    assert list(inspected_texts(ast.parse("cause.found != cause.title"), is_writer=True)) == []

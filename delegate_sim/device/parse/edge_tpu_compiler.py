@@ -152,14 +152,14 @@ class EdgeTpuCompilerReader:
     """Parses the lines of the Edge TPU compiler one after another. All other lines are ignored."""
 
     def __init__(self) -> None:
-        self.found = NOT_COMPILED
+        self.result = NOT_COMPILED
         """The output so far, without the rows of the table."""
         self.rows: list[CompilerRow] = []
         self.is_table = False
 
     def compilation(self) -> EdgeTpuCompilation:
         """Return what was read."""
-        return replace(self.found, rows=tuple(self.rows))
+        return replace(self.result, rows=tuple(self.rows))
 
     def read(self, text: str) -> bool:
         """Parse one line. Return whether the line is from the compiler."""
@@ -170,12 +170,12 @@ class EdgeTpuCompilerReader:
 
     def begins_again(self, text: str) -> bool:
         """Return whether a line begins the output about another model."""
-        return (self.found.is_done or bool(self.found.failure)) and _VERSION.search(text) is not None
+        return (self.result.is_done or bool(self.result.failure)) and _VERSION.search(text) is not None
 
     @property
     def has_begun(self) -> bool:
         """True after the first line that no other program prints."""
-        return self.found != NOT_COMPILED or bool(self.rows)
+        return self.result != NOT_COMPILED or bool(self.rows)
 
     def _table_line(self, text: str) -> bool:
         """Parse a line of the compiler's table. Return whether the line belongs to the table."""
@@ -187,21 +187,21 @@ class EdgeTpuCompilerReader:
             self.is_table = self.is_table and not text
             return False
         self.rows.append(CompilerRow(row["op"], int(row["count"]), row["status"].strip()))
-        self.found = replace(self.found, failure="", is_done=True)
+        self.result = replace(self.result, failure="", is_done=True)
         return True
 
     def _line(self, text: str) -> bool:
         """Parse a line outside of the compiler's table. Return whether the line is from the compiler."""
         if (match := _VERSION.search(text)) is not None:
-            self.found, self.rows = EdgeTpuCompilation(match["version"]), []
+            self.result, self.rows = EdgeTpuCompilation(match["version"]), []
         elif (match := _NUMBER.match(text)) is not None:
             self._number(match)
         elif _DONE.match(text) is not None:
-            self.found = replace(self.found, failure="", is_done=True)
+            self.result = replace(self.result, failure="", is_done=True)
         elif (match := _FAILED.match(text)) is not None:
             failure = match["why"] or match["line"]
-            if not (self.found.failure and failure.startswith("Compilation failed!")):
-                self.found = replace(self.found, failure=failure, is_done=False)
+            if not (self.result.failure and failure.startswith("Compilation failed!")):
+                self.result = replace(self.result, failure=failure, is_done=False)
         elif self.has_begun and (match := _PATH.match(text)) is not None:
             self._path(match)
         else:
@@ -212,16 +212,16 @@ class EdgeTpuCompilerReader:
         """Store a number of operators or compiled parts."""
         count = int(match["count"])
         if match["kernels"]:
-            self.found = replace(self.found, kernels=count)
+            self.result = replace(self.result, kernels=count)
         elif match["where"] == "CPU":
-            self.found = replace(self.found, on_cpu=count)
+            self.result = replace(self.result, on_cpu=count)
         else:
-            self.found = replace(self.found, on_tpu=count)
+            self.result = replace(self.result, on_tpu=count)
 
     def _path(self, match: re.Match[str]) -> None:
         """Store the path of a model."""
         path = match["path"].strip()
         if match["which"] == "Input":
-            self.found = replace(self.found, source=path)
+            self.result = replace(self.result, source=path)
         else:
-            self.found = replace(self.found, result=path)
+            self.result = replace(self.result, result=path)

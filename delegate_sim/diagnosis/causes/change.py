@@ -13,7 +13,7 @@ from ...foundation.columns import OBJECT, YES_OR_NO, Column
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...results.report.outcome_words import words_of
 from ...rules.kinds import Problem
-from ...versions.features import FEATURES
+from ...versions.features import FEATURE_CHANGES
 from ..advice.change_kinds import SUGGESTIONS
 from ..examiner import Cost
 
@@ -180,7 +180,7 @@ def conversion_change(name: str) -> Change:
 
 def feature_change(code: str, *, is_continued: bool = False) -> Change:
     """Return the change that avoids a feature of a version. If ``is_continued`` is true, the text does not begin a sentence."""
-    text = FEATURES[code].advice.removesuffix(".")  # other words may follow the text of a change
+    text = FEATURE_CHANGES[code]
     kind = ChangeKind.CONVERSION if code in _CONVERTED_FEATURES else ChangeKind.OTHER
     return Change(continued(text) if is_continued else text, kind)
 

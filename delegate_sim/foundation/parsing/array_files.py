@@ -83,7 +83,10 @@ def _kind(archive: zipfile.ZipFile, member: str) -> ArrayKind:
             raise ValueError(f"the header of an array has more than {_LONGEST_HEADER:,} bytes")
         header = io.BytesIO(size + _bytes(file, length))
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-        shape, _, dtype = read(header)
+        try:
+            shape, _, dtype = read(header)
+        except Exception as error:  # NumPy raises many types, and quotes the header
+            raise ValueError("the header of an array cannot be read") from error
         if dtype.hasobject:
             raise ValueError("an array has Python objects")
         if len(shape) > MOST_ARRAY_DIMENSIONS or min(shape, default=0) < 0:
