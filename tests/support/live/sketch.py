@@ -70,11 +70,14 @@ class Sketch:
         return self._tensors[-1]
 
     def operand(self, *, rank: int | None = None, types: Sequence[str] = ()) -> SketchTensor | None:
-        """Return a tensor to read, if there is one like this; mostly one that was made late."""
+        """Return a tensor to read, if there is one like this; mostly one that was made late.
+
+        It is no scalar: TRANSPOSE leaves the result of a scalar unwritten, and scalars have no axis.
+        """
         fit = [
             tensor
             for tensor in self._tensors
-            if (rank is None or len(tensor.shape) == rank) and (not types or tensor.type in types)
+            if (tensor.shape if rank is None else len(tensor.shape) == rank) and (not types or tensor.type in types)
         ]
         if not fit:
             return None
