@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from ..delegates.registry import PLUGIN_NAMES, find_live
 from ..foundation.printable import and_list, counted
-from ..results.report.coverage import aside_text, ranked_groups, ranking_text
 from ..results.report.measures import TAKEN, Measures
-from ..results.report.verdict import share_text, unranked_text
+from ..results.report.verdict import aside_text, ranked_groups, ranking_text, share_text, unranked_text
 
 _MOST_IN_WORDS = 3
 """The largest number of targets for which every target has its own sentence."""

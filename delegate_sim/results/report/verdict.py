@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from ...delegates.base import Delegate
 from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.unassigned_variables import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
@@ -13,11 +15,12 @@ from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from .blockers import main_blocker
-from .coverage import aside_text, ranked_groups, ranking_text
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
+
+_Item = TypeVar("_Item")
 
 _NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
 _LONGEST_REASON = 240
@@ -140,6 +143,36 @@ def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
 def _name_in_list(target: Target) -> str:
     deprecated = target.delegate.deprecated
     return f"{subject(target)} (deprecated {deprecated})" if deprecated else subject(target)
+
+
+def ranked_groups(items: Sequence[_Item], delegate_of: Callable[[_Item], Delegate]) -> list[list[_Item]]:
+    """Return the items in groups: accelerators, then the CPU library, then compiler plugins. Empty groups are left out."""
+    groups: list[list[_Item]] = [[], [], []]
+    for item in items:
+        delegate = delegate_of(item)
+        groups[2 if delegate.is_plugin else 1 if delegate.is_applied_by_default else 0].append(item)
+    return [group for group in groups if group]
+
+
+def ranking_text(targets: int, leaders: int, whole: str = "") -> str:
+    """Return the beginning of a sentence about the targets with the largest share, or "" if there is nothing to compare.
+
+    ``whole`` names what these targets run if they run everything, such as "all nodes (7)".
+    """
+    if targets == 1:
+        return ""
+    if whole:
+        return f"{leaders:,} of {counted(targets, 'target')} {'runs' if leaders == 1 else 'run'} {whole}: "
+    return f"Largest share of {counted(targets, 'target')}: "
+
+
+def aside_text(unranked: Sequence[Delegate]) -> str:
+    """Return a sentence about the comparison. ``unranked`` has a delegate of each group that is not ranked."""
+    reasons = [
+        "NPU plugins (they only select nodes)" if delegate.is_plugin else f"{delegate.provider_name} (the CPU)"
+        for delegate in unranked
+    ]
+    return f". A share is not speed{f'; not ranked: {and_list(reasons)}' if reasons else ''}"
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
