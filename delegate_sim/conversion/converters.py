@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import OptionError
+from ..foundation.command_line import install_command
 from ..foundation.printable import printable
 from ..foundation.processes import clean_environment, isolated_python
 from .process import Bounds, run_bounded
@@ -137,7 +138,7 @@ def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ..
         own = [_converter(name, known, python, packages) for python, packages in versions]
         present += [converter for converter in own if converter is not None]
         if not any(own):
-            missing.append(Converter(name, install=f"pip install 'delegate-sim[{known.extra}]'"))
+            missing.append(Converter(name, install=install_command(known.extra)))
     return (*present, *missing)
 
 

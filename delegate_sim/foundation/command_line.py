@@ -21,3 +21,8 @@ def typed_path(path: str | None) -> str:
     if not path:
         return "-"
     return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an optional extra. It runs in a checkout, because no index has the package."""
+    return f"pip install '.[{extra}]'"

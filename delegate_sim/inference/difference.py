@@ -24,6 +24,7 @@ from typing import Any
 from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
+from ..foundation.command_line import install_command
 from ..foundation.documents import head
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
@@ -237,7 +238,7 @@ def is_installed() -> bool:
 def check_installed() -> None:
     """Raise MissingPackageError if the runtime is not installed."""
     if not is_installed():
-        raise MissingPackageError("running models needs the package ai-edge-litert: pip install 'delegate-sim[fix]'")
+        raise MissingPackageError(f"running models needs the package ai-edge-litert: {install_command('fix')}")
 
 
 def compare(

@@ -115,9 +115,9 @@ def test_a_conversion_that_fails_is_a_case_of_each_target(project):
 
 
 def test_a_converter_that_is_missing_says_what_to_install(project):
-    project.convert(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+    project.convert(Converter("tensorflow", install="pip install '.[sweep-tf]'"))
     (case,) = project.check()
-    assert "missing: not installed: pip install 'delegate-sim[sweep-tf]'" in case.findings[0].message
+    assert "missing: not installed: pip install '.[sweep-tf]'" in case.findings[0].message
 
 
 def test_an_installed_converter_goes_before_a_missing_one(project):

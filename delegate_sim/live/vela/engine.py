@@ -10,6 +10,7 @@ from ...delegates.base import Delegate
 from ...delegates.live_traits import VelaTraits
 from ...delegates.options import OptionValues
 from ...errors import DelegateSimError
+from ...foundation.command_line import install_command
 from ...foundation.printable import printable, shortened
 from ...model.model import Model
 from ...model.reader import load
@@ -90,7 +91,7 @@ class VelaEngine(Engine):
 
 def _lacks(version: str) -> str:
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdecimal()])
-    return "" if version and numbers >= _SINCE else "ethos-u-vela 5.2 or newer: pip install 'delegate-sim[vela]'"
+    return "" if version and numbers >= _SINCE else f"ethos-u-vela 5.2 or newer: {install_command('vela')}"
 
 
 def _failure(model: Model, finished: Finished) -> str:
