@@ -76,7 +76,7 @@ def analyze(
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
     passes. ``api`` selects the defaults of the delegate's API. ``runtime`` selects the release of the runtime, by default the
-    newest release. The option ``release`` does the same. A model is refused if it has an operator that the release cannot load. If
+    newest release. The option ``release`` does the same. A model is refused if the release cannot load an operator of it. If
     ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of an
     op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs on
     this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as ``ethos-u55-128``,
