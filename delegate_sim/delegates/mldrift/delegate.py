@@ -253,6 +253,19 @@ class MlDriftDelegate(Delegate):
         return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))
 
 
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield what one partition computes wrongly, as measured on a software device and read in ML Drift's source."""
+        from .numbers import number_risks  # only some results need the numbers
+
+        return number_risks(graph, subset, options, release)
+
+    def numbers_are_checked(self, release: Release) -> bool:
+        """Return whether the numbers of a release were measured."""
+        from .numbers import is_checked
+
+        return is_checked(release)
+
+
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
     """Return the message for each refused node. The message for a DEQUANTIZE of a float16 constant is empty."""
     return {
