@@ -30,10 +30,14 @@ def _vector_softmax(node: NodeView, part: Part) -> Affected | None:
     return Affected(source) if source.rank == 1 and source.element_count > 1 else None
 
 
-def _inaccurate_order(node: NodeView, part: Part) -> Affected | None:
+def _is_only_batch(tensor: Tensor, axis: int) -> bool:
+    return tensor.rank == 4 and axis == 0 and tensor.shape[0] == 1
+
+
+def _unordered(node: NodeView, part: Part) -> Affected | None:
     source, options = node.input(0), node.options
     axis = _axis(node, source)
-    if axis is None or not (options.exclusive or (options.reverse and source.shape[axis] > 1)):
+    if axis is None or _is_only_batch(source, axis) or not (options.exclusive or (options.reverse and source.shape[axis] > 1)):
         return None
     return Affected(source, {"ignored": "exclusive" if options.exclusive else "reverse"})
 
@@ -49,9 +53,9 @@ def _other_axis(node: NodeView, part: Part) -> Affected | None:
 
 
 def _sum_of_batches(node: NodeView, part: Part) -> Affected | None:
-    source = node.input(0)
-    is_batch = source.rank == 4 and source.shape[0] == 1 and _axis(node, source) == 0
-    return Affected(source) if is_batch else None
+    source, axis = node.input(0), _axis(node, node.input(0))
+    is_zero = axis is None or not _is_only_batch(source, axis) or node.options.exclusive
+    return None if is_zero else Affected(source)
 
 
 def _one_hot(node: NodeView, part: Part) -> Affected | None:
@@ -118,7 +122,7 @@ RULES = (
         "For exclusive, subtract the input from the sum. For reverse, use REVERSE_V2 before and after CUMSUM.",
         "subtract the input from the sum, or use REVERSE_V2 before and after",
         "the GPU ignores the attribute {ignored}",
-        _inaccurate_order,
+        _unordered,
         is_before_backend=True,
     ),
     NumberRule(
@@ -139,7 +143,7 @@ RULES = (
         Problem.SHAPE,
         "CUMSUM along a batch of 1",
         ("CUMSUM",),
-        "The input of CUMSUM has rank 4 and one batch, and the axis is 0.",
+        "The input of CUMSUM has rank 4 and one batch, the axis is 0, and the sum is not exclusive.",
         "The result is zero.",
         "Remove the node, because it changes nothing.",
         "remove the node",

@@ -12,7 +12,7 @@ from ....model.model import Tensor
 from ....rules.kinds import Problem
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
 from .rule import Affected, NumberRule, Part
-from .values import is_never_negative, scalar_values
+from .values import is_never_negative, is_positive, scalar_values
 
 _BROADCASTING = (
     "ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD", "ATAN2", "EQUAL",
@@ -21,6 +21,8 @@ _BROADCASTING = (
 _WITH_ACTIVATION = (
     "ADD", "SUB", "MUL", "DIV", "CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D",
 )  # fmt: skip
+_CUBE = 3
+"""The only odd power that the GPU computes rightly for negative numbers."""
 
 
 def _strides(sizes: tuple[int, ...]) -> list[int]:
@@ -66,7 +68,7 @@ def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
         return None
     constant, other = sorted(inputs, key=lambda tensor: not tensor.is_constant)
     result = node.output(0)
-    if constant.element_count <= 1 or result.rank > 4 or max(constant.rank, other.rank) > result.rank:
+    if result.rank > 4 or max(constant.rank, other.rank) > result.rank:
         return None
     return constant, other
 
@@ -98,7 +100,10 @@ def _condition_elsewhere(node: NodeView, part: Part) -> Affected | None:
     condition, result = node.input(0), node.output(0)
     if result.rank > 4 or condition.rank > result.rank:
         return None
-    if condition.element_count == 1 or not is_read_elsewhere(condition.shape, bhwc(condition.shape), result.shape):
+    # The condition of SELECT may have one element for each part of the first dimension.
+    is_of_parts = node.op == "SELECT" and condition.rank == 1
+    shape = (*condition.shape, *(1,) * (result.rank - 1)) if is_of_parts else condition.shape
+    if condition.element_count == 1 or not is_read_elsewhere(shape, bhwc(condition.shape), result.shape):
         return None
     return Affected(condition, {"other": list(result.shape)})
 
@@ -110,9 +115,10 @@ def _tanh(node: NodeView, part: Part) -> Affected | None:
 def _negative_base(node: NodeView, part: Part) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
     powers = scalar_values(node, exponent)
-    if is_never_negative(part, base) or (powers and all(power % 2 == 0 for power in powers)):
-        return None
-    return Affected(base)
+    if not powers:
+        return None if is_positive(part, base) else Affected(base)
+    is_right = is_never_negative(part, base) or all(power % 2 == 0 or power == _CUBE for power in powers)
+    return None if is_right else Affected(base)
 
 
 def _leaky(node: NodeView, part: Part) -> Affected | None:
@@ -199,13 +205,15 @@ RULES = (
     NumberRule(
         "pow-negative",
         Problem.OPERANDS,
-        "power of a negative number",
+        "power of a negative number or of 0",
         ("POW",),
-        "The base of POW can be negative, and the exponent is not a constant even integer.",
-        "For a negative base, the GPU computes the power of the absolute value.",
-        "If the exponent is 3, multiply the base with itself instead. For other exponents, make sure that the base is not negative.",
-        "make sure that the base is not negative, or use MUL for a constant exponent",
-        "the GPU uses the absolute value of the base {tensor}",
+        "The base of POW can be negative, and the exponent is not a constant even integer or 3. Or the base can be 0, and the exponent "
+        "is computed at run time.",
+        "For a negative base, the GPU computes the power of the absolute value. For a base of 0 and an exponent near 0, the result "
+        "is not 0.",
+        "For a constant exponent, use MUL and RSQRT or SQRT. For other exponents, make sure that the base is positive.",
+        "make sure that the base is positive, or use MUL for a constant exponent",
+        "the GPU uses the absolute value of the base {tensor}, and is inaccurate for a base of 0",
         _negative_base,
         depends_on_values=True,
     ),

@@ -134,8 +134,8 @@ def _joined_alone(node: NodeView, part: Part) -> Affected | None:
     source = node.input(0)
     if len(node.node.inputs) != 1:
         return None
-    is_shared = part.is_input(source) or part.is_output(source) or part.only_reader(source) is None
-    return Affected(node.output(0)) if is_shared or _comes_early_from_split(source, part) else None
+    is_shared = part.is_output(source) or part.only_reader(source) is None or _comes_early_from_split(source, part) is not None
+    return Affected(node.output(0), is_certain=is_shared) if is_shared or part.is_input(source) else None
 
 
 def unwritten_outputs(part: Part) -> list[tuple[NumberRule, Tensor]]:
@@ -253,8 +253,8 @@ RULES = (
         Problem.NEIGHBORS,
         "concatenation of one tensor",
         ("CONCATENATION",),
-        "A CONCATENATION has one operand, and this operand is an input or an output of the graph, has other readers, or comes from a "
-        "split.",
+        "A CONCATENATION has one operand, and this operand is an output of the graph, has other readers, or comes from a "
+        "split. If the operand is an input of the graph, the result may be right.",
         "The result is not written, is zero, or is another tensor.",
         "Remove the node from the model.",
         "remove the node",

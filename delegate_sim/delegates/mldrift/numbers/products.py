@@ -83,7 +83,7 @@ def _quantized_rows(node: NodeView, part: Part) -> Affected | None:
     source = node.input(0)
     if not _is_quantized(node.input(1)) or node.options.keep_num_dims or _is_flattened(node):
         return None
-    return Affected(source) if source.rank == 3 and source.shape[1] > 1 else None
+    return Affected(source) if source.rank > 2 and element_count(source.shape[1:-1]) > 1 else None
 
 
 def _bias(node: NodeView, part: Part) -> Affected | None:
@@ -200,10 +200,10 @@ RULES = (
     NumberRule(
         "fc-int8-flatten",
         Problem.SHAPE,
-        "matrix product with quantized weights and rank 3",
+        "matrix product with quantized weights and rank 3 or 4",
         ("FULLY_CONNECTED",),
         "FULLY_CONNECTED has constant quantized weights, does not keep the number of dimensions (keep_num_dims), and its input has "
-        "rank 3 and a second dimension above 1.",
+        "rank 3 or 4 and several rows in a batch.",
         "The first row is right, and all other rows are zero.",
         "Put a RESHAPE to [rows, columns] before the node, or set keep_num_dims.",
         "reshape the input to rank 2 first, or set keep_num_dims",

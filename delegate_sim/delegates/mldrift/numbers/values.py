@@ -8,9 +8,9 @@ from ....model.model import Tensor
 from ..rules.checks import integers
 from .rule import Part
 
-_NOT_NEGATIVE = frozenset(
-    "ABS EXP LOGISTIC RELU RELU6 RELU_0_TO_1 SOFTMAX SQRT RSQRT SQUARE SQUARED_DIFFERENCE".split()
-)
+_POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})
+"""Operators whose results are positive, unless they underflow."""
+_NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"}
 """Operators whose results are never negative."""
 _CLIPPED = frozenset({"RELU", "RELU6"})
 
@@ -21,13 +21,26 @@ def scalar_values(node: NodeView, tensor: Tensor) -> list[float]:
     return [] if value is None else [float(element) for element in value.tolist()]
 
 
+def _least(part: Part, tensor: Tensor) -> float | None:
+    """Return the least element of a constant that is not quantized, or None if it is unknown."""
+    value = part.graph.model.constant(tensor) if tensor.is_constant and tensor.quantization is None else None
+    return None if value is None else min(value.tolist(), default=0)
+
+
 def is_never_negative(part: Part, tensor: Tensor) -> bool:
     """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
-    if tensor.is_constant:
-        value = part.graph.model.constant(tensor)
-        return value is not None and tensor.quantization is None and min(value.tolist(), default=0) >= 0
-    writer = part.writer(tensor)
-    return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
+    least, writer = _least(part, tensor), part.writer(tensor)
+    if least is not None or writer is None:
+        return least is not None and least >= 0
+    return writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED
+
+
+def is_positive(part: Part, tensor: Tensor) -> bool:
+    """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
+    least, writer = _least(part, tensor), part.writer(tensor)
+    if least is not None or writer is None:
+        return least is not None and least > 0
+    return writer.op in _POSITIVE
 
 
 def paddings(node: NodeView) -> list[tuple[int, int]]:
