@@ -252,7 +252,6 @@ class MlDriftDelegate(Delegate):
             return failure
         return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))
 
-
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
         """Yield what one partition computes wrongly, as measured on a software device and read in ML Drift's source."""
         from .numbers import number_risks  # only some results need the numbers

@@ -167,8 +167,8 @@ RULES = (
         Problem.SHAPE,
         "reversed channels",
         ("REVERSE_V2",),
-        "REVERSE_V2 reverses the last axis of a tensor of rank 2 or more, and this axis has more than 4 elements and not a multiple of "
-        "4.",
+        "REVERSE_V2 reverses the last axis of a tensor of rank 2 or more, and this axis has more than 4 elements and not a "
+        "multiple of 4.",
         "The channels are wrong.",
         "Use GATHER with descending indices. Or transpose before and after the node, so that another axis is reversed.",
         "use GATHER with descending indices",

@@ -137,15 +137,15 @@ RULES = (
         Problem.SHAPE,
         "constant operand that the GPU reads at other places",
         _BROADCASTING,
-        "An elementwise operator has one constant operand with several elements. ML Drift aligns a float or quantized constant to "
-        "the last of its four axes, but takes the first dimension of a runtime operand as the batch. So elements of the constant "
-        "meet other elements than on the CPU. This happens to most constants if the result has rank 1, 2 or 3 and a first "
-        "dimension above 1.",
+        "An elementwise operator has one constant operand with several elements. ML Drift aligns a float or quantized constant "
+        "to the last of its four axes, but takes the first dimension of a runtime operand as the batch. So elements of the "
+        "constant meet other elements than on the CPU. This happens to most constants if the result has rank 1, 2 or 3 and a "
+        "first dimension above 1.",
         "The GPU uses, for example, row 0 of the constant for every row, or values from outside the constant.",
         _RANK4,
         "reshape the runtime operand to rank 4, keep the constant, and reshape the result back",
-        "the GPU reads other elements of the constant {tensor} of shape {shape} than the CPU, because the other operand has shape "
-        "{other}",
+        "the GPU reads other elements of the constant {tensor} of shape {shape} than the CPU, because the other operand has "
+        "shape {other}",
         _constant_elsewhere,
         is_before_backend=True,
     ),
@@ -154,8 +154,8 @@ RULES = (
         Problem.SHAPE,
         "operand of lower rank whose first dimension becomes the batch",
         _BROADCASTING,
-        "An elementwise operator has one constant operand, and the runtime operand has a lower rank than the result. ML Drift takes "
-        "the first dimension of the runtime operand as the batch. On the CPU, this dimension is another one.",
+        "An elementwise operator has one constant operand, and the runtime operand has a lower rank than the result. ML Drift "
+        "takes the first dimension of the runtime operand as the batch. On the CPU, this dimension is another one.",
         "The GPU reads the runtime operand at other places.",
         _RANK4,
         "reshape the runtime operand to rank 4, keep the constant, and reshape the result back",
@@ -180,12 +180,13 @@ RULES = (
         Problem.SHAPE,
         "condition of lower rank whose first dimension becomes the batch",
         ("SELECT", "SELECT_V2"),
-        "The condition of a selection has a lower rank than the result, or other dimensions. ML Drift takes the first dimension of "
-        "the condition as the batch. On the CPU, this dimension is another one.",
+        "The condition of a selection has a lower rank than the result, or other dimensions. ML Drift takes the first dimension "
+        "of the condition as the batch. On the CPU, this dimension is another one.",
         "The GPU takes values of the other branch.",
         "Give the condition the rank 4 with a RESHAPE, with sizes of 1 in front.",
         "reshape the condition to rank 4, with sizes of 1 in front",
-        "the GPU takes the first dimension of the condition {tensor} of shape {shape} as the batch, but the result has shape {other}",
+        "the GPU takes the first dimension of the condition {tensor} of shape {shape} as the batch, but the result has shape "
+        "{other}",
         _condition_elsewhere,
         is_before_backend=True,
     ),
@@ -207,10 +208,10 @@ RULES = (
         Problem.OPERANDS,
         "power of a negative number or of 0",
         ("POW",),
-        "The base of POW can be negative, and the exponent is not a constant even integer or 3. Or the base can be 0, and the exponent "
-        "is computed at run time.",
-        "For a negative base, the GPU computes the power of the absolute value. For a base of 0 and an exponent near 0, the result "
-        "is not 0.",
+        "The base of POW can be negative, and the exponent is not a constant even integer or 3. Or the base can be 0, and the "
+        "exponent is computed at run time.",
+        "For a negative base, the GPU computes the power of the absolute value. For a base of 0 and an exponent near 0, the "
+        "result is not 0.",
         "For a constant exponent, use MUL and RSQRT or SQRT. For other exponents, make sure that the base is positive.",
         "make sure that the base is positive, or use MUL for a constant exponent",
         "the GPU uses the absolute value of the base {tensor}, and is inaccurate for a base of 0",

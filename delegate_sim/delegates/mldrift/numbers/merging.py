@@ -26,7 +26,7 @@ def _sum_before(node: NodeView, part: Part) -> NodeView | None:
     total = part.writer(source)
     if total is None or total.op != "ADD" or part.only_reader(source) is None or fused_activation(total) != "NONE":
         return None
-    first, second = total.inputs
+    first, second = total.input(0), total.input(1)
     is_plain = not first.is_constant and not second.is_constant and first.shape == second.shape
     return total if is_plain and first.index != second.index else None
 
@@ -55,7 +55,7 @@ def _other_operand(node: NodeView) -> Tensor | None:
     if len(constants) != 1 or len(others) != 1:
         return None
     constant, source = constants[0], others[0]
-    is_fused = constant.element_count == 1 or (is_linear(constant.shape) and constant.shape[-1] == source.shape[-1])
+    is_fused = constant.element_count == 1 or (is_linear(constant.shape) and constant.shape[-1:] == source.shape[-1:])
     return source if is_fused else None
 
 
@@ -197,8 +197,8 @@ RULES = (
         Problem.NEIGHBORS,
         "output that is a sum before a reduction",
         _REDUCTIONS,
-        "An ADD of two different runtime tensors of one shape has no activation, a reduction is its only reader, and the sum is also "
-        "an output.",
+        "An ADD of two different runtime tensors of one shape has no activation, a reduction is its only reader, and the sum is "
+        "also an output.",
         "The output holds one operand of the ADD.",
         _COPY,
         _COPY_HINT,
@@ -211,8 +211,8 @@ RULES = (
         Problem.NEIGHBORS,
         "output that is merged into the next node",
         ("ADD", "MUL"),
-        "A MUL or ADD by a scalar, or by one value for each channel, follows a convolution or matrix product with float weights and "
-        "no activation. The tensor between them is an output and has no other reader. ML Drift merges the two nodes.",
+        "A MUL or ADD by a scalar, or by one value for each channel, follows a convolution or matrix product with float weights "
+        "and no activation. The tensor between them is an output and has no other reader. ML Drift merges the two nodes.",
         "The GPU never writes this output.",
         _COPY,
         _COPY_HINT,
@@ -225,8 +225,8 @@ RULES = (
         Problem.NEIGHBORS,
         "output before a node that copies it",
         (*_SLICES, *_RESIZINGS),
-        "A slice of everything or a resize to the same size is the only reader of an output. For a slice, its result is an output "
-        "too. ML Drift removes the node.",
+        "A slice of everything or a resize to the same size is the only reader of an output. For a slice, its result is an "
+        "output too. ML Drift removes the node.",
         "The GPU never writes the first output.",
         _COPY,
         _COPY_HINT,
@@ -239,8 +239,8 @@ RULES = (
         Problem.NEIGHBORS,
         "copied output of a split",
         (*_SLICES, *_RESIZINGS),
-        "A slice of everything or a resize to the same size reads an output of a split that is not the last, and the result of the "
-        "slice, or another output of the split, is an output of the graph. ML Drift removes the node.",
+        "A slice of everything or a resize to the same size reads an output of a split that is not the last, and the result of "
+        "the slice, or another output of the split, is an output of the graph. ML Drift removes the node.",
         "The outputs of the split change places.",
         "Remove the node from the model.",
         "remove the node",

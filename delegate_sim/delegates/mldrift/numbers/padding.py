@@ -75,6 +75,8 @@ def _covers_padding(padding: NodeView, pool: NodeView) -> bool:
     """Return whether a window of the pool covers a padded element."""
     options, shape, pads, counts = pool.options, pool.input(0).shape, paddings(padding), pool.output(0).shape
     windows = ((1, options.filter_height, options.stride_h), (2, options.filter_width, options.stride_w))
+    if len(counts) != 4:
+        return False
     is_same = schema.enum_names("Padding").get(options.padding) == "SAME"
     for axis, window, stride in windows:
         before, after = pads[axis]
@@ -156,12 +158,12 @@ RULES = (
         Problem.NEIGHBORS,
         "padding that is merged into a pool",
         _POOLS,
-        "A padding of only height and width has one reader, and this reader is AVERAGE_POOL_2D or MAX_POOL_2D. ML Drift merges the "
-        "padding into the pool, whose own padding does not count as values. A RESHAPE to the same shape between them does not help. "
-        "MAX_POOL_2D gives wrong numbers only where values are negative or the padding value is not 0.",
+        "A padding of only height and width has one reader, and this reader is AVERAGE_POOL_2D or MAX_POOL_2D. ML Drift merges "
+        "the padding into the pool, whose own padding does not count as values. A RESHAPE to the same shape between them does "
+        "not help. MAX_POOL_2D gives wrong numbers only where values are negative or the padding value is not 0.",
         "The average is divided by fewer elements. The maximum ignores the padding.",
-        "Before MAX_POOL_2D, pad with PADV2 and the value -60000 if the padding must not count. In place of AVERAGE_POOL_2D, use a "
-        "depthwise convolution with weights of 1/n. Or pad with CONCATENATION and zeros.",
+        "Before MAX_POOL_2D, pad with PADV2 and the value -60000 if the padding must not count. In place of AVERAGE_POOL_2D, use "
+        "a depthwise convolution with weights of 1/n. Or pad with CONCATENATION and zeros.",
         "pad with CONCATENATION and zeros, or use a depthwise convolution for the average",
         "the GPU merges the padding of node {padding} into the pool, so that padded elements do not count",
         _pool,
@@ -172,8 +174,8 @@ RULES = (
         Problem.NEIGHBORS,
         "padding value that is lost in a convolution",
         _CONVOLUTIONS,
-        "A PADV2 of only height and width has a value other than 0, and its only reader is CONV_2D or DEPTHWISE_CONV_2D. ML Drift "
-        "merges the padding into the convolution.",
+        "A PADV2 of only height and width has a value other than 0, and its only reader is CONV_2D or DEPTHWISE_CONV_2D. ML "
+        "Drift merges the padding into the convolution.",
         "The GPU pads with 0.",
         "Pad with CONCATENATION and constants of the value.",
         "pad with CONCATENATION and constants of the value",

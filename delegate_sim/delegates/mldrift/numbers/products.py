@@ -7,6 +7,7 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
 from ....rules.kinds import Problem
+from ..shapes import are_groups_split, groups_of
 from .rule import Affected, NumberRule, Part
 
 
@@ -17,27 +18,24 @@ def _is_quantized(weights: Tensor) -> bool:
 
 def _strided_matrix(node: NodeView, part: Part) -> Affected | None:
     weights, result, options = node.input(1), node.output(0), node.options
-    if weights.rank != 4 or weights.shape[1:3] != (1, 1) or weights.type not in ("INT8", "INT4") or not _is_quantized(weights):
+    if (
+        weights.rank != 4
+        or result.rank != 4
+        or weights.shape[1:3] != (1, 1)
+        or weights.type not in ("INT8", "INT4")
+        or not _is_quantized(weights)
+    ):
         return None
     steps = ((options.stride_h, result.shape[1]), (options.stride_w, result.shape[2]))
     is_strided = any(stride > 1 and size > 1 for stride, size in steps)
     return Affected(weights, {"stride": max(options.stride_h, options.stride_w)}) if is_strided else None
 
 
-def groups_of(node: NodeView) -> tuple[int, int, int]:
-    """Return the number of groups of a CONV_2D, and the input and output channels of a group. 0 groups if not known."""
-    source, weights, result = node.input(0), node.input(1), node.output(0)
-    if source.rank != 4 or weights.rank != 4 or result.rank != 4 or not weights.shape[3]:
-        return 0, 0, 0
-    groups = source.shape[3] // weights.shape[3]
-    return groups, weights.shape[3], result.shape[3] // (groups or 1)
-
-
 def _grouped(node: NodeView, part: Part) -> Affected | None:
-    groups, inputs, outputs = groups_of(node)
-    is_depthwise = inputs == 1 and node.output(0).shape[3:] == node.input(0).shape[3:]
-    if groups <= 1 or not node.input(1).is_constant or is_depthwise or (inputs % 4 == 0 and outputs % 4 == 0):
+    shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
+    if not node.input(1).is_constant or not are_groups_split(*shapes):
         return None
+    groups, inputs, outputs = groups_of(*shapes)
     return Affected(node.output(0), {"groups": groups, "inputs": inputs, "outputs": outputs})
 
 
@@ -118,9 +116,9 @@ RULES = (
         Problem.ATTRIBUTE,
         "stride of a convolution with quantized 1x1 weights",
         ("CONV_2D",),
-        "A convolution has constant INT8 weights of height 1 and width 1, with one scale or one for each channel, and a stride above "
-        "1 in an axis whose result has several elements. ML Drift turns the node into a matrix product and forgets the stride. "
-        "ResNets with quantized weights have such nodes.",
+        "A convolution has constant INT8 weights of height 1 and width 1, with one scale or one for each channel, and a stride "
+        "above 1 in an axis whose result has several elements. ML Drift turns the node into a matrix product and forgets the "
+        "stride. ResNets with quantized weights have such nodes.",
         "The result is the top left corner of the unstrided result.",
         "Take every n-th pixel with STRIDED_SLICE first, and use a stride of 1. Or keep the weights as float.",
         "take every n-th pixel with STRIDED_SLICE first, or keep the weights as float",
@@ -133,9 +131,9 @@ RULES = (
         Problem.SHAPE,
         "grouped convolution",
         ("CONV_2D",),
-        "A CONV_2D with constant weights has groups: the input has more channels than the weights. It gives right numbers only if "
-        "the input and output channels of each group are multiples of 4, or if each group has one input channel and one output "
-        "channel.",
+        "A CONV_2D with constant weights has groups: the input has more channels than the weights. It gives right numbers only "
+        "if the input and output channels of each group are multiples of 4, or if each group has one input channel and one "
+        "output channel.",
         "The result is zero, or has values of another group. Some of these convolutions end the process.",
         "Split the input into groups, use one CONV_2D for each group, and concatenate the results, as onnx2tf does.",
         "use SPLIT, one CONV_2D for each group, and CONCATENATION",
@@ -162,12 +160,13 @@ RULES = (
         Problem.ATTRIBUTE,
         "transposed convolution with SAME padding",
         ("TRANSPOSE_CONV",),
-        "A TRANSPOSE_CONV with SAME padding has an axis in which ML Drift removes another number of elements at the start than the "
-        "CPU. With a window of 3 and a stride of 2, this happens for every odd input size.",
+        "A TRANSPOSE_CONV with SAME padding has an axis in which ML Drift removes another number of elements at the start than "
+        "the CPU. With a window of 3 and a stride of 2, this happens for every odd input size.",
         "The result is shifted by a pixel.",
         "Use VALID padding, and cut the result with SLICE.",
         "use VALID padding, and cut the result with SLICE",
-        "the GPU removes {taken} in place of {meant} elements at the start of dimension {axis} of {tensor}, so the result is shifted",
+        "the GPU removes {taken} in place of {meant} elements at the start of dimension {axis} of {tensor}, so the result is "
+        "shifted",
         _transposed,
     ),
     NumberRule(
@@ -188,8 +187,8 @@ RULES = (
         Problem.SHAPE,
         "matrix product that flattens its input",
         ("FULLY_CONNECTED",),
-        "The last dimension of the input of FULLY_CONNECTED differs from the last dimension of the weights, so that the CPU flattens "
-        "the input. Old converters write such nodes.",
+        "The last dimension of the input of FULLY_CONNECTED differs from the last dimension of the weights, so that the CPU "
+        "flattens the input. Old converters write such nodes.",
         "The whole result is wrong.",
         "Put a RESHAPE to [rows, columns] before the node.",
         "reshape the input to [n, {needed}] first",
@@ -202,8 +201,8 @@ RULES = (
         Problem.SHAPE,
         "matrix product with quantized weights and rank 3 or 4",
         ("FULLY_CONNECTED",),
-        "FULLY_CONNECTED has constant quantized weights, does not keep the number of dimensions (keep_num_dims), and its input has "
-        "rank 3 or 4 and several rows in a batch.",
+        "FULLY_CONNECTED has constant quantized weights, does not keep the number of dimensions (keep_num_dims), and its input "
+        "has rank 3 or 4 and several rows in a batch.",
         "The first row is right, and all other rows are zero.",
         "Put a RESHAPE to [rows, columns] before the node, or set keep_num_dims.",
         "reshape the input to rank 2 first, or set keep_num_dims",
