@@ -11,6 +11,7 @@ from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.number_risks import risk_findings
 from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
@@ -96,11 +97,15 @@ def _sentence(timing: Timing) -> str:
 
 
 def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused. Yield a warning for each CPU node that has another code than this error."""
+    """Yield an error if the whole graph is refused, and findings about wrong numbers.
+
+    Yield a warning for each CPU node that has another code than the error.
+    """
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
         yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    yield from risk_findings(run)
     ranks = Ranks(run, compute_of(run))
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)

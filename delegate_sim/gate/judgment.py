@@ -18,6 +18,7 @@ from ..results.compare.model_outline import outline
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of
+from ..results.report.number_risks import risk_findings
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
@@ -100,6 +101,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
         *_not_running(run, now, entry),
         *_expected_idle(target, now, compute, entry),
         *_over_budget(run, now, compute, budgets),
+        *risk_findings(run),
     )
     is_failed = any(finding.level == ERROR for finding in further)
     return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))

@@ -24,6 +24,7 @@ from delegate_sim.runtime.target import target_names
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
+from ..elements.number_risks import number_risk_lines
 from ..elements.numbers import with_ranges, without_numbers
 from ..elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
 from ..elements.strip import strip_lines
@@ -144,6 +145,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(run, subgraph, compute, ranks, view, counts_own)
         yield from split_lines(run, subgraph, view.width, view.verbose)
+    yield from number_risk_lines(run, view.width, view.verbose)
     yield from item_lines(run.warnings, view.width, "Warnings")
 
 

@@ -17,7 +17,7 @@ from ...runtime.interpreter import Run, SubgraphRun
 from .display import Shown, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
-from .number_risks import NUMBER_RISK, number_risks
+from .number_risks import NUMBER_RISKS
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
 from .run_columns import STATE, TIMES, run_columns
@@ -90,7 +90,7 @@ RUN_ENTRY = (
     *(*run_columns("delegate"), Column("kernel_name", source="delegate.kernel_name")),
     *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO), *STATE),
     *(Column("outcome"), Column("refusal", OBJECT), Column("log_lines", LIST)),
-    Column("number_risks", LIST, source=lambda run: number_risks(run) or None, parts=NUMBER_RISK, is_optional=True),
+    NUMBER_RISKS,
     Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),
 )
 """The columns of a run in JSON."""

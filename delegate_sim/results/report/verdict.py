@@ -15,6 +15,7 @@ from ...runtime.target import Target
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
+from .number_risks import risks_text, unchecked_numbers
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
@@ -28,12 +29,17 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures)
+    return _about_file(run, measures) + _verdict(run, measures) + _end(run, measures)
 
 
-def _unchecked(target: Target, measures: Measures) -> str:
+def _end(run: Run, measures: Measures) -> str:
+    """Return what the delegate computes wrongly, and what was not checked."""
+    return risks_text(run) + _unchecked(run.target, measures, unchecked_numbers(run))
+
+
+def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
     """Return the parts of the release that were not checked, unless the model is known not to run."""
-    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release)]
+    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release), *further]
     return f" (not checked for {target.release}: {', '.join(parts)})" if parts else ""
 
 
@@ -74,6 +80,10 @@ def if_registered(run: Run) -> str:
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict without target and shares, for a table with columns for target and shares."""
     measures = measure(run) if measures is None else measures
+    return _summary(run, measures) + risks_text(run)
+
+
+def _summary(run: Run, measures: Measures) -> str:
     reason, compute = refusal_text(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
         return f"The model does not run: {reason}"
@@ -111,7 +121,7 @@ def best_verdict(runs: Sequence[Run]) -> str:
     best = max(taking, key=quality)
     measures = measure(best)
     best_of = best_of_text(len(compared), are_all=are_all)
-    text = _verdict(best, measures).replace("The ", "the ", 1) + _unchecked(best.target, measures)
+    text = _verdict(best, measures).replace("The ", "the ", 1) + _end(best, measures)
     return f"{_about_file(best, measures)}{best_of}: {text}"
 
 

@@ -56,7 +56,8 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     """
     part = Part(graph, subset)
     measured = next((checked for checked in reversed(CHECKED) if release.is_at_least(checked)), CHECKED[0])
-    is_measured, is_on_backend = is_checked(release), options["backend"] == BACKEND
+    doubt = "" if is_checked(release) else f"measured with {measured}"
+    elsewhere = "" if options["backend"] == BACKEND else f"seen only on {BACKEND}"
     for index in subset.nodes:
         node = graph.nodes[index]
         rules = [] if node.is_custom else _RULES_OF.get(node.op, [])
@@ -64,6 +65,7 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
         for rule in rules:
             found = rule.find(view, part) if rule.find is not None and rule.counts_in(measured) else None
             if found is not None:
-                yield rule.risk(found, index, is_certain=is_measured and (rule.is_before_backend or is_on_backend))
+                doubts = [doubt, "" if rule.is_before_backend else elsewhere]
+                yield rule.risk(found, index, "; ".join(filter(None, doubts)))
     for rule, tensor in merging.unwritten_outputs(part):
-        yield rule.risk(Affected(tensor), None, is_certain=is_measured)
+        yield rule.risk(Affected(tensor), None, doubt)

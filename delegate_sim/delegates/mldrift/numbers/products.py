@@ -18,13 +18,8 @@ def _is_quantized(weights: Tensor) -> bool:
 
 def _strided_matrix(node: NodeView, part: Part) -> Affected | None:
     weights, result, options = node.input(1), node.output(0), node.options
-    if (
-        weights.rank != 4
-        or result.rank != 4
-        or weights.shape[1:3] != (1, 1)
-        or weights.type not in ("INT8", "INT4")
-        or not _is_quantized(weights)
-    ):
+    is_matrix = weights.rank == 4 and result.rank == 4 and weights.shape[1:3] == (1, 1)
+    if not is_matrix or weights.type not in ("INT8", "INT4") or not _is_quantized(weights):
         return None
     steps = ((options.stride_h, result.shape[1]), (options.stride_w, result.shape[2]))
     is_strided = any(stride > 1 and size > 1 for stride, size in steps)

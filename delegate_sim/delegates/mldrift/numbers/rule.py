@@ -120,9 +120,12 @@ class NumberRule:
         """Return whether a release has the problem."""
         return self.fixed_in is None or not release.is_at_least(self.fixed_in)
 
-    def risk(self, found: Affected, node: int | None, *, is_certain: bool) -> Refusal:
-        """Return the refusal about what the rule found in a node."""
+    def risk(self, found: Affected, node: int | None, doubt: str = "") -> Refusal:
+        """Return the refusal about what the rule found in a node.
+
+        ``doubt`` says why it is not known whether the condition holds for the target. It is empty if this is known.
+        """
         refusal = self.kind.failure(found.tensor, node, **found.values)
-        if is_certain and found.is_certain:
-            return refusal
-        return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS)
+        if doubt:
+            refusal = refusal.within("", f"; {doubt}")
+        return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS) if doubt or not found.is_certain else refusal
