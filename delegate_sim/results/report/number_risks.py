@@ -97,8 +97,11 @@ def risk_findings(run: Run) -> Iterator[Finding]:
         yield node_finding(risk.code, level, outcome, subgraph, risk.node, [reason])
 
 
-def risks_text(run: Run) -> str:
-    """Return what the delegate computes wrongly as the end of a sentence. Empty if nothing is known to be wrong."""
+def risks_text(run: Run, link: str) -> str:
+    """Return the rest of a sentence about the delegate, with ``link`` before it: what the delegate computes wrongly.
+
+    Return "" if nothing is known to be wrong.
+    """
     risks = number_risks(run)
     places = {(risk.subgraph, risk.node): risk.op for risk in risks if risk.node is not None}
     certain = {(risk.subgraph, risk.node) for risk in risks if risk.is_certain}
@@ -110,7 +113,7 @@ def risks_text(run: Run) -> str:
         *([f"does not write {counted(outputs, 'output')}"] if outputs else []),
         *([f"may compute {len(possible):,} of them wrongly: {_listed(possible)}"] if possible else []),
     ]
-    return f", but {'; it '.join(parts)}" if parts else ""
+    return link + ", and ".join(parts) if parts else ""
 
 
 def _listed(nodes: Mapping[tuple[int, int | None], str]) -> str:

@@ -21,6 +21,7 @@ from .placement import dropped_partitions
 
 _ASIDE = "without NPU plugins: they only select nodes"
 _NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
+_BUT = ", but "
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
 _LONGEST_NAME = 30
@@ -29,12 +30,7 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _about_file(run, measures) + _verdict(run, measures) + _end(run, measures)
-
-
-def _end(run: Run, measures: Measures) -> str:
-    """Return what the delegate computes wrongly, and what was not checked."""
-    return risks_text(run) + _unchecked(run.target, measures, unchecked_numbers(run))
+    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures, unchecked_numbers(run))
 
 
 def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
@@ -80,10 +76,6 @@ def if_registered(run: Run) -> str:
 def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict without target and shares, for a table with columns for target and shares."""
     measures = measure(run) if measures is None else measures
-    return _summary(run, measures) + risks_text(run)
-
-
-def _summary(run: Run, measures: Measures) -> str:
     reason, compute = refusal_text(run), compute_of(run)
     if measures.outcome in NOT_RUNNING:
         return f"The model does not run: {reason}"
@@ -94,10 +86,10 @@ def _summary(run: Run, measures: Measures) -> str:
     if not measures.nodes:
         return "the model has no nodes"
     if measures.delegated_nodes == measures.nodes:
-        return f"all nodes in {_kernels(run, measures)}"
+        return f"all nodes in {_kernels(run, measures)}{risks_text(run, _BUT)}"
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
-    return _staying(run, compute, words_of(run.delegate.name))
+    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(run, "; the delegate ")
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
@@ -121,7 +113,7 @@ def best_verdict(runs: Sequence[Run]) -> str:
     best = max(taking, key=quality)
     measures = measure(best)
     best_of = best_of_text(len(compared), are_all=are_all)
-    text = _verdict(best, measures).replace("The ", "the ", 1) + _end(best, measures)
+    text = _verdict(best, measures).replace("The ", "the ", 1) + _unchecked(best.target, measures, unchecked_numbers(best))
     return f"{_about_file(best, measures)}{best_of}: {text}"
 
 
@@ -242,11 +234,11 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
     if not nodes:
         return "The model has no nodes"
     if delegated == nodes:
-        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}"
+        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(run, _BUT)}"
     if not delegated:
         return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
-    return f"{actor} {verb} {shares}; {_staying(run, compute, words)}"
+    return f"{actor} {verb} {shares}{risks_text(run, _BUT)}; {_staying(run, compute, words)}"
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:

@@ -57,7 +57,7 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     part = Part(graph, subset)
     measured = next((checked for checked in reversed(CHECKED) if release.is_at_least(checked)), CHECKED[0])
     doubt = "" if is_checked(release) else f"measured with {measured}"
-    elsewhere = "" if options["backend"] == BACKEND else f"seen only on {BACKEND}"
+    elsewhere = "" if options["backend"] == BACKEND else "seen only on WebGPU"
     for index in subset.nodes:
         node = graph.nodes[index]
         rules = [] if node.is_custom else _RULES_OF.get(node.op, [])
