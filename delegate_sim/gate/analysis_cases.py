@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.numbers.words import risk_findings
 from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
 from ..results.report.multiply_adds import compute_of
-from ..results.report.number_risks import risk_findings
 from ..results.report.outcome_words import outcome_notes, words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths

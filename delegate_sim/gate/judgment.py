@@ -15,10 +15,10 @@ from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
+from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of
-from ..results.report.number_risks import risk_findings
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths

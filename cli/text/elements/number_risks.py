@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.results.report.number_risks import NumberRisk, number_risks
+from delegate_sim.results.numbers.risks import NumberRisk, number_risks
 from delegate_sim.runtime.interpreter import Run
 
 from ...console.layout import message, name, node_list

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.measures import TAKEN, measure
-from delegate_sim.results.report.number_risks import number_risks
 from delegate_sim.results.report.placement import placements
 from delegate_sim.results.report.verdict import subject, verdict
 from delegate_sim.runtime.interpreter import Run

@@ -14,10 +14,10 @@ from ...foundation.documents import head
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
+from ..numbers.risks import NUMBER_RISKS
 from .display import Shown, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
-from .number_risks import NUMBER_RISKS
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
 from .run_columns import STATE, TIMES, run_columns

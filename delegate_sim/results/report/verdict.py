@@ -12,10 +12,10 @@ from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
+from ..numbers.words import risks_text, unchecked_numbers
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
-from .number_risks import risks_text, unchecked_numbers
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
