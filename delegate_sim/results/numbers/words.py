@@ -26,21 +26,22 @@ def risk_findings(run: Run) -> Iterator[Finding]:
         yield node_finding(risk.code, level, outcome, subgraph, risk.node, [reason])
 
 
-def risks_text(run: Run, link: str) -> str:
+def risks_text(run: Run, link: str, whole: str = "them") -> str:
     """Return the rest of a sentence about the delegate, with ``link`` before it: what the delegate computes wrongly.
 
-    Return "" if nothing is known to be wrong.
+    ``whole`` names the delegated nodes. Return "" if nothing is known to be wrong.
     """
     risks = number_risks(run)
     places = {(risk.subgraph, risk.node): risk.op for risk in risks if risk.node is not None}
     certain = {(risk.subgraph, risk.node) for risk in risks if risk.is_certain}
     wrong = {place: op for place, op in places.items() if place in certain}
     possible = {place: op for place, op in places.items() if place not in certain}
-    outputs = len([risk for risk in risks if risk.node is None])
+    outputs = [risk for risk in risks if risk.node is None]
+    unwritten = "does not write" if any(risk.is_certain for risk in outputs) else "may not write"
     parts = [
-        *([f"computes {len(wrong):,} of them wrongly: {_listed(wrong)}"] if wrong else []),
-        *([f"does not write {counted(outputs, 'output')}"] if outputs else []),
-        *([f"may compute {len(possible):,} of them wrongly: {_listed(possible)}"] if possible else []),
+        *([f"computes {len(wrong):,} of {whole} wrongly: {_listed(wrong)}"] if wrong else []),
+        *([f"{unwritten} {counted(len(outputs), 'output')}"] if outputs else []),
+        *([f"may compute {len(possible):,} of {whole} wrongly: {_listed(possible)}"] if possible else []),
     ]
     return link + ", and ".join(parts) if parts else ""
 

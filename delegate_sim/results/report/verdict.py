@@ -89,7 +89,7 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
         return f"all nodes in {_kernels(run, measures)}{risks_text(run, _BUT)}"
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
-    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(run, "; the delegate ")
+    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(run, "; the delegate ", "its nodes")
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
