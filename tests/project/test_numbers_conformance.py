@@ -1,4 +1,4 @@
-"""What LiteRT's GPU accelerator computed, on a sample of small models, against what the rules say is wrong.
+"""The rules for wrong numbers, on a sample of small models, against the numbers of LiteRT's GPU accelerator.
 
 The recorded results lie beside the repository, in ../shared; without them these tests are skipped.
 """

@@ -1,4 +1,4 @@
-"""What verdicts and findings say about nodes that compute other numbers than the CPU."""
+"""Verdicts and findings about nodes that compute other numbers than the CPU."""
 
 from __future__ import annotations
 

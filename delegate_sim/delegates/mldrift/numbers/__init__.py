@@ -63,9 +63,9 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
         rules = [] if node.is_custom else _RULES_OF.get(node.op, [])
         view = graph.view(node)
         for rule in rules:
-            found = rule.find(view, part) if rule.find is not None and rule.counts_in(measured) else None
-            if found is not None:
+            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(measured) else None
+            if affected is not None:
                 doubts = [doubt, "" if rule.is_before_backend else elsewhere]
-                yield rule.risk(found, index, "; ".join(filter(None, doubts)))
+                yield rule.risk(affected, index, "; ".join(filter(None, doubts)))
     for rule, tensor in merging.unwritten_outputs(part):
         yield rule.risk(Affected(tensor), None, doubt)

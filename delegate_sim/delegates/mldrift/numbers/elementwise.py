@@ -41,9 +41,9 @@ def is_read_elsewhere(shape: tuple[int, ...], layout: Bhwc, result: tuple[int, .
     """
     missing = len(result) - len(shape)
     meant = filled(Bhwc(0, 0, 0, 0), axes_of(len(result)), (*[0] * missing, *_strides(shape)))
-    found = _strides(layout)
+    taken = _strides(layout)
     return any(
-        size > 1 and (layout[axis] not in (1, size) or found[axis] != meant[axis]) for axis, size in enumerate(bhwc(result))
+        size > 1 and (layout[axis] not in (1, size) or taken[axis] != meant[axis]) for axis, size in enumerate(bhwc(result))
     )
 
 

@@ -116,7 +116,7 @@ def _removed_behind_output(node: NodeView, part: Part) -> Affected | None:
 
 
 def _comes_early_from_split(tensor: Tensor, part: Part) -> NodeView | None:
-    """Return the split of which the tensor is an output, but not the last, or None."""
+    """Return the split that computes the tensor, or None. The last output of a split does not count."""
     split = part.writer(tensor)
     return split if split is not None and split.op in _SPLITS and split.node.outputs[-1] != tensor.index else None
 

@@ -1,4 +1,4 @@
-"""What is known about the values of tensors."""
+"""Facts about the values of tensors."""
 
 from __future__ import annotations
 
