@@ -39,8 +39,8 @@ def is_read_elsewhere(shape: tuple[int, ...], layout: Bhwc, result: tuple[int, .
 
     ``shape`` is the shape of the operand, ``layout`` its sizes along the GPU's axes, and ``result`` the shape of the result.
     """
-    missing = len(result) - len(shape)
-    meant = filled(Bhwc(0, 0, 0, 0), axes_of(len(result)), (*[0] * missing, *_strides(shape)))
+    own_axes = axes_of(len(result))[len(result) - len(shape) :]
+    meant = filled(Bhwc(0, 0, 0, 0), own_axes, tuple(_strides(shape)))
     taken = _strides(layout)
     return any(
         size > 1 and (layout[axis] not in (1, size) or taken[axis] != meant[axis]) for axis, size in enumerate(bhwc(result))
@@ -58,7 +58,7 @@ def constant_layout(constant: Tensor) -> Bhwc:
         return bhwc(constant.shape)
     if is_linear(constant.shape):
         return Bhwc(1, 1, 1, constant.shape[-1])
-    return Bhwc(*(1,) * (4 - constant.rank), *constant.shape) if constant.rank <= 4 else bhwc(constant.shape)
+    return filled(Bhwc(1, 1, 1, 1), (0, 1, 2, 3)[-constant.rank :], constant.shape)
 
 
 def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
@@ -98,14 +98,12 @@ def _constant_batches(node: NodeView, part: Part) -> Affected | None:
 
 def _condition_elsewhere(node: NodeView, part: Part) -> Affected | None:
     condition, result = node.input(0), node.output(0)
-    if result.rank > 4 or condition.rank > result.rank:
+    # A condition of SELECT may have one element for each batch.
+    is_of_batches = condition.element_count == 1 or (node.op == "SELECT" and condition.rank == 1)
+    if is_of_batches or result.rank > 4 or condition.rank > result.rank:
         return None
-    # The condition of SELECT may have one element for each part of the first dimension.
-    is_of_parts = node.op == "SELECT" and condition.rank == 1
-    shape = (*condition.shape, *(1,) * (result.rank - 1)) if is_of_parts else condition.shape
-    if condition.element_count == 1 or not is_read_elsewhere(shape, bhwc(condition.shape), result.shape):
-        return None
-    return Affected(condition, {"other": list(result.shape)})
+    is_elsewhere = is_read_elsewhere(condition.shape, bhwc(condition.shape), result.shape)
+    return Affected(condition, {"other": list(result.shape)}) if is_elsewhere else None
 
 
 def _tanh(node: NodeView, part: Part) -> Affected | None:
