@@ -122,7 +122,7 @@ class Descent:
     def _is_done(self) -> bool:
         """Return whether every target already runs the whole model in one kernel."""
         return all(
-            standing.takes_nodes and not standing.on_cpu and standing.measures.partitions == 1 for standing in self.standing
+            standing.takes_nodes and not standing.to_change and standing.measures.partitions == 1 for standing in self.standing
         )
 
     def standings_of(self, model: Model) -> tuple[Standing, ...]:

@@ -12,6 +12,7 @@ from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
+from ..results.numbers.risks import NumberRisk, number_risks
 from ..results.report.measures import NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.run_columns import COST
@@ -25,6 +26,10 @@ class Score(NamedTuple):
 
     fails: bool
     """True if the application cannot run the model with the delegate."""
+    wrong: int
+    """Number of nodes that compute other numbers than the CPU, and of outputs that are never written."""
+    perhaps_wrong: int
+    """Number of further nodes and outputs with numbers that may differ."""
     work_left: int
     """Multiply-adds on the CPU, or the number of CPU nodes in a model without multiply-adds."""
     is_partial: bool
@@ -50,9 +55,14 @@ class Standing(Declared):
     on_cpu: frozenset[NodeKey]
     """The nodes that stay on the CPU."""
     to_change: frozenset[NodeKey]
-    """The nodes that passes may change: the nodes on the CPU, or all nodes if the model does not run or is rejected."""
+    """The nodes that passes may change: the nodes on the CPU and nodes with wrong numbers.
+
+    These are all nodes if the model does not run or is rejected.
+    """
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
+    at_risk: frozenset[NumberRisk] = frozenset()
+    """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
 
@@ -70,8 +80,12 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
+        wrong = {risk.place for risk in self.at_risk if risk.is_certain}
+        perhaps_wrong = {risk.place for risk in self.at_risk} - wrong
         return Score(
             measures.outcome in NOT_RUNNING,
+            len(wrong),
+            len(perhaps_wrong),
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
@@ -91,8 +105,10 @@ def standing_of(run: Run) -> Standing:
     measures = measure(run)
     work = compute.delegated_multiply_adds, compute.multiply_adds
     on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
-    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu
-    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, refusal_text(run))
+    risks = frozenset(number_risks(run))
+    at_risk = frozenset([NodeKey(risk.subgraph, risk.node) for risk in risks if risk.node is not None])
+    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | at_risk
+    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, risks, refusal_text(run))
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:

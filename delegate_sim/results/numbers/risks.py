@@ -26,6 +26,11 @@ class NumberRisk(NamedTuple):
     hint: str
 
     @property
+    def place(self) -> tuple[int, int | str]:
+        """The subgraph, and the node. In place of a node, an output has the message, which names the tensor."""
+        return self.subgraph, self.message if self.node is None else self.node
+
+    @property
     def is_certain(self) -> bool:
         """Whether the numbers are wrong for ordinary inputs."""
         return self.certainty == Effect.WRONG_NUMBERS.value
