@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ class Standing(Declared):
     """
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
-    at_risk: frozenset[NumberRisk] = frozenset()
+    at_risk: tuple[NumberRisk, ...] = ()
     """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
@@ -105,10 +105,19 @@ def standing_of(run: Run) -> Standing:
     measures = measure(run)
     work = compute.delegated_multiply_adds, compute.multiply_adds
     on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
-    risks = frozenset(number_risks(run))
-    at_risk = frozenset([NodeKey(risk.subgraph, risk.node) for risk in risks if risk.node is not None])
-    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | at_risk
+    risks = tuple(number_risks(run))
+    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu.union(_with_constants(run, risks))
     return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, risks, refusal_text(run))
+
+
+def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> Iterator[NodeKey]:
+    """Yield the nodes at risk, and the nodes that widen their float16 constants."""
+    for risk in risks:
+        if risk.node is not None:
+            graph = run.subgraphs[risk.subgraph].graph
+            writers = [graph.writers.get(tensor, ()) for tensor in graph.nodes[risk.node].inputs]
+            widening = [node for own in writers for node in own if graph.view(node).is_constant_float16_dequantize]
+            yield from [NodeKey(risk.subgraph, index) for index in (risk.node, *[node.index for node in widening])]
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:

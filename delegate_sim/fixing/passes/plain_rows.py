@@ -92,11 +92,12 @@ def _ones(work: Work, node: Node) -> Sequence[Node] | None:
 def _slope(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a PRELU with one slope for each channel."""
     source = work.input(node, 0)
-    if source.type != "FLOAT32" or source.rank != MOST or not _is_known(work, node):
+    if source.type != "FLOAT32" or source.rank < 2 or not _is_known(work, node):
         return None
-    alpha, channels = work.options(node).alpha, source.shape[-1]
-    name = f"{work.output(node).name}/slopes"
-    slopes = work.computed(name, "FLOAT32", (1, 1, channels), lambda: np.full((1, 1, channels), alpha, np.float32))
+    alpha, shape = work.options(node).alpha, (*(1, 1)[: source.rank - 2], source.shape[-1])
+    slopes = work.computed(
+        f"{work.output(node).name}/slopes", "FLOAT32", shape, lambda: np.broadcast_to(np.float32(alpha), shape)
+    )
     return [work.node("PRELU", [source.index, slopes], node.outputs)]
 
 
@@ -141,7 +142,7 @@ PASSES: tuple[Pass, ...] = (
         "leaky-relu-as-prelu",
         "LEAKY_RELU",
         "replaces LEAKY_RELU by a PRELU with the same slope for every channel",
-        "FLOAT32, rank 4, and a known shape",
+        "FLOAT32, rank 2 or more, and a known shape",
         Exactness.ROUNDING,
         _slope,
     ),

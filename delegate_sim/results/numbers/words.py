@@ -8,7 +8,7 @@ from ...foundation.printable import counted, printable
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
 from ..report.findings import NOTE, WARNING, Finding, node_finding, node_location
-from .risks import number_risks
+from .risks import NumberRisk, number_risks
 
 _NODES_TOLD = 5
 
@@ -26,12 +26,11 @@ def risk_findings(run: Run) -> Iterator[Finding]:
         yield node_finding(risk.code, level, outcome, subgraph, risk.node, [reason])
 
 
-def risks_text(run: Run, link: str, whole: str = "them") -> str:
+def risks_text(risks: Sequence[NumberRisk], link: str, whole: str = "them") -> str:
     """Return the rest of a sentence about the delegate, with ``link`` before it: what the delegate computes wrongly.
 
     ``whole`` names the delegated nodes. Return "" if nothing is known to be wrong.
     """
-    risks = number_risks(run)
     places = {(risk.subgraph, risk.node): risk.op for risk in risks if risk.node is not None}
     certain = {(risk.subgraph, risk.node) for risk in risks if risk.is_certain}
     wrong = {place: op for place, op in places.items() if place in certain}

@@ -12,6 +12,7 @@ from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
+from ..numbers.risks import number_risks
 from ..numbers.words import risks_text, unchecked_numbers
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
@@ -86,10 +87,10 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     if not measures.nodes:
         return "the model has no nodes"
     if measures.delegated_nodes == measures.nodes:
-        return f"all nodes in {_kernels(run, measures)}{risks_text(run, _BUT)}"
+        return f"all nodes in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
-    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(run, "; the delegate ", "its nodes")
+    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
 def best_verdict(runs: Sequence[Run]) -> str:
@@ -234,11 +235,11 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
     if not nodes:
         return "The model has no nodes"
     if delegated == nodes:
-        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(run, _BUT)}"
+        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
     if not delegated:
         return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
-    return f"{actor} {verb} {shares}{risks_text(run, _BUT)}; {_staying(run, compute, words)}"
+    return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, compute, words)}"
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:

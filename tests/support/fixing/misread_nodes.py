@@ -72,7 +72,7 @@ def _ones(sketch: Sketch) -> None:
 
 
 def _slope(sketch: Sketch) -> None:
-    operand = sketch.input_of("FLOAT32", _shape(sketch, 4))
+    operand = sketch.input_of("FLOAT32", _shape(sketch, sketch.number(2, 4)))
     sketch.node("LEAKY_RELU", [operand], "FLOAT32", operand.shape, {"alpha": sketch.choice((1.5, -0.5, 0.1))})
 
 
