@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.model import Node, Tensor
@@ -25,13 +24,19 @@ def _is_known(work: Work, node: Node) -> bool:
     return not work.is_open(*[work.tensor(index) for index in (*node.inputs, *node.outputs) if index >= 0])
 
 
+def _parts(work: Work, tensor: Tensor, number: int, shape: Sequence[int]) -> list[int]:
+    """Add tensors for the parts of a tensor, and return their indices. ``number`` is at most ``_MOST_PARTS``."""
+    labels = [f"part_{index}" for index in range(min(number, _MOST_PARTS))]
+    return [work.result(tensor, label, shape) for label in labels]
+
+
 def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a GATHER with descending indices."""
     axes, source = axes_of(work, node), work.input(node, 0)
     if axes is None or len(axes) != 1 or not _is_known(work, node) or not 0 < source.shape[axes[0]] <= _MOST_POSITIONS:
         return None
-    size = source.shape[axes[0]]  # bounded: checked above
-    indices = work.constant(f"{work.output(node).name}/indices", "INT32", np.arange(size)[::-1])
+    descending = range(min(source.shape[axes[0]], _MOST_POSITIONS))[::-1]
+    indices = work.constant(f"{work.output(node).name}/indices", "INT32", descending)
     return [work.node("GATHER", [source.index, indices], node.outputs, axis=axes[0])]
 
 
@@ -52,8 +57,7 @@ def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
     if source.rank != MOST or not 1 < source.shape[0] <= _MOST_PARTS or source.is_constant or not _is_known(work, node):
         return None
     number = source.shape[0]
-    parts = [work.result(source, f"batch_{index}", (1, *source.shape[1:])) for index in range(number)]
-    results = [work.result(target, f"batch_{index}", (1, *target.shape[1:])) for index in range(number)]
+    parts, results = (_parts(work, tensor, number, (1, *tensor.shape[1:])) for tensor in (source, target))
     axis = work.constant(f"{target.name}/axis", "INT32", 0)
     nodes = [node._replace(index=-1, inputs=(part,), outputs=(result,)) for part, result in zip(parts, results, strict=True)]
     return [
@@ -159,7 +163,7 @@ def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
     return [moved, work.node("SLICE", cut, node.outputs)]
 
 
-def _part(work: Work, tensor: Tensor, number: int, size: int) -> int:
+def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
     """Add the part of a constant with ``size`` slices of the first dimension, and return its index."""
     whole = work.later(tensor)
     shape = (size, *tensor.shape[1:])
@@ -180,13 +184,13 @@ def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
     if not 1 < groups <= _MOST_PARTS or target.shape[3] % groups or not all(map(work.has_elements, constants)):
         return None
     size = target.shape[3] // groups
-    parts = [work.result(source, f"group_{index}", (*source.shape[:3], weights.shape[3])) for index in range(groups)]
-    results = [work.result(target, f"group_{index}", (*target.shape[:3], size)) for index in range(groups)]
+    parts = _parts(work, source, groups, (*source.shape[:3], weights.shape[3]))
+    results = _parts(work, target, groups, (*target.shape[:3], size))
     axis = work.constant(f"{target.name}/axis", "INT32", 3)
     nodes = []
-    for index in range(groups):
-        operands = (parts[index], *[_part(work, constant, index, size) for constant in constants])
-        nodes.append(node._replace(index=-1, inputs=(*operands, *node.inputs[len(operands) :]), outputs=(results[index],)))
+    for index, (part, result) in enumerate(zip(parts, results, strict=True)):
+        operands = (part, *[_slices(work, constant, index, size) for constant in constants])
+        nodes.append(node._replace(index=-1, inputs=(*operands, *node.inputs[len(operands) :]), outputs=(result,)))
     return [
         work.node("SPLIT", [axis, source.index], parts, num_splits=groups),
         *nodes,

@@ -20,6 +20,9 @@ ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LO
 NOT_EQUAL POW SQUARED_DIFFERENCE SUB
 """
 
+_MOST_CHANNELS = 4096
+"""The largest number of slopes in a constant."""
+
 
 def _as_image(shape: Sequence[int]) -> tuple[int, ...]:
     """Return a shape with four dimensions: sizes of 1 are put in front."""
@@ -92,12 +95,11 @@ def _ones(work: Work, node: Node) -> Sequence[Node] | None:
 def _slope(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a PRELU with one slope for each channel."""
     source = work.input(node, 0)
-    if source.type != "FLOAT32" or source.rank < 2 or not _is_known(work, node):
+    if source.type != "FLOAT32" or source.rank < 2 or source.shape[-1] > _MOST_CHANNELS or not _is_known(work, node):
         return None
-    alpha, shape = work.options(node).alpha, (*(1, 1)[: source.rank - 2], source.shape[-1])
-    slopes = work.computed(
-        f"{work.output(node).name}/slopes", "FLOAT32", shape, lambda: np.broadcast_to(np.float32(alpha), shape)
-    )
+    shape = (*(1, 1)[: source.rank - 2], source.shape[-1])
+    values = [work.options(node).alpha for _ in range(min(source.shape[-1], _MOST_CHANNELS))]
+    slopes = work.constant(f"{work.output(node).name}/slopes", "FLOAT32", np.reshape(values, shape))
     return [work.node("PRELU", [source.index, slopes], node.outputs)]
 
 
@@ -142,7 +144,7 @@ PASSES: tuple[Pass, ...] = (
         "leaky-relu-as-prelu",
         "LEAKY_RELU",
         "replaces LEAKY_RELU by a PRELU with the same slope for every channel",
-        "FLOAT32, rank 2 or more, and a known shape",
+        "FLOAT32, rank 2 or more, at most 4,096 channels, and a known shape",
         Exactness.ROUNDING,
         _slope,
     ),
