@@ -61,6 +61,8 @@ class Standing(Declared):
     """
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
+    to_cure: frozenset[NodeKey] = frozenset()
+    """The nodes with wrong numbers that passes may change."""
     at_risk: tuple[NumberRisk, ...] = ()
     """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
     refusal: str = field(default="", compare=False)
@@ -106,8 +108,9 @@ def standing_of(run: Run) -> Standing:
     work = compute.delegated_multiply_adds, compute.multiply_adds
     on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
     risks = tuple(number_risks(run))
-    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu.union(_with_constants(run, risks))
-    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, risks, refusal_text(run))
+    to_cure = frozenset(_with_constants(run, risks))
+    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | to_cure
+    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, to_cure, risks, refusal_text(run))
 
 
 def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> Iterator[NodeKey]:

@@ -50,3 +50,19 @@ def test_wrong_nodes_count_before_work_on_the_cpu():
     plan = planned({"x": (3, 5), "c": zeros(3, 5), "y": (3, 5)}, [("ADD", "x c", "y", {})])
     assert (plan.before[0].score.wrong, plan.after[0].score.wrong) == (1, 0)
     assert plan.after[0].score < plan.before[0].score._replace(work_left=0)
+
+
+def test_a_cure_of_a_node_with_float16_weights_needs_another_pass():
+    tensors = {"x": (1, 4, 4, 4), "h": zeros(4, 3, 3, 2).astype("float16"), "w": (4, 3, 3, 2), "b": zeros(4), "y": (1, 4, 4, 4)}
+    options = {"stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    plan = planned(tensors, [("DEQUANTIZE", "h", "w", {}), ("CONV_2D", "x w b", "y", options)])
+    assert [step.name for step in plan.steps] == ["float16-widened", "convolution-of-each-group"]
+    assert plan.after[0].at_risk == ()
+
+
+@pytest.mark.parametrize("delegate", ["coreml", "xnnpack"])
+def test_cures_are_only_for_nodes_with_wrong_numbers(delegate):
+    tensors = {"x": (1, 5, 5, 4), "w": zeros(4, 3, 3, 4), "s": ints(1, 10, 10, 4), "y": (1, 10, 10, 4)}
+    model = delegate_sim.load(model_of(tensors, [("TRANSPOSE_CONV", "s w x", "y", {"stride_h": 2, "stride_w": 2})]))
+    run = delegate_sim.analyze(model, delegate, defaults="benchmark").runs[0]
+    assert not any(step.name == "transposed-convolution-cut" for step in search(model, [run.target]).steps)

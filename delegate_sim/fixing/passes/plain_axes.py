@@ -8,7 +8,7 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.model import Node, Tensor
 from ..pass_workspace import Work
-from .base import Exactness, Pass, node_pass
+from .base import Exactness, Pass, cure
 from .elementwise import axes_of
 from .joined_axes import MOST
 from .plain_rows import BROADCASTING
@@ -199,7 +199,7 @@ def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
+    cure(
         "reverse-as-gather",
         "REVERSE_V2",
         "replaces REVERSE_V2 by a GATHER with descending indices",
@@ -207,7 +207,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _reverse,
     ),
-    node_pass(
+    cure(
         "largest-before-last-axis",
         "ARG_MAX",
         "adds a dimension of size 1 behind the last axis, with a RESHAPE before and after the ARG_MAX",
@@ -215,7 +215,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _largest,
     ),
-    node_pass(
+    cure(
         "blocks-of-each-batch",
         "DEPTH_TO_SPACE SPACE_TO_DEPTH",
         "computes each batch with its own node; SPLIT and CONCATENATION separate and join the batches",
@@ -223,7 +223,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _blocks,
     ),
-    node_pass(
+    cure(
         "padding-of-other-dimension",
         "MIRROR_PAD PAD PADV2",
         "swaps the batch with another dimension by a TRANSPOSE before and after the padding",
@@ -231,7 +231,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _padding,
     ),
-    node_pass(
+    cure(
         "operand-of-each-batch",
         BROADCASTING,
         "repeats the operand that is not constant for each batch by a TILE",
@@ -239,7 +239,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _batches,
     ),
-    node_pass(
+    cure(
         "reversed-sum-by-reverse",
         "CUMSUM",
         "replaces a reversed CUMSUM by REVERSE_V2, CUMSUM and REVERSE_V2",
@@ -247,7 +247,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _reversed_sum,
     ),
-    node_pass(
+    cure(
         "exclusive-sum-by-sub",
         "CUMSUM",
         "replaces an exclusive CUMSUM by a CUMSUM and a SUB of the operand",
@@ -255,7 +255,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.ROUNDING,
         _exclusive_sum,
     ),
-    node_pass(
+    cure(
         "transposed-convolution-cut",
         "TRANSPOSE_CONV",
         "computes with VALID padding, and cuts the result with a SLICE",
@@ -263,7 +263,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _transposed,
     ),
-    node_pass(
+    cure(
         "convolution-of-each-group",
         "CONV_2D",
         "computes each group with its own CONV_2D; SPLIT and CONCATENATION separate and join the channels",

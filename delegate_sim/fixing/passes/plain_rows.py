@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...model.model import Node
 from ..pass_workspace import Work
-from .base import Exactness, Pass, node_pass
+from .base import Exactness, Pass, cure
 from .joined_axes import MOST
 from .ranks import lowered
 
@@ -106,7 +106,7 @@ def _slope(work: Work, node: Node) -> Sequence[Node] | None:
 _ONES = "adds dimensions of size 1 in front, with a RESHAPE before and after the node"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
+    cure(
         "constant-operand-of-image",
         BROADCASTING,
         "gives the operand that is not constant, and the result, 4 dimensions, with RESHAPEs; the constant keeps its shape",
@@ -114,7 +114,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _with_constant,
     ),
-    node_pass(
+    cure(
         "padding-of-image",
         "MIRROR_PAD PAD PADV2",
         _ONES,
@@ -122,7 +122,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _padding,
     ),
-    node_pass(
+    cure(
         "layer-of-matrix",
         "FULLY_CONNECTED",
         "turns the input into a matrix with as many columns as the weights, with a RESHAPE before and after the layer",
@@ -130,9 +130,9 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _layer,
     ),
-    node_pass("softmax-of-row", "SOFTMAX", _ONES, "rank 1, and a known shape", Exactness.EXACT, _softmax),
-    node_pass("sums-of-image", "CUMSUM", _ONES, "rank 3 or less, a constant axis, and a known shape", Exactness.EXACT, _sums),
-    node_pass(
+    cure("softmax-of-row", "SOFTMAX", _ONES, "rank 1, and a known shape", Exactness.EXACT, _softmax),
+    cure("sums-of-image", "CUMSUM", _ONES, "rank 3 or less, a constant axis, and a known shape", Exactness.EXACT, _sums),
+    cure(
         "ones-of-vector",
         "ONE_HOT",
         "turns the indices into a vector, with a RESHAPE before and after the ONE_HOT",
@@ -140,7 +140,7 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _ones,
     ),
-    node_pass(
+    cure(
         "leaky-relu-as-prelu",
         "LEAKY_RELU",
         "replaces LEAKY_RELU by a PRELU with the same slope for every channel",
