@@ -12,13 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....refusal import Refusal
-from ....releases.catalogue import Release, parse_release
+from ....releases.catalogue import Release
 from ...options import OptionValues
 from . import axes, elementwise, merging, padding, products
-from .rule import BACKEND, Affected, NumberRule, Part
-
-CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0")])
-"""The releases whose numbers were measured, oldest first."""
+from .rule import BACKEND, CHECKED, Affected, NumberRule, Part
 
 RULES: tuple[NumberRule, ...] = (
     *elementwise.RULES,

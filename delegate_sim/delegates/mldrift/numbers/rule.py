@@ -10,9 +10,11 @@ from ....graph.graph import Graph, NodeView
 from ....graph.partition import Subset
 from ....model.model import Node, Tensor
 from ....refusal import Effect, Refusal, Stage
-from ....releases.catalogue import Release
+from ....releases.catalogue import Release, parse_release
 from ....rules.kinds import Kind, Problem
 
+CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0")])
+"""The releases whose numbers were measured, oldest first."""
 BACKEND = "webgpu"
 """The backend on which all conditions were measured."""
 
@@ -101,13 +103,24 @@ class NumberRule:
         return f"mldrift-numbers-{self.name}"
 
     @property
+    def truth(self) -> str:
+        """The source of the condition as a sentence: the releases and the backend on which it was measured."""
+        releases = ", ".join([str(release) for release in CHECKED if self.counts_in(release)])
+        measured = f"Measured on WebGPU in {releases}."
+        return (
+            f"The cause lies before the kernels, so it applies to every backend. {measured}"
+            if self.is_before_backend
+            else measured
+        )
+
+    @property
     def kind(self) -> Kind:
         """The kind of problem, which explains the code."""
         return Kind(
             self.code,
             self.problem,
             self.title,
-            f"{self.condition} {self.result}",
+            f"{self.condition} {self.result} {self.truth}",
             self.cure,
             self.hint,
             is_shared=True,
