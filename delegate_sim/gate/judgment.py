@@ -15,6 +15,7 @@ from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
+from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of
@@ -100,6 +101,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
         *_not_running(run, now, entry),
         *_expected_idle(target, now, compute, entry),
         *_over_budget(run, now, compute, budgets),
+        *risk_findings(run),
     )
     is_failed = any(finding.level == ERROR for finding in further)
     return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))

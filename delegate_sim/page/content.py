@@ -25,6 +25,8 @@ from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
+from ..results.numbers.risks import number_risks
+from ..results.numbers.words import risk_findings
 from ..results.report.measures import FURTHER, TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals, compute_of
 from ..results.report.outcome_words import plugin_notes, words_of
@@ -118,7 +120,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
         "api_defaults": short_text(api_defaults_text(view.model, run)),
         "log_lines": [short_text(line) for line in run.log_lines],
-        "warnings": [short_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
+        "warnings": [short_text(warning) for warning in (*_wrong_numbers(run), *run.warnings, *_not_simulated(view.diagnosis))],
         "subgraphs": [
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
@@ -146,7 +148,8 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     For a model without multiply-adds, the share of nodes is used. The color ``selected`` is for the nodes of a compiler plugin,
     because it is not known whether these nodes run.
     """
-    if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
+    is_wrong = any(risk.is_certain for risk in number_risks(run))
+    if is_wrong or run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
     if not measures.is_delegated:
         return "none"
@@ -154,6 +157,10 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "selected"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
+
+
+def _wrong_numbers(run: Run) -> list[str]:
+    return [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
 
 
 def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:

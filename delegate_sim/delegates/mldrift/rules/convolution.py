@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ....graph.graph import NodeView
+from ....refusal import Refusal
 from ....rules.kinds import CONSTANT
 from ....rules.vocabulary import refused_if, where
 from ...gpu_compatibility import convolution
 from ...gpu_compatibility.questions import runtime_input_count
+from ..build_problems import BuildProblems
+from ..failures import BIAS, GROUPS, WEIGHTS
+from ..shapes import are_groups_split, groups_of
 from .checks import (
     BFLOAT16,
     FUSED,
@@ -86,3 +92,26 @@ RULES = {
         *RESULTS_BEFORE_2_1_5,
     ),
 }
+
+
+# Building the model
+
+
+_RESERVED_CHANNELS = 4
+"""The number of input channels of a group for which ML Drift reserves memory."""
+
+
+def _split_groups(node: NodeView) -> Iterator[Refusal]:
+    shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
+    if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
+        yield GROUPS.failure(node.output(0))
+
+
+def _depthwise(node: NodeView) -> Iterator[Refusal]:
+    if len(node.node.inputs) < 3:
+        yield BIAS.failure(node.output(0))
+    elif has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
+        yield WEIGHTS.failure(node.input(1))
+
+
+BUILD_PROBLEMS: BuildProblems = {"CONV_2D": _split_groups, "DEPTHWISE_CONV_2D": _depthwise}
