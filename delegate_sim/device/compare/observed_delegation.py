@@ -12,7 +12,14 @@ from ...delegates.registry import DELEGATE_NAMES, find_delegate
 from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ..parse.applied_target import flags_without_others
-from ..parse.delegate_identity import UNNAMED_KERNEL, delegate_named, names_of, plain_name
+from ..parse.delegate_identity import (
+    UNNAMED_KERNEL,
+    delegate_named,
+    has_hidden_kernels,
+    has_inner_operators,
+    names_of,
+    plain_name,
+)
 from ..parse.error_meanings import is_while_running
 from ..parse.known_lines import (
     API_ERROR,
@@ -237,8 +244,10 @@ class _TableFacts:
         self.is_hiding = any(
             replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
         )
+        self.is_hiding |= has_inner_operators(log) and not delegate.is_applied_by_default
         """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
         self.has_lost_events = log.lost_events
+        self.has_hidden_kernels = has_hidden_kernels(log)
         flags = flags_without_others(delegate)
         self.hidden = (
             "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
@@ -259,7 +268,9 @@ class _TableFacts:
         is_foreign = len(rows) < len(rest)
         nodes = matched_nodes(self.graphs[index], rows)
         if table.is_complete and not is_foreign and not self.is_hiding and not self.has_lost_events:
-            self.on_cpu[index], self.kernels[index] = nodes, len(table.rows) - len(rest)
+            self.on_cpu[index] = nodes
+            if not self.has_hidden_kernels:
+                self.kernels[index] = len(table.rows) - len(rest)
             return
         self.listed[index] = nodes
         if is_foreign or self.is_hiding:
@@ -278,6 +289,7 @@ class _TableFacts:
             self.notes.append(note)
             return
         self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}
-        self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
+        if not self.has_hidden_kernels:
+            self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
         if any(count > available[op] for op, count in self.counts[index].items()):
             raise ReconcileError(f"the log's summary lists operators that subgraph {index} does not have; {OTHER_MODEL}")

@@ -10,7 +10,15 @@ from dataclasses import replace
 from operator import itemgetter
 
 from ...delegates.base import Delegate
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
+from ...delegates.registry import (
+    ACCELERATORS,
+    APPLIED_AHEAD,
+    CPU_LIBRARY_SPEAKER,
+    DELEGATE_NAMES,
+    DISPATCH_KERNEL,
+    EDGE_TPU,
+    find_delegate,
+)
 from ...foundation.work_budget import spend_steps
 from .known_lines import (
     API_ERROR,
@@ -33,6 +41,7 @@ from .known_lines import (
     LITERT,
     NODE_ERROR,
     NOT_APPLIED,
+    NOT_CREATED,
     OPERATOR_REFUSED,
     OTHER_ERROR,
     OWN_COUNT,
@@ -49,6 +58,7 @@ from .known_lines import (
     Statement,
 )
 from .log_contents import DeviceLog, last_dynamic_tensor
+from .profiles.operator_tables import is_inner_type
 
 _OTHERS = {
     "armnn": "Arm NN",
@@ -182,6 +192,7 @@ def names_in(log: DeviceLog) -> Iterator[str]:
         statement.values["name"] for statement in log.statements_of(OWN_COUNT, PREPARATION_ERROR) if "name" in statement.values
     )
     yield from (application.provider for application in log.applications)
+    yield from [CPU_LIBRARY_SPEAKER] * has_hidden_kernels(log)
     yield from (row.op for table in log.run_orders.values() for row in table.rows)
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     yield from (
@@ -199,6 +210,21 @@ def names_in(log: DeviceLog) -> Iterator[str]:
         if "name" in statement.values
     )
     yield from (statement.line for statement in log.statements_of(VERSION_SAID) if _is_delegate_version(statement))
+    yield from (
+        statement.values["name"] for statement in log.statements_of(INTERFACE_USED, NOT_CREATED) if "name" in statement.values
+    )
+
+
+def has_inner_operators(log: DeviceLog) -> bool:
+    """Return whether tables list operators inside kernels of the CPU library."""
+    return any(is_inner_type(row.op) for row in log.inner_rows) or any(table.has_inner for table in log.summaries.values())
+
+
+def has_hidden_kernels(log: DeviceLog) -> bool:
+    """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
+    ops = [row.op for table in log.run_orders.values() for row in table.rows]
+    ops += [op for summary in log.summaries.values() for op in summary.counts]
+    return has_inner_operators(log) and not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
 
 
 def _is_delegate_version(statement: Statement) -> bool:

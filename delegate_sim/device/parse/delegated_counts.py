@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
+from ...delegates.registry import CPU_LIBRARY_SPEAKER
+from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
 from .known_lines import COMPILED, KERNELS, OWN_COUNT, SPLIT, TEFLON_GRAPH, TEFLON_ROW, Statement
 from .log_contents import DeviceLog
-from .profiles.operator_tables import RUN_ORDER, SUMMARY
+from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,37 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts of nodes and kernels in the operator tables."""
-    for index, table in log.run_orders.items():
+    is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
+    for index, table in ordered_tables(log).items():
         kernels = sum([plain_name(row.op) in names for row in table.rows])
-        if kernels:
+        if kernels or is_hidden:
             rest = sum([not is_kernel(row.op) for row in table.rows])
-            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
-    for index, summary in log.summaries.items():
+            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=table.is_complete)
+    for index, summary in counted_tables(log).items():
         kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
-        if kernels and index not in log.run_orders:
+        if kernels or is_hidden:
             rest = sum([count for op, count in summary.counts.items() if not is_kernel(op)])
             is_complete = summary.is_complete
-            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
+            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=is_complete)
+
+
+def ordered_tables(log: DeviceLog) -> dict[int, RunOrder]:
+    """Return the tables in execution order, by subgraph. A table that lacks rows is left out if a summary lacks none."""
+    return {
+        index: order
+        for index, order in log.run_orders.items()
+        if not order.lacks_rows or index not in log.summaries or not _is_whole(log.summaries[index])
+    }
+
+
+def counted_tables(log: DeviceLog) -> dict[int, Summary]:
+    """Return the tables of node types, by subgraph, for subgraphs without a table in execution order."""
+    ordered = ordered_tables(log)
+    return {index: summary for index, summary in log.summaries.items() if index not in ordered}
+
+
+def _is_whole(summary: Summary) -> bool:
+    return summary.is_complete and not summary.lacks_rows
 
 
 def count_of_plugin(statement: Statement) -> Count:

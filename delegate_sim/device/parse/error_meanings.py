@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
@@ -38,18 +39,23 @@ from .known_lines import (
     LIBRARY_ERROR,
     LISTED_REFUSALS,
     LOAD_ERROR,
+    MEASURED,
     MISSING_SERVICE,
     NODE_ERROR,
     NOT_APPLIED,
+    NOT_CREATED,
     NOT_REGISTERED,
+    NOTED,
     OPERATOR_REFUSED,
     OTHER_ERROR,
     OWN_COUNT,
+    PLAIN_ERROR,
     PREPARATION_ERROR,
     RUNTIME_ERROR,
     SPLIT,
     VENDOR_ERROR,
     VERSION_SAID,
+    WARNED,
     Statement,
 )
 from .log_contents import DeviceLog, Replacement, long_lines_note
@@ -116,6 +122,7 @@ _MEANINGS = {
     CRASH: "the process crashed",
     LOAD_ERROR: "the runtime could not load or prepare the model",
     FLEX_ERROR: "the model has TensorFlow operators; link the Flex delegate into the application and apply it",
+    NOT_CREATED: "the delegate is not available on this device, or lacks a library; nothing is applied",
     NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
@@ -209,9 +216,10 @@ _VENDOR_ERRORS = (
 """Meanings of the errors of vendors' libraries, keyed by words in the error line."""
 
 
-_NOT_CREATED, COMPILER_ERROR = "not-created", "compiler-error"
+COMPILER_ERROR = "compiler-error"
+_UNSURE = "unsure-error"
+"""The kind of a line without a severity that may not be an error: it is shown, but it is no cause."""
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
-_MISSING_DELEGATE = "the delegate is not available on this device, or lacks a library; nothing is applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +249,7 @@ _RUNTIME_FAILURES = (
 
 _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     FAILURE: _FAILURES,
+    WARNED: _FAILURES,
     OTHER_ERROR: _OTHER_ERRORS,
     RUNTIME_ERROR: _RUNTIME_FAILURES,
     LOAD_ERROR: (),
@@ -250,7 +259,7 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
-    errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
+    errors = []
     for error in log.errors:
         if is_benign(error, log):
             continue
@@ -265,7 +274,20 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
             ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times, None)
             for statement in log.statements_of(NOT_APPLIED)
         ]
+    tables = (log.replacements, log.run_orders, log.summaries, log.listed_refusals)
+    has_result = any(tables) or bool(log.statements_of(MEASURED, OWN_COUNT))
+    if all(map(_is_consequence, errors)) if errors else not has_result:
+        # nothing that is known says why, so the log's own words have to
+        errors += [
+            ExplainedError(plain.kind if plain.values["severity"] else _UNSURE, plain.line, "", plain.times, None)
+            for plain in log.plain_errors
+        ]
     return tuple(errors)
+
+
+def _is_consequence(error: ExplainedError) -> bool:
+    """Return whether an error follows from another one, and does not say from which."""
+    return error.kind in (BENCHMARK_FAILED, CRASH) or (error.kind == LOAD_ERROR and _UNSAID.search(error.line) is not None)
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
@@ -295,6 +317,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
         (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
     ]
     notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(FAILURE) if is_benign(statement, log)]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(WARNED, NOTED)]
     compiled = log.statements_of(COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
@@ -360,9 +383,11 @@ def is_while_running(statement: Statement) -> bool:
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
-_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
+_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED, _UNSURE)
 """Kinds of errors that follow from another error, and do not give its reason."""
-_NO_CAUSES = ("is not initialized", "apply compiler plugins")
+_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|nterpreter")
+"""Matches errors about the model that do not say what is wrong."""
+_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
 """Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 
@@ -379,43 +404,54 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
 def _rank(error: ExplainedError) -> int:
     """Return the rank of an error. The more an error says about the cause, the lower its rank."""
-    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
-    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
+    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, NOT_CREATED: 3}
+    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, PLAIN_ERROR: 6, LOAD_ERROR: 7}
     return ranks.get(error.kind, 1)
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
     """Return the meaning of an error, or "" if the meaning is unknown."""
-    if error.kind == API_ERROR:
-        return _api_meaning(error)
-    if error.kind == NODE_ERROR:
-        return _node_meaning(error, log)
     values = error.values
-    if error.kind == BUILTIN_ERROR:
-        version = f" in version {values['version']}" if "version" in values else ""
-        return f"the runtime has no {values['op']}{version}: it is older than the model or was built without this operator"
-    if error.kind == VENDOR_ERROR:
-        return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
-    if error.kind == CUSTOM_ERROR:
-        return _custom_meaning(error, log)
-    if error.kind == CALL_ERROR:
-        return f"the delegate's library returned {values['code']} from {values['call']}"
-    if error.kind == PREPARATION_ERROR:
-        if "code" in values:
-            return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-        return f"the kernel of {values['name']} failed in {values['stage']}"
+    if "meaning" in values:
+        return values["meaning"]
+    if error.kind in _BY_VALUES:
+        return _BY_VALUES[error.kind](error, log)
     if "DispatchLibraryDir" in error.line:
         return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
     if error.kind in _BY_WORDS:
         own = next((meaning for words, meaning in _BY_WORDS[error.kind] if words in error.line), "")
         return own or engine_meaning(error.line) or _MEANINGS.get(error.kind, "")
-    if error.kind == LIBRARY_ERROR and "versions" in error.line:
-        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
-    if error.kind == LIBRARY_ERROR:
-        return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
     if error.line == _KILLED:
         return dict(_OTHER_ERRORS)[_KILLED]
     return _MEANINGS.get(error.kind, "")
+
+
+def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
+    version = f" in version {error.values['version']}" if "version" in error.values else ""
+    return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
+
+
+def _call_meaning(error: Statement, log: DeviceLog) -> str:
+    return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
+
+
+def _library_meaning(error: Statement, log: DeviceLog) -> str:
+    if "versions" in error.line:
+        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
+    return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
+
+
+def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
+    values = error.values
+    if "code" in values:
+        return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
+    if values["stage"] == "create":
+        return f"the kernel of {values['name']} could not be created"
+    return f"the kernel of {values['name']} failed in {values['stage']}"
+
+
+def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
+    return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
@@ -430,7 +466,7 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
     return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
 
 
-def _api_meaning(error: Statement) -> str:
+def _api_meaning(error: Statement, log: DeviceLog) -> str:
     """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
@@ -463,6 +499,19 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
         f"the model has at most {node} nodes"
     )
+
+
+_BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
+    API_ERROR: _api_meaning,
+    BUILTIN_ERROR: _builtin_meaning,
+    CALL_ERROR: _call_meaning,
+    CUSTOM_ERROR: _custom_meaning,
+    LIBRARY_ERROR: _library_meaning,
+    NODE_ERROR: _node_meaning,
+    PREPARATION_ERROR: _preparation_meaning,
+    VENDOR_ERROR: _vendor_meaning,
+}
+"""The functions that explain errors with the values in their lines, by kind of error."""
 
 
 def _kernel_number(error: Statement, log: DeviceLog) -> str | None:

@@ -12,7 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ...delegates.registry import CPU_LIBRARY_SPEAKER, DSP_SPEAKER, EDGE_TPU_KERNEL, GRAPHICS_SPEAKER, VX_KERNEL
+from ...delegates.registry import (
+    CPU_LIBRARY_SPEAKER,
+    DSP_SPEAKER,
+    EDGE_TPU,
+    EDGE_TPU_KERNEL,
+    GRAPHICS_ACCELERATOR,
+    GRAPHICS_SPEAKER,
+    VX_KERNEL,
+)
 from ...foundation.work_budget import spend_steps
 
 OWN_COUNT = "own-count"
@@ -39,13 +47,14 @@ RESTORED, COMPILED_PART, MISSING_SERVICE, VERSION_SAID, TEFLON_ROW, TEFLON_GRAPH
     "teflon-done",
 )  # fmt: skip
 SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS, MEASURED, CREATED = "kernels", "measured", "created"
+KERNELS, MEASURED, CREATED, NOT_CREATED = "kernels", "measured", "created", "not-created"
+WARNED, NOTED, PLAIN_ERROR = "warned", "noted", "plain-error"
 
 ERRORS = frozenset(
     {
         API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
         PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
-        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR,
+        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR, NOT_CREATED,
     }
 )  # fmt: skip
 """Kinds of lines that report an error."""
@@ -74,10 +83,12 @@ class Pattern:
     """True if only releases older than all known releases print such a line."""
     name: str = ""
     """The delegate that prints lines of this kind, if the lines do not name it."""
+    meaning: str = ""
+    """What the line means, if its kind does not say it."""
 
 
-def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
-    return Pattern(kind, needle, re.compile(form), is_old, name)
+def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "", meaning: str = "") -> Pattern:
+    return Pattern(kind, needle, re.compile(form), is_old, name, meaning)
 
 
 ARMNN_PARSER = "Arm NN's parser"
@@ -92,12 +103,43 @@ _GROUPED = rf"(?<![\d{_SEPARATORS}])(?:\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}}){{1,2}
 """Matches a whole number, with or without separators of thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
-    _pattern(
-        INTERFACE_USED,
-        "-based API",
-        r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
-    ),
+    *[
+        _pattern(
+            INTERFACE_USED,
+            f"{word} ",
+            rf"{word} (?P<interface>\w{{1,20}})-based API(?: from (?:serialized data|graph))?\.?",
+            name=speaker,
+        )
+        for word, speaker in (("Initialized", GRAPHICS_SPEAKER), ("Initializing", GRAPHICS_ACCELERATOR))
+    ],
     _pattern(INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
+    _pattern(INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
+    _pattern(
+        PREPARATION_ERROR,
+        "DelegateKernelLiteRt",
+        r"Failed to (?P<stage>create) litert::ml_drift::DelegateKernelLiteRt: (?P<why>.*)",
+        name=GRAPHICS_ACCELERATOR,
+    ),
+    _pattern(
+        CREATED,
+        "elegate",
+        r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
+        r"(?P<three>[A-Za-z]\w{1,60}) delegate created\.",
+    ),
+    _pattern(CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
+    _pattern(NOT_CREATED, "EdgeTPU", r"No EdgeTPU (?:was )?detected.*", name=EDGE_TPU),
+    *[
+        _pattern(
+            NOT_CREATED,
+            needle,
+            r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) "
+            r"(?:the |TFLite |TensorFlow Lite )?\w{1,40} (?:delegate|accelerator)\b.*|"
+            r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+            r"[A-Z][\w ]{0,20} delegate will not be enabled.*",
+        )
+        for needle in ("elegate", "accelerat")
+    ],
+    _pattern(RESTORED, "Restored ", r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure"),
     _pattern(NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
     _pattern(VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
     _pattern(NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
@@ -108,6 +150,13 @@ PATTERNS = (
         rf"(?P<total>{_GROUPED}) nodes,? with (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
+        OWN_COUNT,
+        "nodes delegated out of",
+        rf"Number of subgraphs: ?(?P<partitions>{_N}) ?, (?P<delegated>{_GROUPED}) nodes delegated out of "
+        rf"(?P<total>{_GROUPED}) nodes",
+        name="TIDL",
+    ),
+    _pattern(
         LISTED_REFUSALS,
         "operations are not supported by",
         r"(?:Following|(?P<old>Next)) operations are not supported by (?P<name>\w{1,60}) delegate:?\s*",
@@ -115,7 +164,7 @@ PATTERNS = (
     _pattern(
         SPLIT,
         "will run on the",
-        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_GROUPED}) )?operations will run on the (?P<name>\w{{1,20}}), and "
+        rf"(?:(?P<old>First) )?(?:No|(?P<taken>{_GROUPED})) operations will run on the (?P<name>\w{{1,20}}), and "
         rf"(?:the remaining|all) "
         rf"(?P<left>{_GROUPED})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
@@ -328,6 +377,10 @@ PATTERNS = (
         CRASH,
         "",
         r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
+        r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
+        r"^\S{1,20}: (?:segmentation fault|abort|bus error|killed) .*|"
+        r"\w[\w ]{0,40} \(core dumped\)\s*$|Process finished with exit code (?:13[2-9]|-107374\d{4}).*|"
+        r"^\s*#\d\d pc [0-9a-f]{8,16} .*|"
         r"^(?:Aborted|Illegal instruction|Bus error|Killed)(?: \(core dumped\))?\s*$|"
         # other locales
         r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
@@ -336,6 +389,14 @@ PATTERNS = (
     ),
     _pattern(BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"),
+    _pattern(
+        LOAD_ERROR,
+        "nterpreter",
+        r"(?:Failed to create the interpreter|Interpreter creation failed|Failed to build (?:the )?interpreter)\b.*",
+    ),
+    _pattern(LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
+    _pattern(LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
+    _pattern(LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
     _pattern(LOAD_ERROR, "Failed to create ", r"Failed to create (?P<what>engine|conversation|session)\b(?:: .*)?"),
     _pattern(OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
     _pattern(OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
@@ -408,6 +469,15 @@ PATTERNS = (
     _pattern(
         DRIVER_REFUSAL, "is not supported", r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported"
     ),
+    _pattern(RUNTIME, "hardware.neuralnetworks", r"android\.hardware\.neuralnetworks@[\w.@-]{1,80}"),
+    _pattern(VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
+    _pattern(
+        NOTED,
+        "layout inference pass",
+        r"\bOp \d{1,6}: default layout inference pass\.?",
+        name=VX_KERNEL,
+        meaning="TIM-VX has no layout rule for this operator, so it may insert transposes before and after it, which take time",
+    ),
     _pattern(APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
     _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
@@ -424,7 +494,7 @@ _PROGRESS = re.compile(
     r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"^idx +(?:type|scale) |^ *\d+ +\d+\.\d+ +[0-9a-f]+ +(?:yes|no) +\d+x\d+x|^ *\d+ [A-Z]{2,12} +[\d,]+ +[\d,]+ *$|"
     r"Loading external delegate from |No delegates specified; |Populating InferByLayer results|Applied \d{1,4} delegates: |"
-    r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
+    r"Error in cpuinfo: |Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
 """Matches lines that benchmark_model prints after the model has run, and at no other time."""
@@ -458,6 +528,21 @@ _OWN_TAGS = frozenset({"tflite", "litert", "litertlm"})
 _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable|No dispatch library) ?.*", re.DOTALL)
 
 
+_FAILURE_WORDS = re.compile(
+    r"(?i:\b(?:failed|failure|fails?|error|could ?n[o']t|cannot|can't|unable to|abort(?:ed|ing)?|traceback|panic(?:'ed)?|"
+    r"segfault|uncaught)\b|\w(?:exception|error)\b: )|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|KILL)\b"
+)
+_NO_FAILURE = re.compile(r"(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b)|^\s*at [\w.$]{1,200}\(")
+
+
+def is_plain_failure(text: str, severity: str) -> bool:
+    """Return whether a line plainly shows a failure, although nothing is known about the line."""
+    spend_steps(len(text) // CHARACTERS_IN_A_STEP + 1, "reading the log")
+    if severity not in ("", "E", "F") or not text.strip() or _NO_FAILURE.search(text) is not None:
+        return False
+    return bool(severity) or _FAILURE_WORDS.search(text) is not None
+
+
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     """Return the first statement in a line, the matched pattern, and the end of the match.
 
@@ -480,6 +565,11 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     values |= {key: re.sub(r"\D", "", values[key]) for key in _COUNTS if key in values}
     if pattern.name:
         values.setdefault("name", pattern.name)
+    for other in ("two", "three"):  # a name may be in several places of a form
+        if other in values:
+            values["name"] = values.pop(other)
+    if pattern.meaning:
+        values["meaning"] = pattern.meaning
     end = match.start("doing") if "doing" in values else match.end()
     return Statement(pattern.kind, match[0].strip(), MappingProxyType(values)), pattern, max(end, match.start() + 1)
 
@@ -492,7 +582,9 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
         return Statement(RUNTIME_ERROR, line, MappingProxyType({}))
-    is_error = severity in ("E", "F") or bool(source and severity in ("", "W") and _FAILED_TO.match(line))
+    if source and severity == "W" and _FAILED_TO.match(line):
+        return Statement(WARNED, line, MappingProxyType({"source": source}))
+    is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
         kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))

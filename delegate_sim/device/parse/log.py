@@ -42,6 +42,8 @@ _OWN_TAGS = ("tflite", "litert", "native")
 """Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
 """The logcat tags, in lower case, of lines in which a process reports its own crash."""
+_TAG_OF_REPORTS = "debug"
+"""The logcat tag, in lower case, of lines in which the system reports the crash of another process."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
     rf"{_NAMED}"
@@ -64,6 +66,8 @@ class ProcessReaders:
         self.readers = {"": Reader()}
         self.crashed: set[str] = set()
         """The processes that have reported a crash, and nothing else so far."""
+        self.last_crash = ""
+        """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
         """The names of devices at the start of lines."""
         self.last = ""
@@ -84,7 +88,7 @@ class ProcessReaders:
         if _is_echo(message, before):
             return
         process = self._process_of(message)
-        if process not in self.crashed:
+        if process not in (*self.crashed, self.last_crash):
             self.last = process
         self.readers[process].read(message, line, self.place)
 
@@ -114,8 +118,11 @@ class ProcessReaders:
             if process in self.crashed and tag.startswith(_OWN_TAGS):
                 self.crashed.remove(process)
             return process
+        if tag == _TAG_OF_REPORTS and self.last_crash:
+            return self.last_crash
         if process and tag in _TAGS_OF_CRASHES:
             self.crashed.add(process)
+            self.last_crash = process
             self.readers[process] = self._new_reader()
             return process
         if not process or (tag and not tag.startswith(_OWN_TAGS)):
@@ -205,7 +212,7 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
-    if logs[-1].is_empty:
+    if logs[-1].is_empty and not (logs[-1].errors or logs[-1].plain_errors):
         raise LogError(printable(f"{path}: has no lines about a delegate or about nodes that ran"))
     return logs
 

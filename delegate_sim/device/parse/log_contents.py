@@ -12,6 +12,7 @@ from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .known_lines import (
     COMPILED,
     CRASH,
+    CREATED,
     DYNAMIC_ERROR,
     ERRORS,
     FAILURE,
@@ -20,11 +21,13 @@ from .known_lines import (
     LITERT,
     MEASURED,
     NOT_APPLIED,
+    NOT_CREATED,
     OTHER_ERROR,
     PROGRESS,
     REGISTERED,
     RESTORED,
     SKIPPED,
+    WARNED,
     Statement,
 )
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
@@ -117,10 +120,6 @@ class DeviceLog:
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
     """The tensor in the line that refuses a graph with dynamic tensors, or None if there is no such line."""
-    not_created: tuple[str, ...] = ()
-    """Lines that report that a delegate could not be created, or is missing on the device."""
-    created: tuple[str, ...] = ()
-    """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
     tensorflow_version: str | None = None
@@ -156,6 +155,8 @@ class DeviceLog:
     """The output of the Edge TPU compiler."""
     chips: tuple[tuple[str, str], ...] = ()
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
+    plain_errors: tuple[Statement, ...] = ()
+    """The first lines that plainly show a failure, although nothing is known about them."""
     long_lines: int = 0
     """Number of lines that were too long, so that only their beginnings were read."""
 
@@ -166,7 +167,6 @@ class DeviceLog:
             self.replacements
             or self.applications
             or self.refusals
-            or self.not_created
             or self.run_orders
             or self.summaries
             or self.slowest
@@ -180,6 +180,16 @@ class DeviceLog:
         """True if the log reports a crash, but has no line about a model or a delegate."""
         others = tuple([statement for statement in self.statements if statement.kind not in (CRASH, OTHER_ERROR, FAILURE)])
         return replace(self, statements=others).is_empty
+
+    @property
+    def created(self) -> tuple[str, ...]:
+        """Names of the delegates that were created, without duplicates."""
+        return tuple(dict.fromkeys([statement.values["name"] for statement in self.statements_of(CREATED)]))
+
+    @property
+    def not_created(self) -> tuple[str, ...]:
+        """Lines that report that a delegate could not be created, or is missing on the device."""
+        return tuple([statement.line for statement in self.statements_of(NOT_CREATED)])
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log. Raises LimitError."""
@@ -232,7 +242,7 @@ class DeviceLog:
 
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
-    return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+    return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE, WARNED) or bool(statement.values.keys() - {"meaning"})
 
 
 def long_lines_note(log: DeviceLog) -> str:

@@ -94,7 +94,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
         applications=part.applications,
         refusals=part.refusals,
         dynamic_tensor=part.dynamic_tensor,
-        created=part.created,
         tensorflow_version=part.tensorflow_version,
         statements=part.statements,
         is_old=part.is_old,
@@ -130,7 +129,6 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
-        created=tuple(dict.fromkeys(statement.values["name"] for statement in statements if statement.kind == CREATED)),
         dynamic_tensor=last_dynamic_tensor(statements),
     )
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from ...delegates.base import Delegate
 from ...delegates.registry import EDGE_TPU, find_delegate
@@ -19,6 +20,7 @@ from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
     delegate_named,
+    has_hidden_kernels,
     last_turn,
     library_of,
     names_of,
@@ -29,7 +31,7 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, count_of_plugin, counts_of, is_kernel
+from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
 from .known_lines import (
@@ -52,6 +54,7 @@ from .known_lines import (
     HINT_ERROR,
     IMMUTABLE_ERROR,
     INTERFACE,
+    INTERFACE_USED,
     KERNEL_ERROR,
     LIBRARY_ERROR,
     LISTED_REFUSAL,
@@ -76,11 +79,13 @@ from .known_lines import (
     VENDOR_ERROR,
 )
 from .log_contents import DeviceLog
+from .profiles.run_times import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
+NOT_RUN = "not-run"
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -121,7 +126,8 @@ class LogSummary(Declared):
     """A summary of one run's log."""
 
     columns = (
-        *(Column("delegate", OBJECT), *attributes("others", "counts", type=LIST), _counts_by_name("operators")),
+        *(Column("delegate", OBJECT), *attributes("end", "graph"), _counts_by_name("options")),
+        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT)),
         *(Column("releases", LIST), *attributes("may_be_older", "is_old", type=YES_OR_NO), Column("version")),
         Column("refusals", LIST, parts=positions("op", "reason", "times")),
         *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
@@ -131,6 +137,13 @@ class LogSummary(Declared):
     )
 
     delegate: LogDelegate
+    end: str
+    """``crashed`` if the process crashed after the outcome, ``not-run`` if the model could not be prepared or loaded after it."""
+    graph: str
+    """The path of the model, or "" if the log does not show it."""
+    options: Mapping[str, str]
+    """The options that turn on delegates, and the number of threads."""
+    times: RunTimes
     others: tuple[LogDelegate, ...]
     """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
     counts: tuple[Count, ...]
@@ -192,9 +205,14 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
+    own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
     return LogSummary(
         own,
+        end,
+        log.parameters.get("graph", log.flags.get("graph", "")).strip(),
+        MappingProxyType(dict(_options(log))),
+        log.times,
         others,
         tuple(_general_counts(log, own)),
         tuple(_operators(log)),
@@ -207,7 +225,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
         registered_accelerators(log),
-        _cause(log, (own, *others), errors),
+        _cause(log, (own, *others), errors, end),
         explained_notes(log),
         chip_names(log.chips),
         log.edge_tpu,
@@ -217,6 +235,37 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.unused_count,
         own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
     )
+
+
+def _with_end(
+    log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]
+) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
+    """Return the delegates, and how the run ended after they were applied: ``CRASHED``, ``NOT_RUN`` or "".
+
+    If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
+    """
+    last = max([0, *[replacement.place for replacement in log.replacements]])
+    failed = [error for error in log.statements_of(LOAD_ERROR, BENCHMARK_FAILED) if max(error.places, default=last) >= last]
+    if any(_NO_INTERPRETER.search(error.line) for error in failed):
+        idle = [each for each in (own, *others) if each.outcome == MADE and not _is_by_default(each)]
+        if len(idle) == 1:
+            own, *rest = [replace(each, outcome=FAILED) if each is idle[0] else each for each in (own, *others)]
+            return own, tuple(rest), ""
+    if log.statements_of(CRASH) and own.outcome != CRASHED:
+        return own, others, CRASHED
+    is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
+    return own, others, NOT_RUN if failed and is_applied else ""
+
+
+def _is_by_default(delegate: LogDelegate) -> bool:
+    return bool(delegate.name) and find_delegate(delegate.name).is_applied_by_default
+
+
+def _options(log: DeviceLog) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of a run that turn on delegates, and its number of threads."""
+    for name, value in {**log.flags, **log.parameters}.items():
+        if name in ("num threads", _DELEGATE_PATH) or (name.startswith("use ") and value not in ("", "0", "false")):
+            yield name, value
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -234,13 +283,15 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
     """Return the plain names of a delegate in a summary."""
-    return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
+    if delegate.name:
+        return names_of(log, find_delegate(delegate.name))
+    return {plain_name(delegate.title), *[plain_name(name) for name in others_in(log) if _title(name) == delegate.title]}
 
 
-def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
+def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
     """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
-    has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
+    has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
     cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
     refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
     if cause is not None and cause.kind == KERNEL_ERROR and refused:
@@ -323,6 +374,10 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
     return replace(delegate, outcome=outcome, failed_running=True)
 
 
+_NO_INTERPRETER = re.compile(r"nterpreter\b")
+_DELEGATE_PATH = "external delegate path"
+
+
 def _title(name: str) -> str:
     """Return the title of a delegate that is not simulated."""
     known = other_name(name)
@@ -380,7 +435,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     """
     if not any(count.source == "compiled" for count in own.counts):
         yield from map(count_of_plugin, log.statements_of(COMPILED))
-    for statement in log.statements_of(EXECUTED):
+    for statement in log.statements_of(EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
@@ -460,13 +515,10 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         is_all = count.delegated == count.total if count.total is not None else count.partitions == 1
         return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
     if "table" in by_source:
-        summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
-        complete = all(table.is_complete for table in log.run_orders.values()) and all(
-            summary.is_complete for summary in summaries
-        )
-        if by_source["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
+        table = by_source["table"]
+        if table.on_cpu or (table.kernels and any(order.lacks_rows for order in log.run_orders.values())):
             return PART
-        return WHOLE if complete else APPLIED_TO
+        return WHOLE if all(count.is_complete for count in counts if count.source == "table") else APPLIED_TO
     if "kernels" in by_source:
         return APPLIED_TO if by_source["kernels"].kernels else NONE
     return ""
@@ -474,7 +526,8 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
-    if any(plain_name(statement.values["name"]) in names for statement in log.statements_of(APPLIED)):
+    made_kernels = [statement for statement in log.statements_of(INTERFACE_USED) if "-based API" in statement.line]
+    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(APPLIED), *made_kernels)):
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
@@ -488,11 +541,10 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield each operator in the log's tables, and its number of nodes. Delegate kernels are left out."""
     counts: Counter[str] = Counter()
-    for table in log.run_orders.values():
+    for table in ordered_tables(log).values():
         counts.update(row.op for row in table.rows)
-    for index, summary in log.summaries.items():
-        if index not in log.run_orders:
-            counts.update(summary.counts)
+    for summary in counted_tables(log).values():
+        counts.update(summary.counts)
     yield from ((op, count) for op, count in counts.items() if not is_kernel(op))
 
 
