@@ -18,7 +18,7 @@ from ...foundation.work_budget import spend_bytes, spend_steps, work_budget
 from .applied_target import delegate_in
 from .edge_tpu_compiler import EdgeTpuCompilation
 from .known_lines import CHARACTERS_IN_A_STEP
-from .line_prefixes import Message, message_of
+from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
@@ -70,6 +70,7 @@ class ProcessReaders:
         """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
         """The names of devices at the start of lines."""
+        self.prefixes = LearnedPrefixes()
         self.last = ""
         self.place = 0
         self.long_lines = 0
@@ -83,7 +84,8 @@ class ProcessReaders:
             line = line[:LONGEST_LINE]
             self.long_lines += 1
         self.place += 1
-        message = self._message_of(line)
+        line = text_of_json(line)
+        message = self.prefixes.without(self._message_of(line))
         before, self.before = self.before, message
         if _is_echo(message, before):
             return
@@ -168,7 +170,7 @@ def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
     Raises LimitError if the lines take more work than the limit.
     """
     reader = ProcessReaders()
-    for line in lines:
+    for line in unwrapped(lines):
         reader.read(line)
     return reader.logs()
 
@@ -204,10 +206,10 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
                 return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            if start.lstrip()[:1] == b"{" and (log := _json_log(text, path)) is not None:
-                return (log,)
-            text.seek(0)
-            logs = read_runs(_lines(text))
+            logs = _json_logs(text, path) if start.lstrip()[:1] == b"{" else ()
+            if not logs:
+                text.seek(0)
+                logs = read_runs(_lines(text))
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
@@ -217,12 +219,15 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
     return logs
 
 
-def _json_log(file: TextIO, path: str) -> DeviceLog | None:
-    """Read JSON of benchmark_model. Return None if the file has none."""
+def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
+    """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
     spend_steps(sum(map(text.count, _VALUES)), _READING)
-    return read_json(text, printable(path))
+    if (log := read_json(text, printable(path))) is not None:
+        return (log,)
+    lines = logcat_lines(text)
+    return () if lines is None else read_runs(lines)
 
 
 def _message(file: BinaryIO) -> bytes:

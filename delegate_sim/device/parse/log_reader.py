@@ -83,7 +83,7 @@ _CUT_REPLACING = re.compile(
     r"(?:$|\)(?P<rest>.{0,100}$))"
 )
 """Matches a line about replaced nodes if a logger has cut off its end."""
-_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
+_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
     r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\."
