@@ -158,7 +158,7 @@ class Reader:
         self.is_internal = False
         self.list: RefusalList | None = None
         self.severity = ""
-        """The severity of the last line that no pattern matches."""
+        """The severity of the last line that is not the continuation of another."""
         self.is_loaded = False
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
@@ -278,6 +278,7 @@ class Reader:
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""
         spend_steps(_STEPS_OF_A_TEXT, _READING)
+        self.severity = self.severity if message.text.startswith("└") else message.severity
         is_used = self._use_text(message)
         if is_used:
             self._keep()
@@ -349,7 +350,7 @@ class Reader:
             return True
         is_used = False
         rest = text
-        if message.text.startswith("└") and self.severity in ("V", "D", "I", "W"):
+        if text.startswith("└") and self.severity in ("V", "D", "I", "W"):
             return True  # the line continues a warning
         for _ in range(_MOST_STATEMENTS):  # an exception may have several statements in one line
             if (result := statement_of(rest)) is None:
@@ -363,7 +364,6 @@ class Reader:
             rest = rest[end:]
         if is_used:
             return True
-        self.severity = message.severity
         loose = loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
