@@ -160,6 +160,8 @@ def _numbers(delegate: LogDelegate) -> str:
         counts = [count for count in delegate.counts if count.source == source]
         if not counts:
             continue
+        if source != "replacement" and len(counts) > 1:
+            return ""  # of several models or subgraphs
         delegated = sum([count.delegated or 0 for count in counts])
         total = sum([count.total or 0 for count in counts])
         partitions = [count.partitions for count in counts]

@@ -70,6 +70,7 @@ _OTHERS = {
     "hailo": "Hailo",
     "neutron": "NXP's Neutron",
     "teflon": "Mesa's Teflon",
+    "tidl": "TI's TIDL",
     **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
     "npu": "LiteRT 2's NPU accelerator",

@@ -260,8 +260,9 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = []
+    has_reason = any(error.kind not in (LOAD_ERROR, CRASH) for error in log.errors)
     for error in log.errors:
-        if is_benign(error, log):
+        if is_benign(error, log) or (has_reason and error.kind == LOAD_ERROR and "nterpreter" in error.line):
             continue
         node = error.values.get("node")
         errors.append(
@@ -445,8 +446,8 @@ def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
     values = error.values
     if "code" in values:
         return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-    if values["stage"] == "create":
-        return f"the kernel of {values['name']} could not be created"
+    if values["stage"] in ("create", "compiling"):
+        return f"the kernel of {values['name']} could not be {'created' if values['stage'] == 'create' else 'compiled'}"
     return f"the kernel of {values['name']} failed in {values['stage']}"
 
 

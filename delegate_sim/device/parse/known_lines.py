@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ...delegates.registry import (
+    CORE_ML_SPEAKER,
     CPU_LIBRARY_SPEAKER,
     DSP_SPEAKER,
     EDGE_TPU,
@@ -117,7 +118,7 @@ PATTERNS = (
     _pattern(
         PREPARATION_ERROR,
         "DelegateKernelLiteRt",
-        r"Failed to (?P<stage>create) litert::ml_drift::DelegateKernelLiteRt: (?P<why>.*)",
+        r"Failed to (?P<stage>create) (?:litert::)?ml_drift::DelegateKernelLiteRt: ?(?P<why>.*)",
         name=GRAPHICS_ACCELERATOR,
     ),
     _pattern(
@@ -126,6 +127,7 @@ PATTERNS = (
         r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
         r"(?P<three>[A-Za-z]\w{1,60}) delegate created\.",
     ),
+    _pattern(CREATED, "Opening device", r"\bedgetpu\w{1,40}\.cc:\d{1,6}\] Opening device at \S{1,200}", name=EDGE_TPU),
     _pattern(CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
     _pattern(NOT_CREATED, "EdgeTPU", r"No EdgeTPU (?:was )?detected.*", name=EDGE_TPU),
     *[
@@ -255,12 +257,16 @@ PATTERNS = (
         r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
     ),
     _pattern(VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
-    _pattern(
-        VENDOR_ERROR,
-        "vsi_nn",
-        r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
-        name=VX_KERNEL,
-    ),
+    *[
+        _pattern(
+            VENDOR_ERROR,
+            needle,
+            rf"\bE ?\[[\w./-]{{0,200}}{needle}[\w./-]{{1,200}}\.c{{1,2}}(?::\w{{1,80}})?(?::\d{{1,6}})?\] ?(?P<why>.*)",
+            name=VX_KERNEL,
+        )
+        for needle in ("vsi_nn", "tim/")
+    ],
+    _pattern(PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
     _pattern(OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
@@ -311,6 +317,15 @@ PATTERNS = (
         "kernels/",
         r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)",
     ),
+    *[
+        _pattern(
+            OTHER_ERROR,
+            needle,
+            rf"[\w./-]{{1,120}}\.(?:cc|h):\d{{1,6}} (?P<why>[^\[\]\s].{{0,300}}?{end})(?=Node number|\s*$)",
+        )
+        for needle, end in ((" was not true", r" was not true\."), (" != ", r"\(\S{1,30} != \S{1,30}\)"))
+    ],
+    _pattern(LIBRARY_ERROR, "oad ", r"(?<!└ )\b[Cc]ould not load (?:shared )?library (?P<path>\S{1,300})(?=\s*$)"),
     _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
         FLEX_ERROR,
@@ -380,7 +395,9 @@ PATTERNS = (
         r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
         r"^\S{1,20}: (?:segmentation fault|abort|bus error|killed) .*|"
         r"\w[\w ]{0,40} \(core dumped\)\s*$|Process finished with exit code (?:13[2-9]|-107374\d{4}).*|"
-        r"^\s*#\d\d pc [0-9a-f]{8,16} .*|"
+        r"\b[Ss]ignal (?:\d{1,2} )?\(?SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP)\b.*|\bCrashed: .{0,60}\bSIG[A-Z]{3,5}\b.*|"
+        r"\bstop reason = (?:EXC_|signal )\w{1,40}.*|\bAssertion [`'].{1,300}' failed\.|"
+        r"^\s*#\d\d pc (?:0x)?[0-9a-f]{4,16} .*|"
         r"^(?:Aborted|Illegal instruction|Bus error|Killed)(?: \(core dumped\))?\s*$|"
         # other locales
         r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
@@ -389,11 +406,15 @@ PATTERNS = (
     ),
     _pattern(BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"),
-    _pattern(
-        LOAD_ERROR,
-        "nterpreter",
-        r"(?:Failed to create the interpreter|Interpreter creation failed|Failed to build (?:the )?interpreter)\b.*",
-    ),
+    *[
+        _pattern(
+            LOAD_ERROR,
+            needle,
+            r"(?i:(?:fail(?:ed)?|unable) to|could not|cannot) (?:create|build|allocate|construct) (?:the |a |an )?"
+            rf"(?i:TFLite |TensorFlow Lite )?\w{needle}\b.*",
+        )
+        for needle in ("nterpreter", "ensors")
+    ],
     _pattern(LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
     _pattern(LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
     _pattern(LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),

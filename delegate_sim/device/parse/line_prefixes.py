@@ -58,6 +58,7 @@ _PREFIXES = tuple(
         # glog and absl, TensorFlow's own
         rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
+        r"(?P<severity>[IWEF]) driver/[\w./-]{1,200}:\d+\] ",
         # ROS, containers, system journals
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",

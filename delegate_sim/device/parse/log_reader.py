@@ -25,6 +25,7 @@ from .known_lines import (
     DYNAMIC_ERROR,
     EXECUTED,
     LIBRARY,
+    LIBRARY_ERROR,
     LISTED_REFUSAL,
     LISTED_REFUSALS,
     LITERT,
@@ -86,14 +87,15 @@ _CUT_REPLACING = re.compile(
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
-    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\."
+    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\.?"
 )
 _NOT_EXECUTED = re.compile(
-    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
+    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\.?"
 )
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
+_NNAPI = "use nnapi"
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -393,6 +395,10 @@ class Reader:
             self._start_after_crash()
         if statement.kind == EXECUTED and not self._is_of_main_table:
             return
+        if statement.kind == CRASH and self.statements.last is not None and self.statements.last[0] == CRASH:
+            return  # several lines report one crash
+        if statement.kind == LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
+            return  # old releases look for NNAPI although it is switched off
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:

@@ -354,7 +354,8 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = REQUESTED
     if outcome == UNKNOWN and log.statements_of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
         outcome = NOT_LOADED
-    if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
+    has_run = log.times.warmup_ms is not None or bool(log.statements_of(MEASURED))
+    if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
