@@ -21,18 +21,8 @@ from ..parse.delegate_identity import (
     plain_name,
 )
 from ..parse.error_meanings import is_while_running
-from ..parse.known_lines import (
-    API_ERROR,
-    BENCHMARK_FAILED,
-    CRASH,
-    KERNELS,
-    LISTED_REFUSALS,
-    LOAD_ERROR,
-    NODE_ERROR,
-    OWN_COUNT,
-    SPLIT,
-    Statement,
-)
+from ..parse.kinds import Kind
+from ..parse.known_lines import Statement
 from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
 from ..parse.nnapi_vlog import NOTHING_COMPILED, RuntimeLog
@@ -142,7 +132,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    printed = [statement.line for statement in _own(log, delegate, OWN_COUNT, SPLIT, KERNELS)]
+    printed = [statement.line for statement in _own(log, delegate, Kind.OWN_COUNT, Kind.SPLIT, Kind.KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
@@ -154,8 +144,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     is_foreign = not delegate.is_plugin and bool(log.replacements) and is_unknown
     failures = [
         statement
-        for statement in log.statements_of(API_ERROR, NODE_ERROR)
-        if statement.kind == API_ERROR or statement.values["op"] in delegate.kernel_names
+        for statement in log.statements_of(Kind.API_ERROR, Kind.NODE_ERROR)
+        if statement.kind == Kind.API_ERROR or statement.values["op"] in delegate.kernel_names
     ]
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
@@ -164,14 +154,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=tuple([statement.line for statement in early]),
-        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == NODE_ERROR]),
-        has_ended=bool(log.statements_of(BENCHMARK_FAILED, CRASH)),
+        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Kind.NODE_ERROR]),
+        has_ended=bool(log.statements_of(Kind.BENCHMARK_FAILED, Kind.CRASH)),
         own_counts=tuple(
-            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, OWN_COUNT)]
+            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Kind.OWN_COUNT)]
         ),
-        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, SPLIT)]),
-        listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
-        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, KERNELS))), None),
+        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, Kind.SPLIT)]),
+        listed_refusals=log.listed_refusals if _own(log, delegate, Kind.LISTED_REFUSALS) else (),
+        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, Kind.KERNELS))), None),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -188,7 +178,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:
     """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
-    ends = [statement.line for statement in log.statements_of(CRASH, LOAD_ERROR)]
+    ends = [statement.line for statement in log.statements_of(Kind.CRASH, Kind.LOAD_ERROR)]
     summary = summary_of(log)
     own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
     if not ends and not any(mentioned.failed_running or mentioned.outcome in (FAILED, CRASHED) for mentioned in own):
@@ -208,7 +198,7 @@ def _foreign_note(log: DeviceLog) -> str:
 def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
     """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
     for statement in failures:
-        if statement.kind == NODE_ERROR and is_while_running(statement):
+        if statement.kind == Kind.NODE_ERROR and is_while_running(statement):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 

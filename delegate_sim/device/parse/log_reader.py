@@ -19,37 +19,8 @@ from .applied_target import may_be_older
 from .chips import chips_in
 from .delegate_identity import whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .known_lines import (
-    CRASH,
-    CREATED,
-    DYNAMIC_ERROR,
-    EXECUTED,
-    LIBRARY,
-    LIBRARY_ERROR,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    MEASURED,
-    NODE_ERROR,
-    NOT_REGISTERED,
-    NOTED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PLAIN_ERROR,
-    PROGRESS,
-    REGISTERED,
-    RESTORED,
-    RUNTIME,
-    SAID,
-    SPLIT,
-    VENDOR,
-    Pattern,
-    Statement,
-    is_plain_failure,
-    is_reason,
-    loose_statement,
-    statement_of,
-)
+from .kinds import KINDS, Kind
+from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
 from .log_runs import beginning, split_at
@@ -69,11 +40,6 @@ _STEPS_OF_AN_ITEM = 30
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
 """Largest number of statements that are read from one line."""
-_NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID, NOTED)
-
-_FIRST_KINDS = (CREATED, REGISTERED, NOT_REGISTERED, LIBRARY, OWN_COUNT, LISTED_REFUSALS)
-"""Kinds of lines with which a process may begin."""
-
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
@@ -173,7 +139,7 @@ class Reader:
         """Begin a new run."""
         log = self._log()
         flags = self.flags if log.is_empty else {}
-        statements = tuple([statement for statement in log.statements if statement.kind != CRASH])
+        statements = tuple([statement for statement in log.statements if statement.kind != Kind.CRASH])
         if not replace(log, statements=statements).is_empty:
             self._finish(log)
         self._clear()
@@ -275,7 +241,7 @@ class Reader:
         """Keep a line that was not understood if it plainly shows a failure."""
         text = message.text.strip()
         if len(self.plain_errors.found) < _MOST_PLAIN and is_plain_failure(text, message.severity):
-            self.plain_errors.add(Statement(PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place)
+            self.plain_errors.add(Statement(Kind.PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place)
 
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""
@@ -328,7 +294,7 @@ class Reader:
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
-            self._add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
+            self._add(Statement(Kind.LISTED_REFUSAL, text, MappingProxyType(values)))
             self.list = self.list or RefusalList(GRAPHICS_SPEAKER, message.tag, message.process, is_interrupted=True)
         return is_entry
 
@@ -359,7 +325,7 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = result
-            if statement.kind == NODE_ERROR:
+            if statement.kind == Kind.NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
                 self._said_above()
             self._statement(statement, pattern, message)
@@ -369,20 +335,20 @@ class Reader:
         loose = loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
-            self.is_measured |= loose.kind == MEASURED
+            self.is_measured |= loose.kind == Kind.MEASURED
         return loose is not None
 
     def _said_before(self, text: str) -> None:
         """If the line gives a reason for a kernel's failure, add the reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
-            self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
+            self._add(Statement(Kind.OTHER_ERROR, reason, MappingProxyType({})))
 
     def _said_above(self) -> None:
         """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
         above = self.plain_errors.latest()
         if above is not None and max(above.places) == self.place - 1:
-            self._add(replace(above, kind=OTHER_ERROR))
+            self._add(replace(above, kind=Kind.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
         """Add a statement of the current line."""
@@ -391,27 +357,27 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the fields of the log that follow from it."""
-        if statement.kind in _FIRST_KINDS:
+        if KINDS[statement.kind].is_first:
             self._start_after_crash()
-        if statement.kind == EXECUTED and not self._is_of_main_table:
+        if statement.kind == Kind.EXECUTED and not self._is_of_main_table:
             return
-        if statement.kind == CRASH and self.statements.last is not None and self.statements.last[0] == CRASH:
+        if statement.kind == Kind.CRASH and self.statements.last is not None and self.statements.last[0] == Kind.CRASH:
             return  # several lines report one crash
-        if statement.kind == LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
+        if statement.kind == Kind.LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
             return  # old releases look for NNAPI although it is switched off
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
             self.current = replace(self.current, is_old=True)
-        if statement.kind == LISTED_REFUSALS:
+        if statement.kind == Kind.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
-        elif statement.kind in (SPLIT, NODE_ERROR):
+        elif statement.kind in (Kind.SPLIT, Kind.NODE_ERROR):
             self.list = None
-        elif statement.kind == RESTORED:
+        elif statement.kind == Kind.RESTORED:
             self.is_restored = True
-        elif statement.kind == CRASH:
+        elif statement.kind == Kind.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == DYNAMIC_ERROR:
+        elif statement.kind == Kind.DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
@@ -525,7 +491,7 @@ class Reader:
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
-        counts = [statement.values for statement in self.statements.all() if statement.kind == OWN_COUNT]
+        counts = [statement.values for statement in self.statements.all() if statement.kind == Kind.OWN_COUNT]
         left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
@@ -620,7 +586,7 @@ class Statements:
         self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or statement.kind not in _NUMEROUS:
+        if known is None or not KINDS[statement.kind].is_numerous:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
@@ -642,7 +608,7 @@ class Statements:
 
 def _key(statement: Statement) -> tuple[str, str]:
     """Return a key that is the same for equal statements."""
-    is_numerous = statement.kind in _NUMEROUS
+    is_numerous = KINDS[statement.kind].is_numerous
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 
 

@@ -34,50 +34,8 @@ from .delegate_identity import (
 from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
-from .known_lines import (
-    API_ERROR,
-    APPLIED,
-    ARMNN_PARSER,
-    BENCHMARK_FAILED,
-    BUILTIN_ERROR,
-    CHOICE,
-    COMPILED,
-    COMPILED_PART,
-    CRASH,
-    CUSTOM_ERROR,
-    DRIVER_REFUSAL,
-    DYNAMIC_ERROR,
-    EXECUTED,
-    FAILURE,
-    FINISHED,
-    FLEX_ERROR,
-    HINT_ERROR,
-    IMMUTABLE_ERROR,
-    INTERFACE,
-    INTERFACE_USED,
-    KERNEL_ERROR,
-    LIBRARY_ERROR,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    LOAD_ERROR,
-    MEASURED,
-    NODE_ERROR,
-    NOT_APPLIED,
-    OPERATOR_REFUSED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PREPARATION_ERROR,
-    REGISTERED,
-    RESTORED,
-    RUNTIME,
-    RUNTIME_ERROR,
-    SAID,
-    SKIPPED,
-    TEFLON_ROW,
-    VENDOR,
-    VENDOR_ERROR,
-)
+from .kinds import KINDS, Kind, kinds_with
+from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
 from .profiles.run_times import RunTimes
 
@@ -201,7 +159,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(CRASH):
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Kind.CRASH):
         own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
@@ -233,7 +191,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(Kind.MEASURED, Kind.CRASH),
     )
 
 
@@ -245,13 +203,15 @@ def _with_end(
     If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
     """
     last = max([0, *[replacement.place for replacement in log.replacements]])
-    failed = [error for error in log.statements_of(LOAD_ERROR, BENCHMARK_FAILED) if max(error.places, default=last) >= last]
+    failed = [
+        error for error in log.statements_of(Kind.LOAD_ERROR, Kind.BENCHMARK_FAILED) if max(error.places, default=last) >= last
+    ]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
         idle = [each for each in (own, *others) if each.outcome == MADE and not _is_by_default(each)]
         if len(idle) == 1:
             own, *rest = [replace(each, outcome=FAILED) if each is idle[0] else each for each in (own, *others)]
             return own, tuple(rest), ""
-    if log.statements_of(CRASH) and own.outcome != CRASHED:
+    if log.statements_of(Kind.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
     return own, others, NOT_RUN if failed and is_applied else ""
@@ -292,9 +252,9 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
     """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
-    cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
-    refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
-    if cause is not None and cause.kind == KERNEL_ERROR and refused:
+    cause = cause_of(errors) if has_failed or any(error.kind == Kind.CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(Kind.OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == Kind.KERNEL_ERROR and refused:
         return refused[-1]  # old delegates fail at the first operator that they refuse
     return "" if cause is None else cause.line
 
@@ -352,14 +312,14 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
-    if outcome == UNKNOWN and log.statements_of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
+    if outcome == UNKNOWN and log.statements_of(Kind.BUILTIN_ERROR, Kind.CUSTOM_ERROR, Kind.LOAD_ERROR, Kind.NODE_ERROR):
         outcome = NOT_LOADED
-    has_run = log.times.warmup_ms is not None or bool(log.statements_of(MEASURED))
+    has_run = log.times.warmup_ms is not None or bool(log.statements_of(Kind.MEASURED))
     if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
-    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Kind.COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
@@ -420,10 +380,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     If a delegate that is applied by default refuses a graph with dynamic tensors, this is not a failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
-    kinds = (
-        NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED, NOT_APPLIED,
-    )  # fmt: skip
-    lines = replace(lines, statements=lines.statements_of(*kinds))
+    lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE
     return _failure(lines, names)
@@ -435,13 +392,9 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from map(count_of_plugin, log.statements_of(COMPILED))
-    for statement in log.statements_of(EXECUTED) if not has_hidden_kernels(log) else ():
+        yield from map(count_of_plugin, log.statements_of(Kind.COMPILED))
+    for statement in log.statements_of(Kind.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
-
-
-_NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
-"""Kinds of errors that prevent the application of a delegate. Such an error may name the delegate."""
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
@@ -450,33 +403,35 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
     log = without_errors_of_others(log, names, is_certain=False)
-    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(NOT_APPLIED):
+    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Kind.NOT_APPLIED):
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and log.statements_of(IMMUTABLE_ERROR):
+    if not is_replaced and log.statements_of(Kind.IMMUTABLE_ERROR):
         return FAILED
-    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
+    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Kind.NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
+    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if KINDS[error.kind].says_failed):
         return FAILED
-    if any(error.kind == FAILURE and "create compiled model" in error.line for error in errors):
+    if any(error.kind == Kind.FAILURE and "create compiled model" in error.line for error in errors):
         return FAILED
-    if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
+    if any(error.kind in (Kind.KERNEL_ERROR, Kind.PREPARATION_ERROR, Kind.FLEX_ERROR) for error in errors) or _has_failed_runtime(
+        log, names
+    ):
         return FAILED
-    counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])
+    counted = max([0, *[place for count in log.statements_of(Kind.OWN_COUNT) for place in count.places]])
     if any(
         "_handle" in error.line and max(error.places, default=0) >= counted
         for error in errors
-        if error.kind == VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
+        if error.kind == Kind.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
     ):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.statements_of(LIBRARY_ERROR):
+    if log.statements_of(Kind.LIBRARY_ERROR):
         return NOT_CREATED
-    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == LOAD_ERROR)
-    has_ended = bool(log.statements_of(BENCHMARK_FAILED)) and bool(names - {""})
+    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Kind.LOAD_ERROR)
+    has_ended = bool(log.statements_of(Kind.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
 
 
@@ -489,7 +444,7 @@ def _words(line: str) -> set[str]:
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
-        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
+        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Kind.FAILURE)
     )
 
 
@@ -497,7 +452,7 @@ def _has_failed_dispatch(log: DeviceLog) -> bool:
     """Return whether LiteRT 2 prints a dispatch error after which no node of the compiled parts runs."""
     return any(
         DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
-        for statement in log.statements_of(FAILURE)
+        for statement in log.statements_of(Kind.FAILURE)
     )
 
 
@@ -527,12 +482,12 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
-    made_kernels = [statement for statement in log.statements_of(INTERFACE_USED) if "-based API" in statement.line]
-    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(APPLIED), *made_kernels)):
+    made_kernels = [statement for statement in log.statements_of(Kind.INTERFACE_USED) if "-based API" in statement.line]
+    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Kind.APPLIED), *made_kernels)):
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID, TEFLON_ROW)
+        for statement in log.statements_of(*kinds_with("says_made"))
         if "name" in statement.values
     ):
         return MADE
@@ -553,7 +508,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(TEFLON_ROW):
+    for statement in log.statements_of(Kind.TEFLON_ROW):
         if statement.values["support"] == "unsupported":
             yield statement.values["op"], "", 1
     for row in log.edge_tpu.rows:
@@ -561,34 +516,26 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
             yield row.op, row.status, row.count
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
-    for statement in log.statements_of(OPERATOR_REFUSED):
+    for statement in log.statements_of(Kind.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
-    for statement in log.statements_of(DRIVER_REFUSAL):
+    for statement in log.statements_of(Kind.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield the devices that the runtime behind the delegate chose, each with its number of operations."""
     counts: Counter[str] = Counter()
-    for statement in log.statements_of(CHOICE):
+    for statement in log.statements_of(Kind.CHOICE):
         number = int(statement.values["number"])
         counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
     yield from counts.items()
 
 
-_PART_TITLES = {
-    **dict.fromkeys((RUNTIME, RUNTIME_ERROR, INTERFACE, FINISHED, CHOICE), "Android's neural networks runtime"),
-    DRIVER_REFUSAL: "the accelerator's driver",
-    **dict.fromkeys((VENDOR, VENDOR_ERROR), "the accelerator's vendor library"),
-    **dict.fromkeys((LITERT, REGISTERED, SKIPPED), "LiteRT 2's runtime"),
-    COMPILED: "LiteRT 2's compiler plugins",
-}
-
-
 def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield the parts of the system that printed lines, each with its number of lines."""
     counts: Counter[str] = Counter()
-    for statement in log.statements_of(*_PART_TITLES):
-        counts[_PART_TITLES[statement.kind]] += statement.times
+    for statement in log.statements:
+        if part := KINDS[statement.kind].part:
+            counts[part] += statement.times
     yield from counts.items()
