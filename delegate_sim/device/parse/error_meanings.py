@@ -203,7 +203,9 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     errors = []
     has_reason = any(error.kind not in (Kind.LOAD_ERROR, Kind.CRASH) for error in log.errors)
     for error in log.errors:
-        if is_benign(error, log) or (has_reason and error.kind == Kind.LOAD_ERROR and "nterpreter" in error.line):
+        if is_benign(error, log) or (
+            has_reason and error.kind == Kind.LOAD_ERROR and _UNSAID.search(error.line) is not None and "ensors" not in error.line
+        ):
             continue
         node = error.values.get("node")
         errors.append(
@@ -331,7 +333,7 @@ def is_while_running(statement: Statement) -> bool:
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
-_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|nterpreter")
+_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
 """Matches errors about the model that do not say what is wrong."""
 _NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
 """Words in errors that follow from another error, and in errors after which the runtime continues."""

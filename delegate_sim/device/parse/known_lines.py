@@ -393,7 +393,21 @@ PATTERNS = (
     _pattern(Kind.LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
     _pattern(Kind.LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
     _pattern(Kind.LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
-    _pattern(Kind.LOAD_ERROR, "Failed to create ", r"Failed to create (?P<what>engine|conversation|session)\b(?:: .*)?"),
+    *[
+        _pattern(
+            Kind.LOAD_ERROR,
+            needle,
+            rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?",
+        )
+        for needle in ("engine", "conversation", "session")
+    ],
+    _pattern(Kind.LOAD_ERROR, "preparing tensor", r"Unexpected failure when preparing tensor allocations"),
+    _pattern(
+        Kind.OTHER_ERROR,
+        "any preferred",
+        r"Layer of type \w{1,80} is not supported on any preferred backend.*",
+        name=ARMNN_PARSER,
+    ),
     _pattern(Kind.OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
     _pattern(Kind.OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
     _pattern(Kind.OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),

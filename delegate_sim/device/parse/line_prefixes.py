@@ -184,7 +184,7 @@ class LearnedPrefixes:
 _WRAPPED = tuple(
     (re.compile(begin), re.compile(whole))
     for begin, whole in (
-        (r"Replacing \d{1,9} ", r"yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
+        (r"Replacing \d{1,9} ", r" node, yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
         (r"\d operations will run on the", r"remaining \d{1,9} (?:operations will run )?on the \w{2,20}"),
         (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
     )

@@ -314,7 +314,8 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
         outcome = REQUESTED
     if outcome == UNKNOWN and log.statements_of(Kind.BUILTIN_ERROR, Kind.CUSTOM_ERROR, Kind.LOAD_ERROR, Kind.NODE_ERROR):
         outcome = NOT_LOADED
-    has_run = log.times.warmup_ms is not None or bool(log.statements_of(Kind.MEASURED))
+    is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
+    has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Kind.MEASURED)))
     if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
@@ -364,14 +365,18 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counts = tuple(counts_of(log, names))
         yield LogDelegate(other.name, other.name, _other_failure(log, other, names) or _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
+    known = {other_name(own.title)}
     for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
+        elif other_name(name) not in known and _outcome_without_counts(log, {plain_name(name)}) == MADE:
+            yield LogDelegate("", _title(name), MADE, ())
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
             seen.add(DISPATCH)
             yield LogDelegate("", _title(name), FAILED, ())
+        known.add(other_name(name))
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
