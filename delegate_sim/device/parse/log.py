@@ -122,12 +122,13 @@ class ProcessReaders:
             return process
         if tag == _TAG_OF_REPORTS and self.last_crash:
             return self.last_crash
-        if process and tag in _TAGS_OF_CRASHES:
+        is_alone = set(self.readers) == {""} and self.readers[""].kept > 0
+        if process and tag in _TAGS_OF_CRASHES and not is_alone:
             self.crashed.add(process)
             self.last_crash = process
             self.readers[process] = self._new_reader()
             return process
-        if not process or (tag and not tag.startswith(_OWN_TAGS)):
+        if not process or (tag and not tag.startswith(_OWN_TAGS) and not (is_alone and tag in _TAGS_OF_CRASHES)):
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else self._new_reader()
         return process
