@@ -177,14 +177,18 @@ def _names_of_statement(statement: Statement) -> list[str]:
 
 def has_inner_operators(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library."""
-    return any(is_inner_type(row.op) for row in log.inner_rows) or any(table.has_inner for table in log.summaries.values())
+    return any(is_inner_type(row.op) for row in log.inner_rows) or any(
+        table.inner_ms is not None for table in log.summaries.values()
+    )
 
 
 def has_hidden_kernels(log: DeviceLog) -> bool:
     """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
-    ops = [row.op for table in log.run_orders.values() for row in table.rows]
-    ops += [op for summary in log.summaries.values() for op in summary.counts]
-    return has_inner_operators(log) and not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
+    if not has_inner_operators(log):
+        return False
+    ops = {row.op for table in log.run_orders.values() for row in table.rows}
+    ops.update(op for summary in log.summaries.values() for op in summary.counts)
+    return not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
 
 
 def _is_delegate_version(statement: Statement) -> bool:

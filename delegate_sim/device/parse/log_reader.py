@@ -411,7 +411,7 @@ class Reader:
                 is_complete,
                 MappingProxyType(times),
                 not table.has_all_rows,
-                table.has_inner,
+                table.inner_ms,
             )
         elif table.rows or table.inner_rows:
             self.run_orders[table.subgraph] = RunOrder(

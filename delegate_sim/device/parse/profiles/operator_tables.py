@@ -73,8 +73,8 @@ class Summary:
     """The time of each operator in one inference, in milliseconds."""
     lacks_rows: bool = field(default=False, compare=False)
     """True if the percentages of the rows do not add up to 100."""
-    has_inner: bool = False
-    """True if the table also has operators inside kernels of the CPU library, which ``counts`` leaves out."""
+    inner_ms: float | None = None
+    """The time of the operators inside kernels of the CPU library, which ``counts`` leaves out. None if there are none."""
 
 
 _NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
@@ -216,9 +216,10 @@ class OperatorTable:
         return counts, times
 
     @property
-    def has_inner(self) -> bool:
-        """True if a summary has operators inside kernels of the CPU library."""
-        return any(is_inner_type(group.op) for group in self.groups)
+    def inner_ms(self) -> float | None:
+        """The time of the operators inside kernels of the CPU library in a summary. None if there are none."""
+        times = [group.ms for group in self.groups if is_inner_type(group.op)]
+        return sum(times) if times else None
 
     def _read_summary(self, text: str) -> bool:
         match = _COUNT.search(text)
