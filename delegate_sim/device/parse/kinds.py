@@ -133,13 +133,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
             meaning="the delegate is not available on this device, or lacks a library; nothing is applied",
         ),
         Kind.OTHER_ERROR: Traits(
-            is_error=True,
-            rank=2,
-            conclusive=4,
-            is_turn=True,
-            says_failed=True,
-            is_of_start=True,
-            is_telling=False,
+            is_error=True, rank=2, conclusive=4, is_turn=True, says_failed=True, is_of_start=True, is_telling=False
         ),
         Kind.FAILURE: Traits(is_error=True, rank=2, is_of_start=True, is_telling=False),
         Kind.VENDOR_ERROR: Traits(is_error=True, rank=0, conclusive=4, is_of_start=True, part=_VENDOR),
@@ -148,9 +142,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         Kind.CUSTOM_ERROR: Traits(is_error=True, rank=2),
         Kind.CALL_ERROR: Traits(is_error=True, rank=1),
         Kind.BUILD_ERROR: Traits(
-            is_error=True,
-            rank=1,
-            meaning="the device's driver could not compile a program of the delegate",
+            is_error=True, rank=1, meaning="the device's driver could not compile a program of the delegate"
         ),
         Kind.FLEX_ERROR: Traits(
             is_error=True,
@@ -170,10 +162,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         Kind.COMPILED_PART: Traits(conclusive=4),
         Kind.REGISTERED: Traits(is_first=True, is_of_process=True, is_of_litert=True, part=_LITERT),
         Kind.NOT_REGISTERED: Traits(
-            is_error=True,
-            is_first=True,
-            is_of_process=True,
-            meaning="the accelerator is not available, so it cannot be applied",
+            is_error=True, is_first=True, is_of_process=True, meaning="the accelerator is not available, so it cannot be applied"
         ),
         Kind.LIBRARY: Traits(is_first=True, is_of_process=True),
         Kind.SKIPPED: Traits(is_of_litert=True, part=_LITERT),

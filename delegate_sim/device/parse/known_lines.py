@@ -281,11 +281,7 @@ PATTERNS = (
         r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
     ),
     _pattern(Kind.LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
-    _pattern(
-        Kind.OTHER_ERROR,
-        "kernels/",
-        r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)",
-    ),
+    _pattern(Kind.OTHER_ERROR, "kernels/", r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)"),
     *[
         _pattern(
             Kind.OTHER_ERROR,
@@ -349,18 +345,10 @@ PATTERNS = (
     ),
     _pattern(Kind.COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
     _pattern(Kind.VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
-    _pattern(
-        Kind.VERSION_SAID,
-        "elegate version: ",
-        r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})",
-    ),
+    _pattern(Kind.VERSION_SAID, "elegate version: ", r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})"),
     _pattern(Kind.VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
     _pattern(Kind.VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
-    _pattern(
-        Kind.PREPARATION_ERROR,
-        "preparation failed",
-        r"(?P<why>model preparation failed with (?P<code>\w{1,60}))",
-    ),
+    _pattern(Kind.PREPARATION_ERROR, "preparation failed", r"(?P<why>model preparation failed with (?P<code>\w{1,60}))"),
     _pattern(
         Kind.CRASH,
         "",
@@ -394,11 +382,7 @@ PATTERNS = (
     _pattern(Kind.LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
     _pattern(Kind.LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
     *[
-        _pattern(
-            Kind.LOAD_ERROR,
-            needle,
-            rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?",
-        )
+        _pattern(Kind.LOAD_ERROR, needle, rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?")
         for needle in ("engine", "conversation", "session")
     ],
     _pattern(Kind.LOAD_ERROR, "preparing tensor", r"Unexpected failure when preparing tensor allocations"),
@@ -446,9 +430,7 @@ PATTERNS = (
         rf"Skipping calling ModifyGraphWithDelegate on Subgraph (?P<subgraph>{_N})(?:: (?P<name>.*))?",
     ),
     _pattern(
-        Kind.RUNTIME,
-        "can't do operation",
-        r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?",
+        Kind.RUNTIME, "can't do operation", r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?"
     ),
     _pattern(
         Kind.CHOICE,
@@ -462,11 +444,7 @@ PATTERNS = (
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
     _pattern(Kind.RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
-    _pattern(
-        Kind.RUNTIME_ERROR,
-        "getSupportedOperations",
-        r"getSupportedOperations (?:failed|returned)[^\n]{0,300}",
-    ),
+    _pattern(Kind.RUNTIME_ERROR, "getSupportedOperations", r"getSupportedOperations (?:failed|returned)[^\n]{0,300}"),
     _pattern(
         Kind.RUNTIME_ERROR,
         "prepareModel",

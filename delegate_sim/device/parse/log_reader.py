@@ -160,10 +160,7 @@ class Reader:
         self.applications = list(after.applications)
         self.chips = dict.fromkeys(after.chips)
         self.current = replace(
-            self.current,
-            tensorflow_version=after.tensorflow_version,
-            dynamic_tensor=after.dynamic_tensor,
-            is_old=after.is_old,
+            self.current, tensorflow_version=after.tensorflow_version, dynamic_tensor=after.dynamic_tensor, is_old=after.is_old
         )
 
     def _finish(self, log: DeviceLog) -> None:
@@ -407,11 +404,7 @@ class Reader:
         elif table.groups:
             counts, times = table.summary
             self.summaries[table.subgraph] = Summary(
-                MappingProxyType(counts),
-                is_complete,
-                MappingProxyType(times),
-                not table.has_all_rows,
-                table.inner_ms,
+                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows, table.inner_ms
             )
         elif table.rows or table.inner_rows:
             self.run_orders[table.subgraph] = RunOrder(
