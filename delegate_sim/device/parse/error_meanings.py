@@ -345,11 +345,11 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
     Return None if no error names a cause.
     """
     ranks = [
-        (rank, number)
+        (rank, not error.meaning, number)
         for number, error in enumerate(errors)
         if (rank := KINDS[error.kind].rank) is not None and not any(words in error.line for words in _NO_CAUSES)
     ]
-    return errors[min(ranks)[1]] if ranks else None
+    return errors[min(ranks)[-1]] if ranks else None
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:

@@ -32,11 +32,11 @@ class Traits:
 
     is_error: bool = False
     rank: int | None = None
-    """How little an error says about the cause: 0 says most. None if the line is no cause."""
+    """Place among the causes: the error with the lowest rank says most about the cause. None if the line is no cause."""
     meaning: str = ""
     """The meaning of an error if neither its values nor its words say more."""
     conclusive: int = 0
-    """How conclusive the name of a delegate in the line is: 1 is most conclusive. 0 if the line names no active delegate."""
+    """Place among the lines that name an active delegate: 1 is most conclusive. 0 if the line names none."""
     is_turn: bool = False
     """True if the line names a delegate that the runtime was applying or running."""
     is_of_last_turn: bool = False
@@ -179,7 +179,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         Kind.TEFLON_DONE: Traits(conclusive=3),
     }
 )
-"""What is known about each kind of line."""
+"""The properties of each kind of line."""
 
 
 def kinds_with(trait: str) -> tuple[str, ...]:

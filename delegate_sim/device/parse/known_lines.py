@@ -50,7 +50,7 @@ class Pattern:
     name: str = ""
     """The delegate that prints lines of this kind, if the lines do not name it."""
     meaning: str = ""
-    """What the line means, if its kind does not say it."""
+    """The meaning of the line, if its kind does not say it."""
 
 
 def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "", meaning: str = "") -> Pattern:
@@ -267,6 +267,14 @@ PATTERNS = (
         rf"(?P<name>[A-Z]{{2,20}}) doesn't support tensors with rank 0 \(index {_N} name [^()]{{0,300}}\)",
         is_old=True,
     ),
+    _pattern(
+        Kind.OTHER_ERROR,
+        " was requested, but",
+        r"(?P<name>[A-Z]{3,20}) was requested, but .*",
+        meaning="the delegate does not take this graph; nothing is delegated",
+        is_old=True,
+    ),
+    _pattern(Kind.VENDOR, ".cc:", r"^\W*[IW] (?:driver|tflite/edgetpu\w{1,40})[\w./-]{0,200}\.cc:\d{1,6}\] .*"),
     _pattern(Kind.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
     _pattern(Kind.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(Kind.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),

@@ -58,7 +58,7 @@ _PREFIXES = tuple(
         # glog and absl, TensorFlow's own
         rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
-        r"(?P<severity>[IWEF]) driver/[\w./-]{1,200}:\d+\] ",
+        r"(?P<severity>[EF]) driver/[\w./-]{1,200}:\d+\] ",
         # ROS, containers, system journals
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
@@ -147,7 +147,7 @@ class LearnedPrefixes:
     def __init__(self) -> None:
         self.shapes: dict[str, re.Pattern[str]] = {}
         self.end = ""
-        """What the logger or page writes after each line."""
+        """The text that the logger or page writes after each line."""
 
     def without(self, message: Message) -> Message:
         """Return a message without the learned prefix and end. Learn the message's own first."""
@@ -189,7 +189,7 @@ _WRAPPED = tuple(
         (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
     )
 )
-"""For each line with counts: its beginning, and its end as far as it has counts."""
+"""For each line with counts: its beginning, and the part with the last count."""
 
 
 def unwrapped(lines: Iterable[str]) -> Iterator[str]:
@@ -199,7 +199,7 @@ def unwrapped(lines: Iterable[str]) -> Iterator[str]:
         line = next_line
         if whole is not None:
             joined, spaced = held.rstrip("\r\n") + line, f"{held.rstrip()} {line.lstrip()}"
-            fitting = next((each for each in (joined, spaced) if whole.search(each) is not None), None)
+            fitting = next((text for text in (joined, spaced) if whole.search(text) is not None), None)
             if fitting is None:
                 yield held
             line = fitting or line

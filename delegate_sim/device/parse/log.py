@@ -98,7 +98,9 @@ class ProcessReaders:
         """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
         logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        logs = logs or [log for _, log in runs if not log.is_empty] or [runs[0][1]]
+        logs = (
+            logs or [log for _, log in runs if not log.is_empty] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
+        )
         return tuple([replace(log, long_lines=self.long_lines) for log in logs] if self.long_lines else logs)
 
     def _message_of(self, line: str) -> Message:

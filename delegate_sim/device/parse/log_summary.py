@@ -207,9 +207,10 @@ def _with_end(
         error for error in log.statements_of(Kind.LOAD_ERROR, Kind.BENCHMARK_FAILED) if max(error.places, default=last) >= last
     ]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
-        idle = [each for each in (own, *others) if each.outcome == MADE and not _is_by_default(each)]
+        idle = [made for made in (own, *others) if made.outcome == MADE and not _is_by_default(made)]
         if len(idle) == 1:
-            own, *rest = [replace(each, outcome=FAILED) if each is idle[0] else each for each in (own, *others)]
+            failure = replace(idle[0], outcome=FAILED)
+            own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
             return own, tuple(rest), ""
     if log.statements_of(Kind.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED

@@ -1,4 +1,4 @@
-"""What short logs say: the outcome to the end, errors of any wording, runs by arithmetic, and lines behind any prefix."""
+"""Short logs: the outcome to the end, errors of any wording, runs by arithmetic, and lines behind any prefix."""
 
 from __future__ import annotations
 
