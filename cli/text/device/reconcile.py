@@ -150,7 +150,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
             yield from paragraph(message(verdict(reconciliation.run)), width, "  ", "  ")
         return
     if reconciliation.status == NOT_COMPARED:
-        why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
+        why = "does not show what the delegate did"
         yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:

@@ -124,7 +124,10 @@ def coverage_verdict(runs: Sequence[Run]) -> str:
 
 
 def _leaders(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with the largest shares, wrong numbers and deprecated delegates last. The list is empty if no run delegates a node."""
+    """Return the runs with the largest shares, or [] if no run delegates a node.
+
+    Runs with wrong numbers and deprecated delegates come last.
+    """
     taking = [run for run in runs if measure(run).outcome == TAKEN]
     shares = [(compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes) for run in taking]
     leaders = [run for run, share in zip(taking, shares, strict=True) if share == max(shares)]

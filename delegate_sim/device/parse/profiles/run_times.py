@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....foundation.columns import Declared
+
 
 @dataclass(frozen=True, slots=True)
-class RunTimes:
+class RunTimes(Declared):
     """The times of a run in milliseconds, and the number of measured inferences. An unknown value is None."""
 
     init_ms: float | None = None
@@ -55,8 +57,19 @@ _OF_LITERT = {
 }
 
 
-def times_in(text: str) -> dict[str, Any]:
-    """Return the fields of ``RunTimes`` that a line gives."""
+_SESSION = re.compile(rf"Initialized session in (?P<ms>{_REAL})ms")
+_ROUND = re.compile(r"\s*count=\d{1,9} ")
+"""Matches the beginning of the line of a warm-up, or of the inferences after it."""
+_AVERAGE = re.compile(rf"\b(?:avg|curr)=(?P<us>{_REAL})")
+
+
+def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
+    """Return the fields of ``RunTimes`` that a line gives. ``known`` has the times in the lines before it."""
+    if "Initialized session" in text and (match := _SESSION.search(text)) is not None:
+        return {"init_ms": float(match["ms"])}
+    if "count=" in text and _ROUND.match(text) is not None and (values := _AVERAGE.findall(text)):
+        # The average comes after the last time, and is missing if there is only one.
+        return {"warmup_ms" if known.warmup_ms is None else "inference_ms": float(values[-1]) / 1000}
     if "nference timings in us:" in text:
         return {
             _FIELDS[match["name"].lower().removesuffix(" (avg)").replace("no stats", "inference")]: float(match["value"]) / 1000
