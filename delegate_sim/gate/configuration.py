@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import reduce
 from itertools import groupby
 from typing import Any
 
@@ -98,7 +98,7 @@ class Override:
     budgets: Budgets
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Configuration:
     """The content of a configuration. All patterns are relative to the folder ``root`` and use slashes."""
 
@@ -120,28 +120,29 @@ class Configuration:
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
-        with _naming(self.path):
+        with naming_configuration(self.path):
             paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget | ConfiguredMicroTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
-        with _naming(self.path):
+        with naming_configuration(self.path):
             return target.models is None or matches(model, target.models)
 
-    def group_of(self, target: str) -> str:
-        """Return the name that the configuration file gives to a target."""
-        return next((own.group for own in self.targets if own.name == target), target)
+    @functools.cached_property
+    def groups(self) -> Mapping[str, str]:
+        """The names of targets in the configuration file, by the names of targets with a release."""
+        return {own.name: own.group for own in self.targets}
 
     def budgets_of(self, targets: Sequence[ConfiguredTarget], model: str) -> list[Budgets]:
         """Return the budgets of a model on each target.
 
         The target's budgets override the general budgets, and the configuration's overrides are applied last.
         """
-        with _naming(self.path):
+        with naming_configuration(self.path):
             overrides = [override for override in self.overrides if override.models is None or matches(model, override.models)]
             joined = [
-                (names, reduce(Budgets.overridden_by, [override.budgets for override in group]))
+                (names, functools.reduce(Budgets.overridden_by, [override.budgets for override in group]))
                 for names, group in groupby(overrides, key=lambda override: override.targets)
             ]
             spend_steps(_STEPS_FOR_AN_OVERRIDE * len(overrides), _OVERRIDING)
@@ -149,12 +150,12 @@ class Configuration:
             for target in targets:
                 own = [budgets for names, budgets in joined if names is None or not names.isdisjoint((target.name, target.group))]
                 spend_steps(len(joined) + _STEPS_FOR_AN_OVERRIDE * len(own), _OVERRIDING)
-                results.append(reduce(Budgets.overridden_by, own, self.budgets.overridden_by(target.budgets)))
+                results.append(functools.reduce(Budgets.overridden_by, own, self.budgets.overridden_by(target.budgets)))
         return results
 
 
 @contextmanager
-def _naming(path: str) -> Iterator[None]:
+def naming_configuration(path: str) -> Iterator[None]:
     """Put the path of the configuration at the start of the message of each LimitError that is raised in this context."""
     try:
         yield
@@ -205,7 +206,7 @@ def read_configuration(path: str) -> Configuration:
         if table is None:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
-        with _naming(path):
+        with naming_configuration(path):
             configuration = _configuration(path, ConfigurationTable(table, prefix))
             return replace(configuration, sources=_with_places(configuration, text))
     except ConfigurationProblem as problem:

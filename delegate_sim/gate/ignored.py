@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..foundation.work_budget import spend_steps
 from ..results.report.findings import ERROR, NOTE, Finding
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_patterns, parse_targets, parse_text
 from .results import FAILED, PASSED, Case
@@ -36,17 +37,18 @@ def read_ignored(table: ConfigurationTable, targets: Collection[str]) -> Ignored
 
 
 def without_ignored(
-    cases: Iterable[Case], rows: Sequence[Ignored], group_of: Callable[[str], str], matches: Callable[[str, Sequence[str]], bool]
+    cases: Iterable[Case], rows: Sequence[Ignored], groups: Mapping[str, str], matches: Callable[[str, Sequence[str]], bool]
 ) -> list[Case]:
     """Return the cases with ignored findings as notes. A case passes if no other finding is an error.
 
-    ``group_of`` returns the name that the configuration gives to a target. ``matches`` tells whether a model has a pattern.
+    ``groups`` has the names that the configuration gives to targets. ``matches`` tells whether a model has a pattern.
     """
-    return [_without(case, [row for row in rows if _concerns(row, case, group_of, matches)]) for case in cases]
+    return [_without(case, [row for row in rows if _concerns(row, case, groups, matches)]) for case in cases]
 
 
-def _concerns(row: Ignored, case: Case, group_of: Callable[[str], str], matches: Callable[[str, Sequence[str]], bool]) -> bool:
-    is_target = row.targets is None or not row.targets.isdisjoint((case.target, group_of(case.target)))
+def _concerns(row: Ignored, case: Case, groups: Mapping[str, str], matches: Callable[[str, Sequence[str]], bool]) -> bool:
+    spend_steps(1, "applying [[ignore]] of the configuration")
+    is_target = row.targets is None or not row.targets.isdisjoint((case.target, groups.get(case.target, case.target)))
     return is_target and (row.models is None or matches(case.model, row.models))
 
 

@@ -251,6 +251,13 @@ def baseline_with_entries(count):
     return baseline([entry(f"{number}.tflite") for number in range(count)], outlines(1))
 
 
+@kind(250)
+def baseline_with_entries_of_no_model(count):
+    sources = "".join([f'[sources.s{number}]\nsource = "s{number}.keras"\n' for number in range(count)])
+    files, words = baseline([{**entry(f"x{number}"), "target": "none"} for number in range(count)], outlines(1))
+    return {**files, **configuration(CONFIGURATION + sources)[0]}, words
+
+
 @kind(1_000)
 def baseline_with_refusals(count):
     return baseline([entry(fallback=[[0, f"code-{number}", str(number)] for number in range(count)])], outlines(count))
