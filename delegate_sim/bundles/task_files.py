@@ -94,8 +94,8 @@ def repack_task(folder: str, path: str) -> None:
 
     def fill(temporary: str) -> None:
         with open(temporary, "wb") as target, ZipWriter(target, comment) as writer:
-            for path, (_, member) in zip(paths, members, strict=True):
-                with _naming(path), open_input(path) as file:
+            for file_path, (_, member) in zip(paths, members, strict=True):
+                with _naming(file_path), open_input(file_path) as file:
                     writer.write(member, _pieces(file), os.fstat(file.fileno()).st_size)
 
     with _naming(path):

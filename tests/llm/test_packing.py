@@ -86,7 +86,7 @@ def test_a_file_that_is_named_twice(saved, tmp_path, name):
     manifest = json.loads((folder / MANIFEST).read_text())
     manifest["sections"][0]["file"] = name
     (folder / MANIFEST).write_text(json.dumps(manifest))
-    with pytest.raises(ModelError, match="is named twice$"):
+    with pytest.raises(ModelError, match=r"is named twice$"):
         repack(str(folder), str(tmp_path / "again"))
 
 
