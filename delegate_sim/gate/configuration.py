@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from typing import Any
 
-from ..bundles.model_files import matches_parts, matching_files, models_below
+from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
@@ -36,6 +36,7 @@ from .configuration_table import (
     parse_count,
     parse_defaults,
     parse_delegate,
+    parse_model_patterns,
     parse_operators,
     parse_patterns,
     parse_releases,
@@ -55,7 +56,7 @@ DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
 _MOST_TARGETS = 2_000
 """Largest number of targets, after releases of the runtime and of platforms are expanded."""
-_STEPS_FOR_A_PATTERN, _STEPS_FOR_A_MATCH, _CHARACTERS_IN_A_STEP, _STEPS_FOR_AN_OVERRIDE = 100, 5, 100, 5
+_STEPS_FOR_A_PATTERN, _STEPS_FOR_AN_OVERRIDE = 100, 5
 _FINDING, _MATCHING = "finding the models of the configuration", "matching models with the patterns of the configuration"
 _OVERRIDING = "applying the overrides of the configuration"
 _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
@@ -81,7 +82,7 @@ class ConfiguredTarget:
     name: str
     group: str
     target: Target
-    models: tuple[str, ...] | None
+    models: tuple[FilePattern, ...] | None
     """Patterns of the models to check on the target, or None for all models."""
     budgets: Budgets
 
@@ -93,7 +94,7 @@ class Override:
     ``models`` is None for all models, and ``targets`` is None for all targets.
     """
 
-    models: tuple[str, ...] | None
+    models: tuple[FilePattern, ...] | None
     targets: frozenset[str] | None
     budgets: Budgets
 
@@ -163,14 +164,9 @@ def naming_configuration(path: str) -> Iterator[None]:
         raise ConfigurationError(printable(f"{path}: {error}")) from error
 
 
-def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path with slashes matches a pattern. ``**`` matches any number of folders, including none."""
-    names = path.split("/")
-    for pattern in patterns:
-        spend_steps(_STEPS_FOR_A_MATCH + len(pattern) // _CHARACTERS_IN_A_STEP, _MATCHING)
-        if matches_parts(names, pattern.split("/")):
-            return True
-    return False
+def matches(path: str, patterns: Sequence[FilePattern]) -> bool:
+    """Return whether a path with slashes matches a pattern."""
+    return any(pattern.matches(path, _MATCHING) for pattern in patterns)
 
 
 @work_budget()
@@ -292,7 +288,7 @@ def _targets(
     platforms = platforms or [((), {})]
     _limit_targets(table.key[:-1], before + len(releases) * len(platforms))
     assume_ops_registered = _assume_ops_registered(table)
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
@@ -332,7 +328,7 @@ def _options(delegate: Delegate, option_table: ConfigurationTable | None, defaul
 
 
 def _override(table: ConfigurationTable, names: Collection[str]) -> Override:
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
         raise ConfigurationProblem(

@@ -96,9 +96,7 @@ def test_the_name_of_a_source_stays_in_the_folder(project, tmp_path):
     project.write("")
     path = tmp_path / "delegate-sim.toml"
     path.write_text(path.read_text("utf-8").replace("sources.net", "sources.'//server/share'"), "utf-8")
-    with pytest.raises(
-        ConfigurationError, match=r"sources\.//server/share: takes a path inside the folder of this file"
-    ):
+    with pytest.raises(ConfigurationError, match=r"sources\.//server/share: takes a path inside the folder of this file"):
         read_configuration(str(path))
 
 

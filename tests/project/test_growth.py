@@ -177,9 +177,15 @@ def configuration_with_targets_that_multiply(count):
     return configuration(f'models = ["model.tflite"]\n{target}')
 
 
-@kind(5_000)
+@kind(500)
 def configuration_with_one_pattern_of_stars(count):
     return configuration(CONFIGURATION.replace("model.tflite", "*a" * count))
+
+
+@kind(150)
+def configuration_with_one_pattern_of_folders(count):
+    patterns = ["**/*/" * count + "x", "*/**/" * count + "**"]
+    return configuration(CONFIGURATION + f"models = {json.dumps(patterns)}\n")
 
 
 @kind(500)
