@@ -480,9 +480,7 @@ def test_patterns_of_targets_use_up_the_budget(write, monkeypatch):
 def test_a_long_pattern(write, monkeypatch):
     monkeypatch.setattr(configuration_table, "_LONGEST_PATTERN", 10)
     read_configuration(write(f'models = ["{"a" * 10}"]\n{TARGET}'))
-    with pytest.raises(
-        ConfigurationError, match=r"toml:1: models: takes patterns of at most 10 characters; DELEGATE"
-    ):
+    with pytest.raises(ConfigurationError, match=r"toml:1: models: takes patterns of at most 10 characters; DELEGATE"):
         read_configuration(write(f'models = ["{"a" * 11}"]\n{TARGET}'))
 
 

@@ -224,7 +224,7 @@ def devices(text):
     return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--devices", "devices.toml")
 
 
-@kind(400)
+@kind(4)
 def devices_of_a_phone(count):
     return devices("".join([f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(count)]))
 
