@@ -35,6 +35,7 @@ from delegate_sim_cli.exits import USAGE
 from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, field
 from fixtures.op_profiles import ProfiledRow, write_profile
 from tests.support.models import chain_model
@@ -102,6 +103,25 @@ def log_with_many_runs(count):
     return log(
         "STARTING!\nLoaded model model.tflite\nReplacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node.\n" * count
     )
+
+
+def observations(count, words):
+    rules = "".join([f'[[rejects]]\noperation = "R{number}"\n' for number in range(count)])
+    seen = "".join([f"[[seen]]\n{words(number)}\nshapes = [{[1] * (number % 50)}]\n" for number in range(count)])
+    files, command = log(write_log(load(MODEL), Device(HiddenDriver(HiddenRule("ADD")), {"feature_level": 30})))
+    profile = f'schema = "delegate-sim/driver/1"\n{rules}{seen}'.encode()
+    return {**files, "driver.toml": profile}, (*command, "--delegate", "nnapi", "--learn", "driver.toml", "--force")
+
+
+@kind(400)
+def profile_of_a_driver_that_is_refined(count):
+    return observations(count, lambda number: f'operation = "S{number}"\ntypes = []\naccepted = false')
+
+
+@kind(400)
+def profile_of_a_driver_with_shapes(count):
+    words = 'operation = "S"\ntypes = ["T{}"]\naccepted = {}'
+    return observations(count, lambda number: words.format(number // 100, "true" if number % 3 else "false"))
 
 
 def op_profile(text):
