@@ -269,7 +269,7 @@ def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[
 
     With the node, yield the reasons, and whether the node is new in the model.
     """
-    before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
+    before = entry.on_cpu
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)
         if old is None or old not in before[subgraph.graph.index]:

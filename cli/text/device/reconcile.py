@@ -70,11 +70,11 @@ def other_model_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     """Yield the text of a driver profile that was learned from a log."""
     yield from heading_lines(f"Driver profile: {message(path)}")
-    rejections = learning.profile.rejections
+    rejections, added = learning.profile.rejections, set(learning.added)
     logs = counted(len(learning.profile.sources), "log")
     yield from paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
     for rejection in rejections:
-        new = " (new)" if rejection in learning.added else ""
+        new = " (new)" if rejection in added else ""
         yield from paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
     for note in learning.notes:
         yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
