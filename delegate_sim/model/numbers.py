@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from ..bundles.ranged import Content, part_of, unpacked
 from ..foundation.late_numpy import np
 from ..foundation.limits import bounded
+from ..foundation.work_budget import spend_bytes, spend_steps
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -30,6 +31,10 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
 """For more elements than this number, numpy is faster, even if it must first be imported."""
+_FEW = 1 << 8
+"""Largest number of elements that are read without a cost, such as axes or sizes: at most one for each dimension."""
+_ELEMENTS_IN_A_STEP = 4
+_READING = "reading the elements of constants"
 
 
 def width_of(kind: str) -> int:
@@ -125,7 +130,7 @@ class StoredNumbers:
 
     def any(self) -> bool:
         """Return whether any element is not 0."""
-        return any(self.tolist())
+        return bool(np.asarray(self).any()) if self._count > _MANY else any(self.tolist())
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
@@ -202,6 +207,18 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     return StoredNumbers.read(kind, b"".join([content[width * place : width * (place + 1)] for place in places]))
 
 
+def as_list(values: FlatNumbers) -> list[Any]:
+    """Return the elements of a constant as Python numbers. Raise LimitError if there are too many in one or in all constants.
+
+    Operands that hold axes, sizes or indices are read with this function, because a file decides how many elements they have,
+    and how many nodes read them.
+    """
+    if len(values) > _FEW:
+        spend_steps(bounded(len(values), "elements of a constant") // _ELEMENTS_IN_A_STEP, _READING)
+    elements: list[Any] = values.tolist()
+    return elements
+
+
 def distinct(values: FlatNumbers) -> Sequence[Any]:
     """Return the elements as Python numbers. For a ``RepeatedNumber``, return the number once."""
     if isinstance(values, RepeatedNumber):
@@ -213,6 +230,7 @@ def distinct(values: FlatNumbers) -> Sequence[Any]:
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
     """Return the smallest and the largest element. Raise ValueError if there are no elements."""
     if len(values) > _MANY and not isinstance(values, RepeatedNumber):
+        spend_bytes(values.nbytes, _READING)
         array = np.asarray(values)
         return array.min().item(), array.max().item()
     numbers = distinct(values)
