@@ -10,7 +10,7 @@ from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
-from ..model.numbers import StoredNumbers
+from ..model.numbers import as_float32
 from .converted_versions import with_converted_versions
 from .model_editing import Edited, Editor, NodeKey, edited
 
@@ -73,8 +73,9 @@ def _as_float(editor: Editor, index: int) -> int:
     if tensor.type not in _INTEGERS:
         return index
     if tensor.is_constant:
-        numbers = [float(number) for number in editor.model.constant(tensor) or ()]
-        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=StoredNumbers.of("<f4", numbers)))
+        numbers = editor.model.constant(tensor)
+        value = None if numbers is None else as_float32(numbers)
+        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=value))
     result = _floating(editor, index)
     editor.insert("CAST", index, result)
     return result

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..bundles.ranged import Content, part_of, unpacked
+from ..foundation.float32 import float32
 from ..foundation.late_numpy import np
 from ..foundation.limits import bounded
 from ..foundation.work_budget import spend_bytes, spend_steps
@@ -34,6 +35,7 @@ _MANY = 1 << 12
 _FEW = 1 << 8
 """Largest number of elements that are read without a cost, such as axes or sizes: at most one for each dimension."""
 _ELEMENTS_IN_A_STEP = 4
+_CONVERTED_IN_A_STEP = 1 << 10
 _READING = "reading the elements of constants"
 
 
@@ -178,6 +180,30 @@ class RepeatedNumber(StoredNumbers):
     def tobytes(self) -> bytes:
         """Return the elements as bytes."""
         return bytes(self._content) * bounded(len(self), "elements of a constant")
+
+
+class FloatNumbers(StoredNumbers):
+    """Integers as float32 numbers. They are converted each time that they are read, so they take no memory."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: FlatNumbers) -> None:
+        super().__init__("<f4", count=len(source))
+        self._source = source
+
+    def __getitem__(self, index: Any) -> Any:
+        return FloatNumbers(self._source[index]) if isinstance(index, slice) else float32(self._source[index])
+
+    def _stored(self) -> bytes:
+        spend_steps(len(self) // _CONVERTED_IN_A_STEP, _READING)
+        return np.asarray(self._source).astype(self.kind).tobytes()
+
+
+def as_float32(values: FlatNumbers) -> StoredNumbers:
+    """Return integers as float32 numbers. Many numbers are converted only when they are read."""
+    if isinstance(values, RepeatedNumber):
+        return RepeatedNumber("<f4", float32(values.number), len(values))
+    return FloatNumbers(values) if len(values) > _MANY else StoredNumbers.of("<f4", map(float, values))
 
 
 def kind_of(values: Any) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from delegate_sim import analyze, load
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import limits, work_budget
-from delegate_sim.model.numbers import _FEW, StoredNumbers, as_list, bounds
+from delegate_sim.hypothetical.code_changes import with_float_arithmetic
+from delegate_sim.hypothetical.model_editing import NodeKey
+from delegate_sim.model.numbers import _FEW, FloatNumbers, RepeatedNumber, StoredNumbers, as_float32, as_list, bounds
 from fixtures.builder import ModelBuilder
 
 MANY = 1_200
@@ -42,6 +45,37 @@ def test_the_bounds_of_many_elements_cost_steps():
         assert bounds(numbers(60_000)) == (0, 0)
         with pytest.raises(LimitError, match=READING):
             bounds(numbers(60_000))
+
+
+@pytest.mark.parametrize("count", [3, 10_000])
+def test_integers_as_float_numbers(count):
+    integers = StoredNumbers.of("<i4", [16_777_217, *range(1 - count, 0)])
+    floats = as_float32(integers)
+    assert floats.tolist() == [16_777_216.0, *range(1 - count, 0)]
+    assert (floats[0], floats[-1], len(floats), floats.kind, floats.nbytes) == (16_777_216.0, -1.0, count, "<f4", 4 * count)
+    assert floats[1:3].tolist() == [1 - count, 2 - count]
+    assert np.asarray(floats).tolist() == floats.tolist()
+    assert as_float32(RepeatedNumber("<i8", 16_777_217, count)).tolist() == [16_777_216.0] * count
+
+
+def test_float_numbers_cost_steps_when_they_are_read():
+    with work_budget.work_budget():
+        floats = as_float32(numbers(600_000))
+        assert not floats.any()
+        with pytest.raises(LimitError, match=READING):
+            floats.any()
+
+
+def test_float_arithmetic_with_a_large_constant():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    large, result = graph.tensor("large", "INT32", [10_000], data=[7] * 10_000), graph.tensor("y", "INT32", [10_000])
+    graph.node("ADD", [graph.input("x", "INT32", [10_000]), large], [result], options={})
+    graph.outputs(result)
+    tensors = with_float_arithmetic(load(builder.bytes()), [NodeKey(0, 0)]).model.subgraphs[0].tensors
+    (value,) = [tensor.value for tensor in tensors if tensor.value is not None]
+    assert isinstance(value, FloatNumbers)
+    assert value.tolist() == [7.0] * 10_000
 
 
 def shared(op, node_count, with_operands, options=None):

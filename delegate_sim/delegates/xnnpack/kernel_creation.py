@@ -225,8 +225,8 @@ def _transposed(kernel: _Kernel, node: NodeView) -> Refusal | None:
     sizes = _read_as_int32(node.value(node.input(1)))
     count = len(sizes)
     if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(len(sizes))):
-        found = f"{count:,} axes" if has_too_many_dimensions(count) else sizes
-        return kernel_failure("xnnpack-kernel-permutation", node.node.index, found=found)
+        axes = f"{count:,} axes" if has_too_many_dimensions(count) else sizes
+        return kernel_failure("xnnpack-kernel-permutation", node.node.index, found=axes)
     return _moved(kernel, node)
 
 
