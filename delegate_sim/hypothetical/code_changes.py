@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
+from ..graph.effort import size_of_body
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
 from ..model.numbers import as_float32
@@ -116,10 +117,10 @@ def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
 
     For an IF, both branches are computed, and SELECT_V2 selects between the results.
     """
-    count = sum([len(body.nodes) for key in nodes for body in bodies_of(model, key)])
+    count = sum([size_of_body(body) for key in nodes for body in bodies_of(model, key)])
     most = raised(_MOST_NODES_OF_BODIES)
     if count > most:
-        raise LimitError(f"the subgraphs have {count:,} nodes, above the limit of {most:,}{how_to_raise()}")
+        raise LimitError(f"the subgraphs have {count:,} nodes and operands, above the limit of {most:,}{how_to_raise()}")
     changed = edited(model, lambda editor: _inline(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
     called = {body.index for key in nodes for body in bodies_of(model, key)}
     return _without_last(changed.then(with_converted_versions), called)
