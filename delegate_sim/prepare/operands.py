@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..foundation.limits import is_above_limit
-from ..model.numbers import FlatNumbers, RepeatedNumber, read_as
+from ..model.numbers import FlatNumbers, RepeatedNumber, as_list, read_as
 from .kernel import KernelNode, KernelTensor
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 def as_int32(tensor: KernelTensor) -> list[int]:
     """Return a tensor's data, read as 32-bit integers. Some kernels do so for data of any type."""
-    return read_as(tensor.value(), "<i4").tolist()
+    return as_list(read_as(tensor.value(), "<i4"))
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.kinds import ATTRIBUTE
 from ....rules.operands import INPUT
 from ....rules.vocabulary import check, rank, refused_if
@@ -15,7 +16,7 @@ def _axes_beyond_area(node: NodeView) -> str | None:
     Upstream also reads axes that are computed at run time. This check ignores such axes.
     """
     axes = node.value(node.input(1))
-    values = [] if axes is None else axes.tolist()
+    values = [] if axes is None else as_list(axes)
     return None if all((axis + 4) % 4 in (1, 2) for axis in values) else f"axes {values}"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model.numbers import bounds
 from ....rules.kinds import OPERAND_VALUE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, rank, typed, where, where_given
-from .checks import reads, upstream, values_of
+from .checks import reads, upstream
 
 _LARGEST, _SMALLEST = 0xFFFFFFFFFF, -0x7FFFFFFFFF
 
@@ -20,8 +21,13 @@ def bias(position: int) -> tuple[Check[object], ...]:
         return which.tensor(node).type == "INT64"
 
     def large(node: NodeView) -> str | None:
-        values = values_of(node, which.tensor(node))
-        return next((f"bias {value}" for value in values if not _SMALLEST <= value <= _LARGEST), None)
+        values = node.value(which.tensor(node))
+        if values is None or not len(values):
+            return None
+        least, greatest = bounds(values)
+        if least >= _SMALLEST and greatest <= _LARGEST:
+            return None
+        return next(f"bias {value}" for value in values if not _SMALLEST <= value <= _LARGEST)
 
     return upstream(
         "ConstraintBias",

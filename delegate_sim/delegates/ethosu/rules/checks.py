@@ -17,7 +17,7 @@ from ....foundation.limits import element_count
 from ....graph.activation import fused_activation
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....model.numbers import FlatNumbers
+from ....model.numbers import FlatNumbers, as_list
 from ....rules.each_tensor import TensorDemand, inputs, of_tensors, outputs
 from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
@@ -187,7 +187,7 @@ def reads(which: Operand) -> Check[object]:
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:
     """Return the elements of a constant, or an empty list if the tensor is not constant."""
     values = node.value(tensor)
-    return [] if values is None else [int(value) for value in values]
+    return [] if values is None else list(map(int, as_list(values)))
 
 
 def int32_values(node: NodeView, which: Operand) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ....model.numbers import as_list
 from ...gpu_compatibility import reduction
 from ...gpu_compatibility.checks import COMPATIBILITY
 from ..build.reader import NodeReader, Parser, gpu_axis, parse_one_to_one, with_size
@@ -51,7 +52,7 @@ def _axes(reader: NodeReader) -> list[int]:
     axes = reader.view.value(reader.view.input(1))
     assert axes is not None  # the rules require a constant INT32
     source = reader.view.input(0)
-    return [gpu_axis(source, axis) for axis in axes[: reader.view.input(1).element_count].tolist()]
+    return [gpu_axis(source, axis) for axis in as_list(axes[: reader.view.input(1).element_count])]
 
 
 PARSERS: Mapping[str, Parser] = {

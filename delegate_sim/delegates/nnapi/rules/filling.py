@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....model.numbers import bounds
 from ....rules.hints import in_code
 from ....rules.kinds import OPERAND_VALUE
 from ....rules.operands import INPUT, operand
@@ -19,7 +20,7 @@ _INDICES = ("INT32", "INT64")
 
 def _fits_int32(node: NodeView, tensor: Tensor) -> bool:
     value = node.value(tensor)
-    return value is not None and (not len(value) or _LOWEST <= min(value) <= max(value) <= _HIGHEST)
+    return value is not None and (not len(value) or _LOWEST <= bounds(value)[0] <= bounds(value)[1] <= _HIGHEST)
 
 
 def _fills_scalar(node: NodeView) -> bool:

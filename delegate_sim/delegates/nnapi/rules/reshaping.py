@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.kinds import OPERAND_VALUE, RANK
 from ....rules.number_sets import at_most
 from ....rules.operands import INPUT, OUTPUT, operand
@@ -38,7 +39,7 @@ def _nonzero_crops(node: NodeView) -> str | None:
     if value is None:
         return "crops that are not constant"
     size = crops.data[1] if crops.data else value.nbytes
-    return None if size == _NO_CROPS_SIZE and not value.tobytes().strip(b"\0") else f"crops {value.tolist()}"
+    return None if size == _NO_CROPS_SIZE and not value.tobytes().strip(b"\0") else f"crops {as_list(value)}"
 
 
 RULES: Rules[NnapiTarget] = {

@@ -6,6 +6,7 @@ A supported node can still fail when its kernel is created (see ``kernel_creatio
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.kinds import OPERAND_VALUE, SHAPE
 from ....rules.number_sets import at_most
 from ....rules.operands import OUTPUT, operand
@@ -57,7 +58,7 @@ _SPATIAL_AXES = [1, 2]
 
 def _beyond_image(node: NodeView) -> str | None:
     axes, source, output = node.value(node.input(1)), node.input(0), node.output(0)
-    sorted_axes = [] if axes is None else sorted(axes.tolist())
+    sorted_axes = [] if axes is None else sorted(as_list(axes))
     if sorted_axes == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
         return None
     return f"axes {sorted_axes} from shape {list(source.shape)} to shape {list(output.shape)}"

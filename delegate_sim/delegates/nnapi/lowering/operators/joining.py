@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .....graph.graph import NodeView
+from .....model.numbers import as_list
 from ...node_predicates import QUANTIZED_TYPES
 from ...target import FEATURE_LEVEL_6
 from ..builder import PartitionBuilder, kernel_error
@@ -87,7 +88,7 @@ def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 def _integers(view: NodeView, position: int) -> list[int]:
     value = view.value(view.input(position))
-    return [] if value is None else [int(element) for element in value]
+    return [] if value is None else list(map(int, as_list(value)))
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:
