@@ -102,9 +102,11 @@ def log_with_many_prefixes(count):
     return log("".join([f"{'abcdefgh'[number % 8] * (number % 90)}: Loaded model x.tflite\n" for number in range(count)]))
 
 
-@kind(1_000)
+@kind(500)
 def log_with_many_wrapped_lines(count):
-    return log("Replacing 1 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node,\n" * count)
+    return log(
+        "STARTING!\nReplacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node,\nyielding 1 partitions.\n" * count
+    )
 
 
 @kind(50_000)

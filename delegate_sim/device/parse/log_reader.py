@@ -72,8 +72,8 @@ _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model \S.*")
-_TRIED = re.compile(r"plugin at|Failed to load|Could not load")
-"""Matches lines about libraries that are only tried. Such a library does not show the chip."""
+_TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
+"""Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
 _LOST = "Dropping ProfileBuffer event"
 
