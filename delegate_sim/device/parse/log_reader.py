@@ -61,7 +61,6 @@ _NOT_EXECUTED = re.compile(
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
-_NNAPI = "use nnapi"
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -360,8 +359,8 @@ class Reader:
             return
         if statement.kind == Kind.CRASH and self.statements.last is not None and self.statements.last[0] == Kind.CRASH:
             return  # several lines report one crash
-        if statement.kind == Kind.LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
-            return  # old releases look for NNAPI although it is switched off
+        if self.parameters.get(f"use {statement.values.get('owner', '')}".lower(), "1").strip() in ("0", "false"):
+            return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
