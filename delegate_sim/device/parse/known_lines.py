@@ -480,7 +480,7 @@ PATTERNS = (
         "layout inference pass",
         r"\bOp \d{1,6}: default layout inference pass\.?",
         name=VX_KERNEL,
-        meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes around it, which take time",
+        meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
     ),
     _pattern(Kind.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Kind.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
