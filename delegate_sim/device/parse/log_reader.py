@@ -509,6 +509,8 @@ class Reader:
             self.current = replace(self.current, lost_events=True)
             return True
         elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
+            if is_plain_failure(match["name"], ""):
+                return False
             self._parameter(match)
         else:
             return False
