@@ -106,7 +106,7 @@ class NumberRule:
     def truth(self) -> str:
         """The source of the condition as a sentence: the releases and the backend on which it was measured."""
         releases = ", ".join([str(release) for release in CHECKED if self.counts_in(release)])
-        measured = f"Measured on WebGPU in {releases}."
+        measured = f"Measured on WebGPU in {releases}." if releases else f"Seen on WebGPU in releases before {self.fixed_in}."
         return (
             f"The cause lies before the kernels, so it applies to every backend. {measured}"
             if self.is_before_backend
