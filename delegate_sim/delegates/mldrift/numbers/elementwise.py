@@ -13,7 +13,7 @@ from ....releases.catalogue import parse_release
 from ....rules.kinds import Problem
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
 from .rule import Affected, NumberRule, Part
-from .values import is_never_negative, is_positive, scalar_values
+from .values import is_never_negative, is_positive
 
 _BROADCASTING = (
     "ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD", "ATAN2", "EQUAL",
@@ -125,7 +125,7 @@ def _tanh(node: NodeView, part: Part) -> Affected | None:
 
 def _negative_base(node: NodeView, part: Part) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
-    powers = scalar_values(node, exponent)
+    powers = part.values(exponent)
     if not powers:
         return None if is_positive(part, base) else Affected(base)
     is_right = is_never_negative(part, base) or all(power % 2 == 0 or power == _CUBE for power in powers)
