@@ -40,6 +40,7 @@ COMMANDS = [
     ["scan", "--delegate", "all", "--processes", "1", "--output", "table.csv"],
     ["export", "json", "--delegate", "all", "--output", "graph"],
     ["report", "--delegate", "all", "--output", "page.html"],
+    ["fix", "--delegate", "all", "--plan", "--per-target"],
 ]
 
 
