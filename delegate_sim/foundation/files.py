@@ -273,9 +273,12 @@ if sys.platform == "win32":
         with open(os.path.join(tempfile.gettempdir(), f"delegate-sim-{name}.lock"), "ab") as file:
             file.seek(0)
             while True:
-                with suppress(OSError):  # raised after ten seconds of waiting
+                try:
                     msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
                     break
+                except OSError as error:
+                    if error.errno != errno.EDEADLK:  # raised after ten seconds of waiting
+                        raise
             try:
                 yield
             finally:
