@@ -184,8 +184,13 @@ def _refuse_input(path: str, inputs: set[_Identity]) -> None:
 
 def _places(path: str) -> set[str | _Identity]:
     """Return what two paths to one file have in common. Several outputs may go to one device, so a device has nothing."""
+    if is_device(path):
+        return set()
     identity = _identity(path)
-    return set() if is_device(path) else {_real(path)} if identity is None else {_real(path), identity}
+    try:
+        return {_real(path)} | ({identity} if identity else set())
+    except ValueError:  # no valid path
+        return set()
 
 
 def _identities(paths: Iterable[str]) -> set[_Identity]:
