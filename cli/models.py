@@ -131,8 +131,10 @@ class Models:
             except (MemoryError, RecursionError) as error:
                 self._fail(path, str(exhausted(error, path)))
             except DelegateSimError as error:
-                # The message of a ModelError already names the file.
                 name = "standard input" if path == STANDARD_INPUT else path
+                if isinstance(error, LimitError) and not str(error).startswith(name):
+                    error = LimitError(error.reason, name)
+                # The message of another ModelError already names the file.
                 self._fail(path, str(error) if isinstance(error, ModelError) else f"{name}: {error}")
             except (click.ClickException, click.Abort, click.exceptions.Exit):
                 raise  # concerns the command line, so it would repeat for every model

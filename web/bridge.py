@@ -18,7 +18,9 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
 from delegate_sim.delegates.options import DEFAULT_SETS, Option, boolean, integer, option_as_typed
 from delegate_sim.delegates.registry import ACCELERATORS, DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.late_numpy import MISSING
+from delegate_sim.foundation.limits import exhausted
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES
 from delegate_sim.results.report.measures import FURTHER
 from delegate_sim_cli.console.layout import default_text
@@ -72,7 +74,9 @@ def models(path: str) -> str:
     if is_bundle(path):
         try:
             addresses = models_in(path)
-        except (BundleError, OSError) as fault:
+        except (MemoryError, RecursionError) as fault:
+            addresses, error = [], str(exhausted(fault, path))
+        except (BundleError, DelegateSimError, OSError) as fault:
             addresses, error = [], str(fault)
     return json.dumps({"models": addresses, "error": error})
 

@@ -15,13 +15,14 @@ from delegate_sim.fixing.passes.base import Exactness, Pass
 from delegate_sim.fixing.passes.catalogue import PASSES, choose_passes
 from delegate_sim.fixing.search import FixPlan, search, split_tail, try_approximate, try_shapes
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
+from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.runtime.target import Target, per_target_path, with_labels
 
 from ..console.output_file import is_forced, output_option
 from ..console.terminal import format_option, show_progress, width, write_result
 from ..exits import DONE, FINDINGS
-from ..models import naming_its_model, one_path, read_model
+from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option
@@ -47,6 +48,8 @@ target and make no target worse. Before fix writes a model, it runs the original
 outputs (pip install '.[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
+_NODES_OF_A_SEARCH = 500
+"""A search takes at least about as long as the simulation of this number of nodes."""
 _BOTH = "give --plan or -o, not both: --plan writes no file"
 _NEITHER = "give -o FILE to write the rewritten model, or --plan to see only the changes"
 _KINDS = {kind.name.lower(): kind for kind in Exactness}
@@ -159,9 +162,15 @@ def command(
         )
         return DONE if outcome.plan.is_changed else FINDINGS
     results: list[tuple[FixPlan, Fixed | None]] = []
-    for together, file in jobs:
+    models = Models([path])
+    effort = Effort(model) if per_target else None
+    begun = models.affordable(path, targets, effort) if effort else targets[:1]
+    for (together, file), _ in zip(jobs, begun, strict=False):
+        if effort:
+            effort.spend_nodes(_NODES_OF_A_SEARCH)
         show_progress(f"trying passes on {path}")
-        plan = try_shapes(search(model, together, allowed, given, chosen, report), chosen, report)
+        plan = search(model, together, allowed, given, chosen, report, effort=effort)
+        plan = try_shapes(plan, chosen, report, effort)
         if splits:
             plan = split_tail(plan)
         plan = try_approximate(plan, chosen, report)
@@ -173,7 +182,7 @@ def command(
         lambda: fixes_document(path, results, times) if per_target else fix_document(*results[0], times[0]),
         lambda: fixes_lines(results, width(), verbose, splits, timings),
     )
-    return DONE if any(plan.is_changed for plan, _ in results) else FINDINGS
+    return models.exit_code or (DONE if any(plan.is_changed for plan, _ in results) else FINDINGS)
 
 
 def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArguments) -> dict[str, tuple[Timing, ...]]:

@@ -70,14 +70,14 @@ def named_files(folder: str, names: Iterable[str]) -> list[str]:
 
     The files therefore have no more bytes than the folder. Raise LimitError for too many files.
     """
-    paths, found = [], set()
+    paths, identities = [], set()
     for name in names:
         spend_steps(_STEPS_OF_A_FILE, "finding the files of a folder")
         path = named_file(folder, name)
         status = os.stat(path)
-        if (status.st_dev, status.st_ino) in found:
+        if (status.st_dev, status.st_ino) in identities:
             raise OSError(errno.EEXIST, "is named twice", path)
-        found.add((status.st_dev, status.st_ino))
+        identities.add((status.st_dev, status.st_ino))
         paths.append(path)
     return paths
 
@@ -273,9 +273,12 @@ if sys.platform == "win32":
         with open(os.path.join(tempfile.gettempdir(), f"delegate-sim-{name}.lock"), "ab") as file:
             file.seek(0)
             while True:
-                with suppress(OSError):  # raised after ten seconds of waiting
+                try:
                     msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
                     break
+                except OSError as error:
+                    if error.errno != errno.EDEADLK:  # raised after ten seconds of waiting
+                        raise
             try:
                 yield
             finally:

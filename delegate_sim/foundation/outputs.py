@@ -75,13 +75,14 @@ def declare_outputs(outputs: Sequence[OutputFile], inputs: Iterable[str] = ()) -
     files = _files.get() or _Files()
     given = _identities(inputs)
     files.inputs |= given
-    declared = [*files.outputs.values()]
-    for output in declared:
+    for output in files.outputs.values():
         _refuse_input(output.path, given)
+    known = {place for output in files.outputs.values() for place in _places(output.path)}
     for output in outputs:
-        if any(_is_same(output.path, other.path) for other in declared):
+        places = _places(output.path)
+        if not known.isdisjoint(places):
             raise OutputError("is given twice", printable(output.path))
-        declared.append(output)
+        known |= places
     for output in outputs:
         _refuse_input(output.path, files.inputs)  # also if it is updated
         check_output(output)
@@ -181,11 +182,15 @@ def _refuse_input(path: str, inputs: set[_Identity]) -> None:
         raise OutputError("is an input file, which is never overwritten", printable(path))
 
 
-def _is_same(path: str, other: str) -> bool:
-    """Return whether two paths lead to one file. Several outputs may go to one device."""
+def _places(path: str) -> set[str | _Identity]:
+    """Return what two paths to one file have in common. Several outputs may go to one device, so a device has nothing."""
+    if is_device(path):
+        return set()
     identity = _identity(path)
-    is_one_file = _real(path) == _real(other) or (identity is not None and identity == _identity(other))
-    return is_one_file and not is_device(path)
+    try:
+        return {_real(path)} | ({identity} if identity else set())
+    except ValueError:  # no valid path
+        return set()
 
 
 def _identities(paths: Iterable[str]) -> set[_Identity]:

@@ -10,7 +10,7 @@ from ..errors import OptionError
 from ..foundation.late_numpy import MOST_ARRAY_DIMENSIONS, np
 from ..foundation.limits import element_count, how_to_raise, raised
 from ..foundation.parsing.array_files import array_kinds, read_arrays
-from ..foundation.printable import printable
+from ..foundation.printable import counted, printable, shortened
 from ..graph.graph import Graph, file_graph
 from ..model import schema
 from ..model.model import Model, Subgraph, Tensor
@@ -29,6 +29,8 @@ _MOST_ELEMENTS = 1 << 25
 """Largest total number of elements of all inputs. A 4K image has fewer elements than this number."""
 _PIECE = 1 << 20
 """Number of elements to generate in one step, to save memory."""
+_MOST_NAMES = 5
+"""Number of names of inputs in a message."""
 _FLAGS = 2
 """Exclusive upper bound for integers that are not indices. Such integers are 0 or 1, as in masks."""
 
@@ -213,22 +215,25 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
         tensor = subgraph.tensors[index]
         name = next((name for name in (tensor.name, names.get(index, "")) if name in stored), None)
         if name is None:
+            inputs = [shortened(subgraph.tensors[index].name) for index in subgraph.inputs]
+            more = ", ..." if len(inputs) > _MOST_NAMES else ""
             raise OptionError(
                 printable(
-                    f"{os.path.basename(path)}: has no array {tensor.name!r}; its arrays are "
-                    f"{', '.join(sorted(stored)) or 'none'}"
+                    f"{os.path.basename(path)}: has no array {shortened(tensor.name)!r}; it has {counted(len(stored), 'array')}, "
+                    f"and the inputs are {', '.join(inputs[:_MOST_NAMES])}{more}"
                 )
             )
         kind = schema.NUMPY_TYPES.get(tensor.type)
-        array = stored[name]
+        array, shown = stored[name], shortened(name)
+        type_name = array.dtype.name if array.dtype.kind == "V" else array.dtype  # a record has names of its own
         if kind is not None and array.dtype != np.dtype(kind) and not (tensor.type == "BOOL" and array.dtype == np.bool_):
             raise OptionError(
-                printable(f"{os.path.basename(path)}: {name!r} is of type {array.dtype}, but the model takes {tensor.type}")
+                printable(f"{os.path.basename(path)}: {shown!r} is of type {type_name}, but the model takes {tensor.type}")
             )
         sizes = tensor.shape_signature or tensor.shape
         if len(array.shape) != len(sizes) or any(size not in (-1, own) for size, own in zip(sizes, array.shape, strict=True)):
             raise OptionError(
-                printable(f"{os.path.basename(path)}: {name!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
+                printable(f"{os.path.basename(path)}: {shown!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
             )
         wanted.append(name)
     arrays = read_arrays(path, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -45,25 +46,35 @@ def target_names(targets: Sequence[Target]) -> list[str]:
 
     A name is the delegate's name. If several targets share the delegate, the differing options and releases follow.
     """
+    groups: dict[str, list[Target]] = {}
+    for target in targets:
+        groups.setdefault(target.delegate.name, []).append(target)
+    differing = {name: _differing(group) for name, group in groups.items()}
     names = []
     for target in targets:
-        others = [other for other in targets if other.delegate.name == target.delegate.name]
-        differing = [key for key, value in target.options.items() if any(other.options[key] != value for other in others)]
-        values = [option_value(target.options[key]) for key in differing if target.options[key] is not None]
-        releases = [str(target.release)] if any(other.release != target.release for other in others) else []
+        options, releases_differ = differing[target.delegate.name]
+        values = [option_value(target.options[key]) for key in options if target.options[key] is not None]
+        releases = [str(target.release)] if releases_differ else []
         names.append(printable(" ".join([target.delegate.name, *values, *releases])))
     return names
+
+
+def _differing(targets: Sequence[Target]) -> tuple[list[str], bool]:
+    """Return the options that differ between targets with the same delegate, and whether the releases differ."""
+    first = targets[0]
+    options = [key for key, value in first.options.items() if any(other.options[key] != value for other in targets)]
+    return options, any(other.release != first.release for other in targets)
 
 
 def with_labels(targets: Sequence[Target]) -> tuple[LabeledTarget, ...]:
     """Return the targets with labels. A label is the target's name, with a number if several targets share the name."""
     names = target_names(targets)
-    return tuple(
-        [
-            LabeledTarget(name if names.count(name) == 1 else f"{name}#{names[: number + 1].count(name)}", target)
-            for number, (name, target) in enumerate(zip(names, targets, strict=True))
-        ]
-    )
+    counts, seen = Counter(names), Counter[str]()
+    labeled = []
+    for name, target in zip(names, targets, strict=True):
+        seen[name] += 1
+        labeled.append(LabeledTarget(name if counts[name] == 1 else f"{name}#{seen[name]}", target))
+    return tuple(labeled)
 
 
 def per_target_path(path: str, label: str) -> str:

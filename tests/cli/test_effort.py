@@ -11,6 +11,7 @@ import pytest
 
 from delegate_sim.graph import effort
 from delegate_sim.runtime import interpreter
+from fixtures.language_models import bundle, decoder
 from tests.support.models import chain_model, many_operators
 
 LOG = Path(__file__).parents[2] / "fixtures" / "logs" / "gpu_refusals.log"
@@ -40,6 +41,7 @@ COMMANDS = [
     ["scan", "--delegate", "all", "--processes", "1", "--output", "table.csv"],
     ["export", "json", "--delegate", "all", "--output", "graph"],
     ["report", "--delegate", "all", "--output", "page.html"],
+    ["fix", "--delegate", "all", "--plan", "--per-target"],
 ]
 
 
@@ -66,6 +68,14 @@ def test_a_command_answers_every_target_with_fewer_simulations(run, little, tmp_
     further = ["--output", tmp_path / "page.html"] if command == "report" else []
     result = run(command, path, "--delegate", "all", *further)
     assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_limit_names_the_bundle(run, tmp_path, monkeypatch):
+    (tmp_path / "llm.litertlm").write_bytes(bundle(decoder()))
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", 1)
+    result = run("analyze", tmp_path / "llm.litertlm")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {tmp_path / 'llm.litertlm'}: not simulated: ")
 
 
 def test_releases_of_the_platform_are_left_out(run, little, tmp_path):

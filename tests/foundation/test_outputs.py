@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import importlib.util
 import os
 import sys
+import types
 
 import pytest
 
 from delegate_sim.errors import OutputError
+from delegate_sim.foundation import files
 from delegate_sim.foundation.files import beside, open_input, write_by, write_chunks, write_whole
 from delegate_sim.foundation.outputs import OutputFile, check_output, declare_outputs, files_kept, is_within
 
@@ -174,3 +178,24 @@ def test_a_file_beside_a_file_with_a_long_name():
     names = {os.path.basename(beside(letter * 250, ".journal")) for letter in "ab"}
     assert len(names) == 2
     assert all(len(name) < 100 and name.endswith(".journal") for name in names)
+
+
+@pytest.mark.parametrize(("number", "attempts"), [(errno.EACCES, 1), (errno.EDEADLK, 3)])
+def test_a_lock_on_windows_waits_only_for_other_processes(tmp_path, monkeypatch, number, attempts):
+    asked = []
+
+    def locking(file, mode, count):
+        asked.append(mode)
+        if len(asked) >= attempts:
+            raise OSError(errno.EACCES, "Permission denied")
+        raise OSError(number, "Resource deadlock avoided")
+
+    names = {"locking": locking, "LK_LOCK": 1, "LK_NBLCK": 2, "LK_UNLCK": 0}
+    monkeypatch.setitem(sys.modules, "msvcrt", types.SimpleNamespace(**names))
+    monkeypatch.setattr(sys, "platform", "win32")
+    spec = importlib.util.spec_from_file_location("delegate_sim.foundation.files_on_windows", files.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    with pytest.raises(PermissionError), module._lock(str(tmp_path / "file")):
+        pass
+    assert len(asked) == attempts

@@ -166,7 +166,8 @@ def test_the_runtimes_message_where_a_model_does_not_run(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"z": np.zeros((1, 4), np.float32)}, "has no array 'x'; its arrays are z"),
+        ({"z": np.zeros((1, 4), np.float32)}, r"^x\.npz: has no array 'x'; it has 1 array, and the inputs are x$"),
+        ({"x": np.zeros((1, 4), [("secret", "<f4")])}, "'x' is of type void32, but the model takes FLOAT32"),
         ({"x": np.zeros((1, 4))}, "'x' is of type float64, but the model takes FLOAT32"),
         ({"x": np.zeros((2, 4), np.float32)}, r"'x' has shape \(2, 4\), but the model takes \(1, 4\)"),
     ],

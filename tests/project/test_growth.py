@@ -183,6 +183,16 @@ def configuration_with_targets(count):
     return configuration('models = ["model.tflite"]\n' + "".join([f'[targets.t{n}]\ndelegate = "gpu"\n' for n in range(count)]))
 
 
+@kind(60)
+def targets_that_a_model_is_rewritten_for(count):
+    return configuration_with_targets(count)[0], ("fix", "model.tflite", "--plan", "--per-target")
+
+
+@kind(100)
+def targets_with_a_file_each(count):
+    return configuration_with_targets(count)[0], ("export", "model-explorer", "model.tflite", "--output", "x.json", "--force")
+
+
 @kind(1_500)
 def configuration_with_overrides(count):
     return configuration(CONFIGURATION + '[[overrides]]\nmodels = ["m*"]\nmax-fallback = 1\n' * count)

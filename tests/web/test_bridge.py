@@ -9,6 +9,7 @@ import pytest
 
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.errors import LimitError
 from delegate_sim.foundation.late_numpy import np
 from fixtures.bundles import zip_bytes
 from tests.support.models import chain_model, convolution_without_bias
@@ -156,3 +157,15 @@ class TestModels:
         found = json.loads(bridge.models(str(path)))
         assert found["models"] == []
         assert "damaged zip archive" in found["error"]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RecursionError(), LimitError("too much work")])
+def test_a_bundle_that_takes_too_much_is_an_error(tmp_path, monkeypatch, error):
+    def models_in(path):
+        raise error
+
+    (tmp_path / "a.zip").write_bytes(zip_bytes({"m.tflite": b"x"}))
+    monkeypatch.setattr(bridge, "models_in", models_in)
+    found = json.loads(bridge.models(str(tmp_path / "a.zip")))
+    assert found["models"] == []
+    assert found["error"]

@@ -37,7 +37,7 @@ def baseline_of(content: Any) -> Baseline:
     for number, item in enumerate(_get(content, "entries", list, "the file")):
         key, entry = _entry(item, f"entries[{number}]", outlines)
         if key in entries:
-            raise Unexpected(f"there are two entries for {key.model} on {key.target}: remove one of them")
+            raise Unexpected(f"entries[{number}] has the model and the target of an earlier entry: remove one of them")
         entries[key] = entry
     return Baseline(entries, packed)
 

@@ -281,7 +281,7 @@ def test_two_entries_of_one_key(tmp_path):
     content["entries"] *= 2
     path = tmp_path / "baseline.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(BaselineError, match=r"two entries for a\.tflite on pixel"):
+    with pytest.raises(BaselineError, match=r"entries\[1\] has the model and the target of an earlier entry: remove"):
         read_baseline(str(path))
 
 
