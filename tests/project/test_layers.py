@@ -168,7 +168,7 @@ def test_the_package_does_not_import_the_command_line():
 
 
 NAMING_ROOMS = ("delegates", "llm", "nnapi_runtime")
-NAMING_MODULES = ("source_lines.py", "bundles.py", "mcp_server.py")
+NAMING_MODULES = ("bundles.py", "mcp_server.py")
 ABOVE_DELEGATES = [
     *[path for path in modules() if room_of(path) not in NAMING_ROOMS and path.name not in NAMING_MODULES],
     ROOT / "delegate_sim" / "__init__.py",
@@ -177,8 +177,8 @@ ABOVE_DELEGATES = [
 """Modules that name no delegate.
 
 ``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it. ``llm`` and ``bundles`` are about the
-engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. ``make sources`` writes
-``source_lines.py``. The descriptions of the tools in ``mcp_server`` give examples.
+engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. The descriptions of
+the tools in ``mcp_server`` give examples.
 """
 GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
