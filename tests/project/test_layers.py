@@ -126,12 +126,8 @@ MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
-    "delegate_sim/delegates/ethosu/rules": FAMILIES,
     "delegate_sim/delegates/gpu/rules": FAMILIES,
-    "delegate_sim/delegates/gpu_compatibility": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,
-    "delegate_sim/delegates/npu/rules": FAMILIES,
-    "delegate_sim/delegates/vx/rules": FAMILIES,
     "delegate_sim/delegates/xnnpack/rules": FAMILIES,
     "delegate_sim/micro/kernels": FAMILIES,
     "delegate_sim/nnapi_runtime/operations": FAMILIES,

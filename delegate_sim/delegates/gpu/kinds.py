@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...rules import kinds
 from ...rules.hints import by_reshape
-from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
+from ..gpu_compatibility.checks import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(

@@ -15,7 +15,7 @@ from ....graph.partition import Subset
 from ....model.operator_families import FAMILY_OF
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
+from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import build_error, predicted_error
 from .model import GpuModel, Value
 from .reader import NodeReader, Parser, Values

@@ -15,7 +15,7 @@ from ....graph.graph import Graph, NodeView
 from ....model.model import Tensor
 from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.questions import ACTIVATIONS
+from ...gpu_compatibility.checks import ACTIVATIONS
 from ..failures import build_error
 from .model import GpuModel, Operation, Shape, Value, consume, produce
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import activation, arithmetic
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import runtime_operands
 from ..build.reader import HWC, LINEAR, NodeReader, Parser, parse_one_to_one
 from ..failures import build_error
@@ -25,7 +25,7 @@ RULES = {
     "RELU6": _RELU,
     "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
     "RELU_N1_TO_1": _RELU,
-    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *activation.SOFTMAX, version_in=UP_TO_2),
+    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *arithmetic.SOFTMAX, version_in=UP_TO_2),
     "TANH": _ELEMENTWISE,
 }
 

@@ -12,8 +12,7 @@ from ....rules.operands import operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
-from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, shapes
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, shapes
 from ..build.model import Operation, Shape, consume
 from ..build.reader import BHWC, BOOL_VALUES, FLOAT_VALUES, HW, HWC, INT32_VALUES, LINEAR, SCALAR, NodeReader, Parser, bhwc
 from ..failures import build_error

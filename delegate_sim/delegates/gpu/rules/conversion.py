@@ -11,9 +11,8 @@ from ....rules.number_sets import counted
 from ....rules.operands import operand
 from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
-from ...gpu_compatibility import conversion
-from ...gpu_compatibility.checks import FLOAT, runtime_operands
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
 from ..build.model import QUANTIZE_AND_DEQUANTIZE
 from ..build.reader import BHWC, NodeReader, Parser, parse_one_to_one
 from ..failures import build_error
@@ -79,8 +78,8 @@ RULES = {
         outputs=("INT32", "BOOL"),
     ),
     "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
-    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *conversion.DEQUANTIZE, version_in=UP_TO_3)),
-    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *conversion.QUANTIZE, version_in=UP_TO_2)),
+    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *arithmetic.DEQUANTIZE, version_in=UP_TO_3)),
+    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *arithmetic.QUANTIZE, version_in=UP_TO_2)),
 }
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rules.number_sets import at_most
-from ...gpu_compatibility import convolution
-from ...gpu_compatibility.checks import COMPATIBILITY
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import COMPATIBILITY, runtime_input_count
 from ..build.reader import OHWI, NodeReader, Parser, bhwc
 from ..failures import build_error
 from .checks import UP_TO_3, gpu_rule
 
 RULES = {
-    "CONV_2D": gpu_rule("Conv2DOperationParser", *convolution.CONV_2D, version_in=at_most(6)),
+    "CONV_2D": gpu_rule("Conv2DOperationParser", *layers.CONV_2D, version_in=at_most(6)),
     "DEPTHWISE_CONV_2D": gpu_rule(
         "DepthwiseConvolutionOperationParser",
-        *convolution.DEPTHWISE_CONV_2D,
+        *layers.DEPTHWISE_CONV_2D,
         version_in=at_most(6),
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
     ),
-    "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *convolution.TRANSPOSE_CONV, version_in=UP_TO_3),
+    "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *layers.TRANSPOSE_CONV, version_in=UP_TO_3),
 }
 
 

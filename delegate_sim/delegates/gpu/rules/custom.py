@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import custom
-from ...gpu_compatibility.checks import COMPATIBILITY
-from ...gpu_compatibility.questions import custom_pool_parameters
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import COMPATIBILITY, custom_pool_parameters
 from ..build.reader import OHWI, NodeReader, Parser
 from .checks import UP_TO_2, gpu_rule
 
 _CASES = (COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility"))
 
 RULES = {
-    "Convolution2DTransposeBias": gpu_rule("TransposeConvCustomOperationParser", *custom.TRANSPOSE_CONV, cases=_CASES),
+    "Convolution2DTransposeBias": gpu_rule("TransposeConvCustomOperationParser", *layers.CUSTOM_TRANSPOSE_CONV, cases=_CASES),
     "MaxPoolingWithArgmax2D": gpu_rule(
         "Pooling2DOperationParser",
-        *custom.MAX_POOLING_WITH_ARGMAX,
+        *layers.MAX_POOLING_WITH_ARGMAX,
         version_in=UP_TO_2,
         cases=(*_CASES, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
     ),
-    "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, cases=_CASES),
-    "Resampler": gpu_rule("ResamplerOperationParser", *custom.RESAMPLER, cases=_CASES),
+    "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *layers.MAX_UNPOOLING, cases=_CASES),
+    "Resampler": gpu_rule("ResamplerOperationParser", *layers.RESAMPLER, cases=_CASES),
 }
 
 

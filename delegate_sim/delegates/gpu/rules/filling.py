@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import filling
+from ...gpu_compatibility import copying
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
 from ..build.reader import Parser, parse_one_to_one
 from .checks import INT32, UP_TO_1, gpu_rule
@@ -12,7 +12,7 @@ from .checks import INT32, UP_TO_1, gpu_rule
 RULES = {
     "ONE_HOT": gpu_rule(
         "OneHotOperationParser",
-        *filling.ONE_HOT,
+        *copying.ONE_HOT,
         version_in=UP_TO_1,
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility")),
         inputs=INT32,

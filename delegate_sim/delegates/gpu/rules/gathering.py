@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 from ....rules.kinds import TENSOR_TYPE
 from ....rules.vocabulary import refused_if
-from ...gpu_compatibility import gathering
+from ...gpu_compatibility import copying
 from ..build.reader import INT32_VALUES, LINEAR, NodeReader, Parser, gpu_axis
 from .checks import INT32, UP_TO_1, gpu_rule
 
 RULES = {
     "GATHER": gpu_rule(
         "GatherOperationParser",
-        *gathering.GATHER,
+        *copying.GATHER,
         refused_if(
             TENSOR_TYPE, "data of any type except INT32", lambda node: node.input(0).type == "INT32", "INT32 data"
         ).before_release("litert-1.1.0"),

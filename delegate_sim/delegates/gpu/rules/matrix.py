@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....rules.number_sets import at_most
-from ...gpu_compatibility import matrix
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import runtime_input_count
 from ..build.reader import HW, NodeReader, Parser, bhwc, with_size
 from ..failures import build_error
 from .checks import gpu_rule
 
 RULES = {
-    "BATCH_MATMUL": gpu_rule("BatchedMatMulOperationParser", *matrix.BATCH_MATMUL),
-    "FULLY_CONNECTED": gpu_rule("FullyConnectedOperationParser", *matrix.FULLY_CONNECTED, version_in=at_most(9)),
+    "BATCH_MATMUL": gpu_rule("BatchedMatMulOperationParser", *layers.BATCH_MATMUL),
+    "FULLY_CONNECTED": gpu_rule("FullyConnectedOperationParser", *layers.FULLY_CONNECTED, version_in=at_most(9)),
 }
 
 

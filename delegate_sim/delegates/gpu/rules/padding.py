@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import padding
+from ...gpu_compatibility import copying
 from ..build.reader import HW, INT32_VALUES, NodeReader, Parser
 from .checks import UP_TO_2, gpu_rule
 
-_PAD = gpu_rule("PadOperationParser", *padding.PAD, version_in=UP_TO_2)
+_PAD = gpu_rule("PadOperationParser", *copying.PAD, version_in=UP_TO_2)
 
 RULES = {
-    "MIRROR_PAD": gpu_rule("PadOperationParser", *padding.MIRROR_PAD, version_in=UP_TO_2),
+    "MIRROR_PAD": gpu_rule("PadOperationParser", *copying.MIRROR_PAD, version_in=UP_TO_2),
     "PAD": _PAD,
     "PADV2": _PAD,
 }

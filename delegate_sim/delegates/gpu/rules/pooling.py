@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import pooling
+from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import COMPATIBILITY
 from ..build.reader import NodeReader, Parser
 from .checks import UP_TO_2, gpu_rule
 
 _POOL = gpu_rule(
     "Pooling2DOperationParser",
-    *pooling.POOL_2D,
+    *layers.POOL_2D,
     version_in=UP_TO_2,
     cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
 )

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import reduction
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY
 from ..build.reader import NodeReader, Parser, gpu_axis, parse_one_to_one, with_size
 from .checks import UP_TO_1, gpu_rule
 
-_REDUCTION = gpu_rule("ReduceOperationParser", *reduction.REDUCTION)
+_REDUCTION = gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)
 
 RULES = {
     "CUMSUM": gpu_rule(
         "CumsumOperationParser",
-        *reduction.CUMSUM,
+        *arithmetic.CUMSUM,
         version_in=UP_TO_1,
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
     ),
-    "MEAN": gpu_rule("MeanOperationParser", *reduction.MEAN),
+    "MEAN": gpu_rule("MeanOperationParser", *arithmetic.MEAN),
     "REDUCE_MAX": _REDUCTION,
     "REDUCE_MIN": _REDUCTION,
     "REDUCE_PROD": _REDUCTION,

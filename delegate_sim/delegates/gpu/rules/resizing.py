@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...gpu_compatibility import resizing
+from ...gpu_compatibility import layers
 from ..build.reader import Parser, parse_one_to_one
 from .checks import UP_TO_3, gpu_rule
 
 RULES = {
-    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *resizing.RESIZE_BILINEAR, version_in=UP_TO_3),
-    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *resizing.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
+    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_BILINEAR, version_in=UP_TO_3),
+    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
 }
 
 

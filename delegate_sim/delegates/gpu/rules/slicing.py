@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ....rules.number_sets import at_least, exactly
 from ....rules.operands import operand
 from ....rules.vocabulary import operand_count, rank
-from ...gpu_compatibility import slicing
+from ...gpu_compatibility import copying
 from ..build.model import Operation, Shape
 from ..build.reader import NodeReader, Parser
 from ..failures import build_error
@@ -19,7 +19,7 @@ RULES = {
     "SLICE": gpu_rule("SliceOperationParser", operand_count(at_least(3)), rank(_INPUT, exactly(3, 4)), version_in=UP_TO_2),
     "STRIDED_SLICE": gpu_rule(
         "StridedSliceOperationParser",
-        *slicing.SLICE_MASKS,
+        *copying.SLICE_MASKS,
         rank(_INPUT, exactly(3, 4)),
         version_in=UP_TO_4,
     ),

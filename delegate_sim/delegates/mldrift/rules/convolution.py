@@ -5,8 +5,8 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.kinds import CONSTANT
 from ....rules.vocabulary import refused_if, where
-from ...gpu_compatibility import convolution
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import runtime_input_count
 from .checks import (
     BFLOAT16,
     FUSED,
@@ -51,7 +51,7 @@ RULES = {
     "CONV_2D": parsed_by(
         "Conv2DOperationParser",
         *version_up_to(6),
-        *convolution.CONV_2D,
+        *layers.CONV_2D,
         *RESULTS_FROM_2_1_5,
         available(0),
         *readable(0),
@@ -66,7 +66,7 @@ RULES = {
     "DEPTHWISE_CONV_2D": parsed_by(
         "DepthwiseConvolutionOperationParser",
         *version_up_to(6),
-        *convolution.DEPTHWISE_CONV_2D,
+        *layers.DEPTHWISE_CONV_2D,
         *RESULTS_FROM_2_1_5,
         *readable(0),
         *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
@@ -78,7 +78,7 @@ RULES = {
     "TRANSPOSE_CONV": parsed_by(
         "TransposeConvBuiltinOperationParser",
         *version_up_to(3),
-        *convolution.TRANSPOSE_CONV,
+        *layers.TRANSPOSE_CONV,
         *readable(2),
         *RESULTS_FROM_2_1_5,
         *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),

@@ -9,7 +9,7 @@ from ....refusal import Refusal
 from ....rules.kinds import SHAPE
 from ....rules.rule import Check
 from ....rules.vocabulary import check
-from ...gpu_compatibility import filling
+from ...gpu_compatibility import copying
 from ...gpu_compatibility.checks import runtime_operands
 from ..build_problems import BuildProblems, constants_read
 from ..failures import WEIGHTS
@@ -44,7 +44,7 @@ def _misspelled(check: Check[object]) -> Check[object]:
     return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
 
 
-_OLD_ONE_HOT = tuple([_misspelled(check) if check.kind is SHAPE else check for check in filling.ONE_HOT])
+_OLD_ONE_HOT = tuple([_misspelled(check) if check.kind is SHAPE else check for check in copying.ONE_HOT])
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
@@ -55,7 +55,7 @@ _ONE_HOT = parsed_by(
         results(1),
         *RESULTS,
         available(0),
-        filling.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
+        copying.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
         check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
     ),
     *readable(0),

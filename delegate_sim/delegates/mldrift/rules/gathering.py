@@ -10,7 +10,7 @@ from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.vocabulary import check, constant, operand_count, typed, where
-from ...gpu_compatibility import gathering
+from ...gpu_compatibility import copying
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
 from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
 from ..failures import CHANNELS, WEIGHTS
@@ -45,7 +45,7 @@ def _other_type(node: NodeView) -> Found | None:
     return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
 
 
-_COUNT, _ONE_DIMENSION, _INT32_INDICES = gathering.GATHER
+_COUNT, _ONE_DIMENSION, _INT32_INDICES = copying.GATHER
 _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",

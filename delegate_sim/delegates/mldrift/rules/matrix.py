@@ -8,8 +8,8 @@ from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, RANK
 from ....rules.vocabulary import check, where
-from ...gpu_compatibility import matrix
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import runtime_input_count
 from ..build_problems import BuildProblems, blockwise_weights
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
 from ..shapes import bhwc
@@ -73,7 +73,7 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
 RULES = {
     "BATCH_MATMUL": parsed_by(
         "BatchedMatMulOperationParser",
-        *matrix.BATCH_MATMUL,
+        *layers.BATCH_MATMUL,
         results(1),
         *RESULTS_FROM_2_1_5,
         *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
@@ -84,7 +84,7 @@ RULES = {
     "FULLY_CONNECTED": parsed_by(
         "FullyConnectedOperationParser",
         *version_up_to(14),
-        *matrix.FULLY_CONNECTED,
+        *layers.FULLY_CONNECTED,
         *RESULTS_FROM_2_1_5,
         available(0),
         *readable(0),

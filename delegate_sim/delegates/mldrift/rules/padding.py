@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.vocabulary import where
-from ...gpu_compatibility import padding
+from ...gpu_compatibility import copying
 from ..build_problems import BuildProblems
 from ..failures import CONSTANT_TYPE
 from .checks import (
@@ -31,15 +31,15 @@ def _has_value(node: NodeView) -> bool:
     return len(node.node.inputs) == 3
 
 
-_PAD = parsed_by("PadOperationParser", *version_up_to(5), *padding.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *copying.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
 
 RULES = {
-    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *padding.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *copying.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
     "PAD": _PAD,
     "PADV2": parsed_by(
         "PadOperationParser",
         *version_up_to(5),
-        *padding.PAD,
+        *copying.PAD,
         *_PADDINGS,
         *where(_has_value, "with a value", *float_constant(2, "scalar")),
         *RESULTS_BEFORE_2_1_5,

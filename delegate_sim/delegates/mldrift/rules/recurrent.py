@@ -7,8 +7,8 @@ from collections.abc import Callable
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT
 from ....rules.vocabulary import check, operand_count, where
-from ...gpu_compatibility import recurrent
-from ...gpu_compatibility.questions import is_full_lstm
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import is_full_lstm
 from .checks import (
     READABLE_RESULT,
     RESULTS_BEFORE_2_1_5,
@@ -80,10 +80,10 @@ RULES = {
     "LSTM": parsed_by(
         "LSTMOperationParser",
         *version_up_to(4),
-        *recurrent.LSTM,
+        *layers.LSTM,
         *RESULTS_FROM_2_1_5,
         *where(is_full_lstm, "in the full form", *_FULL),
-        *where(recurrent.is_basic, "in the basic form", *_BASIC),
+        *where(layers.is_basic, "in the basic form", *_BASIC),
         *RESULTS_BEFORE_2_1_5,
     )
 }

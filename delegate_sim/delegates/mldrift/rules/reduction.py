@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.vocabulary import where
-from ...gpu_compatibility import reduction
+from ...gpu_compatibility import arithmetic
 from ..build_problems import BuildProblems
 from ..failures import AXES
 from .checks import (
@@ -49,8 +49,8 @@ _AFTER_AXES = (
     *where(_drops_dimensions, "without keep_dims", *RANKED_RESULT),
     *RESULTS,
 )
-_LOGICAL = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
-_REDUCTION = parsed_by("ReduceOperationParser", *reduction.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
+_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
 
 RULES = {
     "ARG_MAX": parsed_by(
@@ -67,9 +67,9 @@ RULES = {
         all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
     ),
     "CUMSUM": parsed_by(
-        "CumsumOperationParser", *version_up_to(1), *reduction.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+        "CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
     ),
-    "MEAN": parsed_by("ReduceOperationParser", *reduction.MEAN, *_AFTER_AXES),
+    "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
     "REDUCE_ALL": _LOGICAL,
     "REDUCE_ANY": _LOGICAL,
     "REDUCE_MAX": _REDUCTION,

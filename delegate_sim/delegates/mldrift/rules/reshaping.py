@@ -9,7 +9,7 @@ from ....refusal import Refusal
 from ....rules.kinds import SHAPE
 from ....rules.number_sets import counted
 from ....rules.vocabulary import check
-from ...gpu_compatibility import reshaping
+from ...gpu_compatibility import copying
 from ...gpu_compatibility.checks import runtime_operands
 from ..build_problems import BuildProblems
 from ..failures import AXES
@@ -39,7 +39,7 @@ _ANY = tensors(*ANY_NUMBERS)
 
 RULES = {
     "DEPTH_TO_SPACE": parsed_by(
-        "DepthToSpaceOperationParser", *reshaping.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+        "DepthToSpaceOperationParser", *copying.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
     ),
     "RESHAPE": parsed_by(
         "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
@@ -47,7 +47,7 @@ RULES = {
     "SPACE_TO_DEPTH": parsed_by(
         "SpaceToDepthOperationParser",
         *version_up_to(2),
-        *reshaping.BLOCKS,
+        *copying.BLOCKS,
         results(1),
         runtime_inputs(1),
         other_inputs(0),

@@ -17,7 +17,7 @@ from ..composites import layout
 from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
-from ..target import NpuTarget
+from ..rules.checks import NpuTarget
 
 SOCS = ("LNL", "PTL")
 _REFUSED_DIMENSIONS = 6
