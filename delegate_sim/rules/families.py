@@ -49,23 +49,32 @@ def _read_rules(module: ModuleType) -> Rules[T]:
     return rules
 
 
+def modules_of_families(**grouped: str) -> Mapping[str, str]:
+    """Return the name of the module of each family. A module has the families that are listed for it, or only its namesake."""
+    listed = {family: module for module, families in grouped.items() for family in families.split()}
+    return MappingProxyType({family: listed.get(family, family) for family in FAMILIES})
+
+
 def family_rules(
-    package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules, *, grouped: Mapping[str, str] = MappingProxyType({})
+    package: str, modules: Mapping[str, str] = modules_of_families(), read: Callable[[ModuleType], Rules[T]] = _read_rules
 ) -> tuple[LazyRules[T], ...]:
     """Return the rules in a package: one mapping for each module with rules.
 
-    A module has the rules of the operator family that it is named after, or of the families that ``grouped`` lists. ``read``
-    returns the rules in a module, by default the module's ``RULES``.
+    ``modules`` has the module of each family. ``read`` returns the rules in a module, by default the module's ``RULES``.
     """
 
     def load(module: str) -> Rules[T]:
         return read(import_module(f"{package}.{module}"))
 
-    families = {
-        module.name: grouped.get(module.name, module.name).split() for module in iter_modules(sys.modules[package].__path__)
-    }
-    operators = {name: frozenset().union(*[FAMILIES.get(family, ()) for family in families[name]]) for name in families}
-    return tuple(LazyRules(operators[name], functools.partial(load, name)) for name in operators if operators[name])
+    operators: dict[str, frozenset[str]] = {}
+    for family, module in modules.items():
+        operators[module] = operators.get(module, frozenset()) | FAMILIES[family]
+    present = {module.name for module in iter_modules(sys.modules[package].__path__)}
+    return tuple(
+        LazyRules(possible, functools.partial(load, module))
+        for module, possible in operators.items()
+        if possible and module in present
+    )
 
 
 def with_change(rules: Rules[T], change: Callable[[Rules[T]], Rules[T]]) -> LazyRules[T]:

@@ -7,7 +7,7 @@ constraints. The delegate stops at the first failed check. No check looks at an 
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from ...decision import ReleaseOnly
 from . import arithmetic
 from .checks import KINDS, SOURCE
@@ -16,11 +16,11 @@ RULES: RuleBook[ReleaseOnly] = RuleBook(
     "ethosu-imx93",
     families=family_rules(
         __name__,
-        grouped={
-            "arithmetic": "activation arithmetic conversion matrix recurrent",
-            "shapes": "reduction reshaping slicing joining padding",
-            "windows": "convolution pooling resizing",
-        },
+        modules_of_families(
+            arithmetic="activation arithmetic conversion matrix recurrent",
+            shapes="reduction reshaping slicing joining padding",
+            windows="convolution pooling resizing",
+        ),
     ),
     custom=arithmetic.CUSTOM_RULES,
     kinds=KINDS,

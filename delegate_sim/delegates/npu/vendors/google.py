@@ -14,8 +14,7 @@ from ...decision import kinds_by_code
 from ...live_traits import PluginTraits
 from ...options import Option, OptionValues
 from ..composites import COMPOSITE, composite_name, present
-from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
-from ..kinds import GOOGLE_REMEDIES
+from ..kinds import FILTER_FILE, GOOGLE_REMEDIES, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
 from ..loader import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from . import layers
 from .checks import CUSTOM_OPERATOR, KINDS, SOURCE, VxTarget
 from .variants import lf_5_15_71, lf_6_6_3
@@ -23,11 +23,11 @@ RULES: RuleBook[VxTarget] = RuleBook(
     "vx",
     families=family_rules(
         __name__,
-        grouped={
-            "arithmetic": "activation arithmetic conversion",
-            "layers": "convolution pooling resizing matrix recurrent",
-            "shapes": "reduction reshaping slicing joining padding gathering filling",
-        },
+        modules_of_families(
+            arithmetic="activation arithmetic conversion",
+            layers="convolution pooling resizing matrix recurrent",
+            shapes="reduction reshaping slicing joining padding gathering filling",
+        ),
     ),
     custom=layers.CUSTOM_RULES,
     kinds=KINDS,
