@@ -30,7 +30,7 @@ def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
         return custom.KERNELS.get(op)
     if op not in BUILTIN_FUNCTIONS:
         return None
-    family: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{FAMILY_OF[op]}").KERNELS
+    family: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{kernels.MODULES[FAMILY_OF[op]]}").KERNELS
     return family[op]
 
 
@@ -65,7 +65,7 @@ _READS_NO_TENSORS = frozenset({"SHAPE", "VAR_HANDLE", "READ_VARIABLE", "CALL_ONC
 def _book(read: Callable[[ModuleType], Rules[MicroTarget]], *, is_prepare: bool) -> RuleBook[MicroTarget]:
     return RuleBook(
         NAME,
-        families=family_rules(kernels.__name__, read),
+        families=family_rules(kernels.__name__, kernels.MODULES, read),
         kinds=KINDS,
         source=_SOURCE,
         unknown=_UNKNOWN,

@@ -126,12 +126,7 @@ MOST_MODULES = 16
 FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
-    "delegate_sim/delegates/gpu/rules": FAMILIES,
     "delegate_sim/delegates/mldrift/rules": FAMILIES,
-    "delegate_sim/delegates/xnnpack/rules": FAMILIES,
-    "delegate_sim/micro/kernels": FAMILIES,
-    "delegate_sim/nnapi_runtime/operations": FAMILIES,
-    "delegate_sim/prepare/kernels": FAMILIES,
     "tests/support": "a module for each kind of test data",
 }
 """Folders that may have more modules, and why."""

@@ -130,7 +130,7 @@ def test_every_operator_stands_in_one_file(name):
 
 GROUPS = {"activation", "arithmetic", "layers", "rules", "shapes", "table", "windows"}
 """Modules that have the rules of several small families."""
-OTHER_FILES = {"__init__", "checks", "types", "upstream", "variants", "weights"}
+OTHER_FILES = {"__init__", "checks", "variants", "weights"}
 """Modules that rules of several families share."""
 
 

@@ -20,9 +20,9 @@ from delegate_sim.delegates.nnapi.rules.checks import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level
 from delegate_sim.delegates.vx.rules.checks import vx_rule
 from delegate_sim.delegates.xnnpack.rules.checks import counting_from, unary, xnnpack_rule
-from delegate_sim.delegates.xnnpack.rules.reduction import _reduction
-from delegate_sim.delegates.xnnpack.rules.types import FLOAT, of_type
-from delegate_sim.delegates.xnnpack.rules.upstream import in_method
+from delegate_sim.delegates.xnnpack.rules.arithmetic import _reduction
+from delegate_sim.delegates.xnnpack.rules.checks import FLOAT, of_type
+from delegate_sim.delegates.xnnpack.rules.checks import in_method
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.vocabulary import rank, typed, where_given

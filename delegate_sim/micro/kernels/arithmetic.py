@@ -1,4 +1,4 @@
-"""Element-wise arithmetic, comparison, logic and selection."""
+"""Elementwise arithmetic and reductions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,14 @@ from ..checks import (
     SAME_TYPES,
     THREE_TO_ONE,
     TWO_TO_ONE,
+    axis_in_range,
     broadcast_shape,
     first_values,
     not_quantized,
     of_type,
+    one_element,
     quantized,
+    same_parameters,
     symmetric,
     takes,
     with_cmsis_nn,
@@ -188,6 +191,43 @@ def _extreme(symbol: str) -> MicroKernel:
     )
 
 
+_AXIS = operand(1, "axis")
+_COMMON = "reduce_common.cc"
+
+
+def _iteration(node: NodeView) -> tuple[int, ...]:
+    return 4 * node.input(0).rank, 4 * node.input(1).element_count
+
+
+def _accumulation(node: NodeView) -> tuple[int, ...]:
+    sums = (4 * node.output(0).element_count,) if node.input(0).type in INT8_INT16 else ()
+    return sums + _iteration(node)
+
+
+def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tuple[Check[object], ...] = ()) -> MicroKernel:
+    return MicroKernel(
+        in_source(_COMMON, prepare, *before, TWO_TO_ONE, takes(_AXIS, INT32)),
+        in_source(_COMMON, evaluate, *checks),
+        scratch=_accumulation if prepare == "PrepareMeanOrSumHelper" else _iteration,
+    )
+
+
+_REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
+_FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
+_MIN_MAX = (
+    SAME_TYPES,
+    takes(INPUT, FLOAT32_INT8),
+    *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)),
+    _REDUCED_AXIS,
+)
+
+
+def _arg(symbol: str) -> MicroKernel:
+    return MicroKernel(
+        NO_PREPARE, in_source("arg_min_max.cc", symbol, takes(_AXIS, INT32), takes(OUTPUT, INT32), takes(INPUT, FLOAT32_INT8))
+    )
+
+
 KERNELS = {
     "ABS": _rescaled("AbsEval", FLOAT32_INT8_INT16),
     "ADD": MicroKernel(
@@ -299,4 +339,25 @@ KERNELS = {
         ),
         in_source("sub.cc", "SubEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
+    "ARG_MAX": _arg("ArgMaxEval"),
+    "ARG_MIN": _arg("ArgMinEval"),
+    "CUMSUM": MicroKernel(
+        in_source(
+            "cumsum.cc",
+            "CalculateOpData",
+            TWO_TO_ONE,
+            takes(INPUT, FLOAT32_INT8),
+            takes(_AXIS, INT32),
+            one_element(_AXIS),
+            rank(INPUT, at_least(1)),
+            SAME_TYPES,
+            SAME_SHAPES,
+        ),
+        in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
+    ),
+    "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
+    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(takes(INPUT, ("BOOL",)),)),
+    "REDUCE_MAX": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
+    "REDUCE_MIN": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
+    "SUM": _reduction("PrepareMeanOrSumHelper", "EvalSumHelper", SAME_TYPES, takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
 }

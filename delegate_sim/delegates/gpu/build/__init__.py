@@ -26,8 +26,9 @@ __all__ = ["build_partition"]
 
 def _parser_of(view: NodeView) -> Parser:
     """Return the parser of an operator. Parsers are defined next to the rules."""
-    family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
-    parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
+    rules = import_module("..rules", __package__)
+    module = "custom" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
+    parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
     return parsers[view.op]
 
 

@@ -14,7 +14,7 @@ import operator
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from ....rules.rule import Reason
 from ..kinds import KINDS
 from ..target import GpuTarget
@@ -37,9 +37,16 @@ def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
 
 
+MODULES = modules_of_families(
+    activation="activation conversion",
+    arithmetic="arithmetic reduction",
+    layers="convolution pooling resizing matrix",
+    shapes="reshaping slicing joining padding gathering filling",
+)
+"""The module of each family of operators, with its rules and parsers."""
 RULES: RuleBook[GpuTarget] = RuleBook(
     "gpu",
-    families=family_rules(__name__),
+    families=family_rules(__name__, MODULES),
     custom=custom.RULES,
     kinds=KINDS,
     source=SOURCE,

@@ -16,9 +16,7 @@ from ....rules.operands import OUTPUT
 from ....rules.vocabulary import check_for_target, rank
 from ..node_visit import Visit
 from ..variables import VALUES
-from .checks import xnnpack_rule
-from .types import FLOAT_OR_8_BITS_ARITHMETIC, of_types
-from .upstream import PREPARATION, SOURCE, method
+from .checks import FLOAT_OR_8_BITS_ARITHMETIC, PREPARATION, SOURCE, method, of_types, xnnpack_rule
 
 
 def _conflict(node: NodeView, visit: Visit) -> str | None:

@@ -24,17 +24,23 @@ from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,
     FIRST,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT_OR_8_BITS_LAYERS,
     INPUT,
     SECOND,
+    SOURCE,
     WEIGHTS,
     counting_before,
+    in_method,
+    method,
+    of_type,
+    of_types,
     operands,
     shaped,
     stored_or_unpacked,
     xnnpack_rule,
 )
-from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS_LAYERS, of_type, of_types
-from .upstream import SOURCE, in_method, method
 from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _SPARSE_VERSION = 8

@@ -10,8 +10,8 @@ from ....rules.kinds import OPERATOR
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check
 from ..node_visit import Visit
-from .custom import ATTENTION_CHECKS, ATTENTION_SOURCE
-from .upstream import SOURCE
+from .checks import SOURCE
+from .layers import ATTENTION_CHECKS, ATTENTION_SOURCE
 
 ATTENTION = "odml.scaled_dot_product_attention"
 
