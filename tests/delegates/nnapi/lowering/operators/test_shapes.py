@@ -1,4 +1,4 @@
-"""Lowering of joining and splitting."""
+"""Lowering of joining, padding and filling."""
 
 from __future__ import annotations
 
@@ -53,3 +53,33 @@ def test_nnapi_split_size():
     inputs = [sketch.input(), sketch.constant("INT32", (2,), [3, -1]), sketch.constant("INT32", (), 0)]
     results = sketch.node("SPLIT_V", inputs, options={"num_splits": 2}, results=2)
     assert failure(sketch.map(*results)).code == "nnapi-split-size"
+
+
+@pytest.mark.parametrize(("value", "operation"), [(True, "PAD_V2"), (False, "PAD")])
+def test_padding_value_makes_pad_v2(value, operation):
+    sketch = Sketch()
+    inputs = [sketch.input(), sketch.constant("INT32", (2, 2)), sketch.constant("FLOAT32", ()) if value else -1]
+    assert operations(sketch.map(sketch.node("PADV2", inputs, (4, 4)))) == [[operation]]
+
+
+def test_padding_value_with_several_elements_passes():
+    sketch = Sketch()
+    inputs = [sketch.input(), sketch.constant("INT32", (2, 2)), sketch.input((2,))]
+    assert operations(sketch.map(sketch.node("PADV2", inputs, (4, 4)))) == [["PAD_V2"]]
+
+
+def test_nnapi_scalar_type_of_a_padding_value():
+    sketch = Sketch()
+    inputs = [sketch.input(), sketch.constant("INT32", (2, 2)), sketch.constant("INT32", ())]
+    assert failure(sketch.map(sketch.node("PADV2", inputs, (4, 4)))).code == "nnapi-scalar-type"
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "value", "fails"),
+    [("INT32", "FLOAT32", False), ("INT64", "INT64", False), ("INT32", "FLOAT16", True), ("INT8", "FLOAT32", True)],
+)
+def test_nnapi_scalar_type_of_fill(dimensions, value, fails):
+    sketch = Sketch()
+    filled = sketch.node("FILL", [sketch.constant(dimensions, (2,)), sketch.constant(value, ())])
+    mapping = sketch.map(sketch.node("ADD", [sketch.input(), filled]))
+    assert fails == (mapping.failure is not None and mapping.failure.code == "nnapi-scalar-type")
