@@ -19,7 +19,6 @@ from ..micro.preparation import MicroNode
 from ..micro.report import MicroReport
 from ..micro.target import MicroTarget
 from ..model.model import Model
-from .causes.cause import views_of
 
 _MOST_PASSES = 12
 """Largest number of passes to try for one cause."""
@@ -102,9 +101,10 @@ def diagnose_micro(model: Model, target: MicroTarget) -> MicroDiagnosis:
 
 
 def _types(model: Model, node: MicroNode) -> set[str]:
-    """Return the types of a node's operands and results."""
-    (view,) = views_of(model, [NodeKey(node.subgraph, node.index)])
-    return {tensor.type for tensor in (*view.inputs, *view.outputs)}
+    """Return the types of a node's operands and results. Nodes of the file are read: TensorFlow Lite Micro leaves out none."""
+    subgraph = model.subgraphs[node.subgraph]
+    read = subgraph.nodes[node.index]
+    return {subgraph.tensors[index].type for index in (*read.inputs, *read.outputs) if index >= 0}
 
 
 def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effort: Effort) -> tuple[Pass, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..foundation.columns import TEXT
 from ..foundation.files import open_input
+from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from .journal import ScanError, ScanRows
 from .schema import COLUMNS, LONGEST_TEXT, check_columns
@@ -26,6 +27,12 @@ _SECONDS = 6
 """Seconds of processor time for small files, on all cores together."""
 _BYTES_IN_A_SECOND = 1 << 20
 """Number of bytes of the files for each second, if this is more time."""
+_TAIL = 8
+"""Number of bytes at the end of a Parquet file: the length of the footer, and four letters."""
+_LONGEST_FOOTER, _BYTES_FOR_A_FOOTER_BYTE = 1 << 20, 16
+"""Number of bytes that the footer of a small Parquet file may have, and the number of bytes of a large file for each of them."""
+_LONGEST_LIST = 100_000
+"""Number of elements that a list in the footer may have."""
 _INTERVAL = 0.05
 _INTERRUPTED = "Query interrupted"
 _ROWS_AT_ONCE = 200
@@ -129,14 +136,42 @@ class DuckDb:
         return [column[0] for column in answer.description or ()], rows
 
 
+def arrow(path: str) -> tuple[Any, Any]:
+    """Return the modules ``pyarrow`` and ``pyarrow.parquet``. Raises ScanError, which names the file, if they are missing."""
+    # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if the reservation exceeds a limit.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+    np.bool_  # noqa: B018  # Arrow imports NumPy, which must not start threads
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
+
+
+def _check_footer(path: str) -> None:
+    """Refuse a Parquet file whose footer is long or claims long lists. DuckDB would allocate memory for them without a limit.
+
+    Raises ValueError, ScanError or OSError.
+    """
+    module, parquet = arrow(path)
+    with open_input(path, is_updated=True) as file:
+        size = os.path.getsize(path)
+        most = raised(max(_LONGEST_FOOTER, size // _BYTES_FOR_A_FOOTER_BYTE))
+        file.seek(max(size - _TAIL, 0))
+        if int.from_bytes(file.read(_TAIL // 2), "little") > most:
+            raise ScanError(f"{path}: the footer of the Parquet file has more than {most:,} bytes{how_to_raise()}")
+        try:
+            parquet.ParquetFile(file, thrift_container_size_limit=_LONGEST_LIST)
+        except (OSError, module.ArrowException) as error:
+            raise ValueError("is not a Parquet file") from error
+
+
 def parquet_source(connection: Any, path: str, table: str) -> tuple[str, list[str]]:
     """Return a query for the rows of a Parquet file, and its parameters.
 
     The query raises an error if a text is too long. Raises ValueError if the columns are wrong, or OSError if the file cannot be
     read.
     """
-    with open_input(path, is_updated=True):
-        pass  # raises OSError if the file cannot be read
+    _check_footer(path)
     # An absolute path is not a URL. Brackets take the meaning from wildcards.
     parameters = [re.sub(r"[*?\[]", lambda match: f"[{match[0]}]", os.path.abspath(path))]
     source = "read_parquet([?], hive_partitioning = false)"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import functools
-import importlib
 import io
 import itertools
 import json
@@ -18,8 +17,7 @@ from typing import Any
 
 from ..foundation.columns import INTEGER, NUMBER, TEXT
 from ..foundation.files import open_input, write_by, write_chunks
-from ..foundation.late_numpy import np
-from .duckdb_tables import parquet_rows
+from .duckdb_tables import arrow, parquet_rows
 from .journal import ScanError, ScanRows, ScanTables
 from .reading import RowLimit, opened_sqlite, total_size
 from .schema import CAUSES, COLUMNS, RUNS, check_columns, declaration, names
@@ -167,15 +165,17 @@ def _sqlite_rows(path: str, table: str) -> ScanRows:
 
 
 def _write_parquet(path: str, tables: ScanTables) -> None:
-    arrow, parquet = _arrow(path)
-    types = {TEXT: arrow.string(), INTEGER: arrow.int64(), NUMBER: arrow.float64()}
+    module, parquet = arrow(path)
+    types = {TEXT: module.string(), INTEGER: module.int64(), NUMBER: module.float64()}
 
     def fill(table: str, temporary: str) -> None:
-        schema = arrow.schema([(column.key, types[column.type]) for column in COLUMNS[table]])
+        schema = module.schema([(column.key, types[column.type]) for column in COLUMNS[table]])
         with parquet.ParquetWriter(temporary, schema) as writer:
             for some in _batches(tables[table]):
-                columns = [arrow.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)]
-                writer.write_batch(arrow.record_batch(columns, schema=schema))
+                columns = [
+                    module.array(values, field.type) for values, field in zip(zip(*some, strict=True), schema, strict=True)
+                ]
+                writer.write_batch(module.record_batch(columns, schema=schema))
 
     for table, file in table_files(path):
         write_by(file, functools.partial(fill, table))
@@ -200,16 +200,6 @@ def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some
-
-
-def _arrow(path: str) -> tuple[Any, Any]:
-    # Arrow's own allocator reserves 1 GiB of address space, and Arrow crashes if the reservation exceeds a limit.
-    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-    np.bool_  # noqa: B018  # Arrow imports NumPy, which must not start threads
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
 
 
 _FORMATS = {

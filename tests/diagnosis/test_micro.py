@@ -60,3 +60,12 @@ def test_a_node_without_its_operand_is_a_cause():
     graph.node("RELU", [], [graph.tensor("y", "INT8", [1, 4])])
     (cause,) = causes_of(builder)
     assert (cause.code, [node.index for node in cause.nodes]) == ("malformed-operands", [0])
+
+
+def test_a_node_whose_result_is_its_operand_is_a_cause():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    tensor = graph.input("x", "STRING", [2])
+    graph.node("SPLIT", [graph.tensor("axis", "INT32", [], data=[0]), tensor], [tensor, tensor], 1, {"num_splits": 2})
+    (cause,) = causes_of(builder)
+    assert (cause.code, [node.index for node in cause.nodes]) == ("micro-tensor-type", [0])

@@ -34,6 +34,7 @@ _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|[xX]([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4}
 
 _STEPS_FOR_A_TOKEN, _STEPS_FOR_A_LINE = 2, 20
 _LARGEST_FILE = 1 << 20
+_BYTES_IN_A_STEP = 64
 
 UNREADABLE, UNPARSABLE = "unreadable", "unparsable"
 
@@ -114,9 +115,11 @@ def filter_file(value: Any) -> FilterFile:
     if is_content(value):
         return FilterFile(value)
     try:
-        return FilterFile(read_whole(value, _LARGEST_FILE).decode("utf-8", "replace"), value)
+        content = read_whole(value, _LARGEST_FILE)
     except (OSError, ValueError):
         return FilterFile(None, value)
+    spend_steps(len(content) // _BYTES_IN_A_STEP, "reading op filters")  # the text is kept, once for each target
+    return FilterFile(content.decode("utf-8", "replace"), value)
 
 
 class _FilterFault(Exception):

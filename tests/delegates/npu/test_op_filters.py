@@ -101,3 +101,12 @@ def test_the_parts_of_a_file_use_up_the_budget(monkeypatch):
         pytest.raises(LimitError, match="reading op filters takes more than the limit of 1,000 steps"),
     ):
         parsed("filters { } " * 1000)
+
+
+def test_files_that_are_read_for_many_targets_use_up_the_budget(tmp_path, monkeypatch):
+    path = tmp_path / "filters"
+    path.write_bytes(bytes(6400))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 1000)
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading op filters"):
+        for _ in range(11):
+            filter_file(str(path))

@@ -1,0 +1,35 @@
+"""Parquet files whose footers would take much memory."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("pyarrow", reason="needs pyarrow")
+pytest.importorskip("duckdb", reason="needs DuckDB")
+
+from delegate_sim.scan import duckdb_tables
+from delegate_sim.scan.duckdb_tables import parquet_rows
+from delegate_sim.scan.journal import ScanError
+from delegate_sim.scan.schema import RUNS
+
+_LIST_OF_20_MILLION = b"\x19\xfc\x80\xda\xc4\x09"
+
+
+@pytest.fixture
+def parquet_file(tmp_path):
+    """A file of 44 bytes that claims 20 million row groups."""
+    footer = b"\x15\x02\x19\x1c\x48\x06schema\x15\x00\x00\x16\x00" + _LIST_OF_20_MILLION + bytes(10)
+    path = tmp_path / "t.parquet"
+    path.write_bytes(b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1")
+    return str(path)
+
+
+def test_a_footer_that_claims_too_many_row_groups_is_refused_before_duckdb_reads_it(parquet_file):
+    with pytest.raises(ValueError, match=r"^is not a Parquet file$"):
+        next(iter(parquet_rows(parquet_file, RUNS)))
+
+
+def test_a_long_footer_is_refused(parquet_file, monkeypatch):
+    monkeypatch.setattr(duckdb_tables, "_LONGEST_FOOTER", 20)
+    with pytest.raises(ScanError, match=r"t\.parquet: the footer of the Parquet file has more than 20 bytes"):
+        next(iter(parquet_rows(parquet_file, RUNS)))
