@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..delegates.base import Delegate
-from ..delegates.live_traits import AcceleratorTraits
 from ..delegates.options import OptionValues
 from ..delegates.registry import FALLBACK_OPTION
+from ..delegates.traits import AcceleratorTraits
 from ..errors import OptionError
 from ..foundation import packages
 from ..model.model import Model

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from ..delegates.base import Delegate
 from ..delegates.decision import FileNode
-from ..delegates.live_traits import PluginTraits
 from ..delegates.options import OptionValues
+from ..delegates.traits import PluginTraits
 from ..errors import DelegateSimError
 from ..foundation import packages
 from ..model.model import Model, Node, Subgraph

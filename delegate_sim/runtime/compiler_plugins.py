@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.compiler_plugin import CompilerPlugin
+from ..delegates.base import CompilerPlugin
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs

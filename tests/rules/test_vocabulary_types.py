@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RULES = """
 from delegate_sim.delegates.coreml.checks import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
-from delegate_sim.delegates.gpu.target import GpuTarget
+from delegate_sim.delegates.gpu.rules.checks import GpuTarget
 from delegate_sim.delegates.hexagon.rules import hexagon_rule
 from delegate_sim.delegates.nnapi.rules.checks import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level

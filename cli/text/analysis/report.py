@@ -158,7 +158,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 def _selected(run: Run, view: View) -> Iterator[Line]:
     """Yield the meaning of the selection, and the options that the vendor suggests if the vendor's compiler fails."""
-    from delegate_sim.delegates.compiler_plugin import CompilerPlugin  # few delegates are plugins
+    from delegate_sim.delegates.base import CompilerPlugin  # few delegates are plugins
 
     assert isinstance(run.delegate, CompilerPlugin)
     yield from _paragraph(NOT_COMPILED, view, "", "")

@@ -14,7 +14,7 @@ from ...console.terminal import Line
 from ..elements.paragraphs import CODE, heading_lines, more_lines, paragraph
 
 if TYPE_CHECKING:
-    from delegate_sim.delegates.stage_behind import StageSplit
+    from delegate_sim.delegates.capabilities import StageSplit
 
 _STEPS_SHOWN = 10
 

@@ -18,9 +18,8 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.kinds import Problem, shared_kind
 from .. import decision
 from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, kinds_by_code, take_supported
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, kinds_by_code, summary_line, take_supported
 from ..options import Option, OptionValues, boolean, integer, text, wide_integer
-from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
 from .rules import RULES
 from .rules.arithmetic import COMPILED_NETWORK

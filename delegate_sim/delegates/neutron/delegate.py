@@ -16,9 +16,8 @@ from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
 from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, take_supported
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
 from ..options import Option, OptionValues
-from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
 from .rules import CLOSED_RELEASES, NAME, READS_MISSING_SIZES, RULES, WITH_RULES, has_compiled
 

@@ -30,8 +30,7 @@ from ...rules.operands import INPUT, OUTPUT, Operand, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
-from ..decision import ReleaseOnly
-from ..simple_delegate import READS_BEYOND_OPERANDS
+from ..decision import READS_BEYOND_OPERANDS, ReleaseOnly
 
 READS_MISSING_SIZES = Kind(
     "reads-missing-sizes",

@@ -33,16 +33,15 @@ from .android.runtime import (
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
-from .partitions import Partitions
+from .partitions import Partitions, supported_nodes, supports_operator
 from .rules import RULES
-from .supported_nodes import supported_nodes, supports_operator
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
+    from ..capabilities import StageSplit
     from ..driver import DevicesInterface, DriverInterface
     from ..lowered_model import LoweredModel
-    from ..stage_behind import StageSplit
 
 
 class AndroidRuntime(StageBehind):
@@ -89,7 +88,7 @@ class AndroidRuntime(StageBehind):
     ) -> Iterator[StageSplit]:
         """For each delegated partition, yield the steps and the device of each step."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
-            from .android.device_split import split_of
+            from .android.driver_interface import split_of
 
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)

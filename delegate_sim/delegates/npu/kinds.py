@@ -7,7 +7,7 @@ from ...refusal import Refusal, Stage
 from ...rules import kinds
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Kind, Problem
-from ..compiler_plugin import PublishedRemedy
+from ..base import PublishedRemedy
 
 OPERATOR = kinds.OPERATOR.reworded(
     title="operator that the plugin does not select",

@@ -13,7 +13,7 @@ from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release
 from ...releases.notes import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
-from ..compiler_plugin import CompilerPlugin, ModelDecision
+from ..base import CompilerPlugin, ModelDecision
 from ..decision import Decision, kinds_by_code
 from ..options import Option, OptionValues, integer, text
 from ..traits import LogTraits, ReleaseHistory

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 from ...delegates.base import Delegate
-from ...delegates.live_traits import VelaTraits
 from ...delegates.options import OptionValues
+from ...delegates.traits import VelaTraits
 from ...errors import DelegateSimError
 from ...foundation.printable import printable, shortened
 from ...model.model import Model

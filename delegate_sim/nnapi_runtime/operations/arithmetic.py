@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...foundation.float32 import float32
-from ..optional_inputs import MINUS_ONE, OptionalInputs
+from ..operands import MINUS_ONE, OptionalInputs
 from ..refusal import Concern, OperandPart, Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .signature import (

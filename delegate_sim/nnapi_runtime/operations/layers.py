@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..optional_inputs import FALSE, ONE, OptionalInputs
+from ..operands import FALSE, ONE, OptionalInputs
 from ..refusal import Concern, OperandPart, ProcessAborted, Rule, Violation
 from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .signature import (

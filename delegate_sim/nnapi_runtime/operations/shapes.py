@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..optional_inputs import FALSE, OptionalInputs
+from ..operands import FALSE, OptionalInputs
 from ..refusal import Concern, OperandPart, Violation
 from ..types import OperandType, OperationType
 from .signature import (

@@ -14,8 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...foundation.float32 import float32
-from ..operands import NnOperand
-from ..optional_inputs import OptionalInputs
+from ..operands import NnOperand, OptionalInputs
 from ..refusal import Call, Concern, OneOf, OperandPart, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 

@@ -13,7 +13,7 @@ from ....rules.operands import INPUT
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
 from ....rules.vocabulary import check, operand_count
-from ...simple_delegate import READS_BEYOND_OPERANDS
+from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,
     ETHOSU_DELEGATE,

@@ -27,7 +27,7 @@ from ....rules.operands import INPUT, Operand, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import check, operand_count, rank, typed, where, where_given
-from ...simple_delegate import READS_BEYOND_OPERANDS
+from ...decision import READS_BEYOND_OPERANDS
 
 READS_COMPUTED_VALUE = Kind(
     "reads-computed-value",

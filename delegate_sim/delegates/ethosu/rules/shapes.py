@@ -11,7 +11,7 @@ from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.number_sets import exactly
 from ....rules.operands import OUTPUT, operand
 from ....rules.vocabulary import check, constant, operand_count, option, typed, unset
-from ...simple_delegate import READS_BEYOND_OPERANDS
+from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,
     FUSED,

@@ -16,10 +16,8 @@ from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
 from ....rules.rule import Reason
-from ..kinds import KINDS
-from ..target import GpuTarget
 from . import custom
-from .checks import SOURCE
+from .checks import KINDS, SOURCE, GpuTarget
 
 _LEFT_OUT = Unknown(
     "an operator that is not excluded",

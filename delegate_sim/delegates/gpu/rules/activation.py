@@ -16,9 +16,8 @@ from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_oper
 from ..build.model import QUANTIZE_AND_DEQUANTIZE
 from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
 from ..failures import build_error
-from ..target import GpuTarget
 from .arithmetic import parse_one_operand
-from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
+from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, GpuTarget, gpu_rule, single_reader
 
 _ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_in=UP_TO_2)
 _RELU = gpu_rule("ReLUOperationParser", version_in=UP_TO_2, cases=())

@@ -20,8 +20,17 @@ from ..kinds import (
     UNSUPPORTED_OPERATOR_VARIANT,
     UNSUPPORTED_OUTPUT_TYPE,
 )
-from ..node_predicates import is_runtime_float16_dequantize
-from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level, with_accelerator
+from ..target import (
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    NnapiTarget,
+    below_level,
+    from_level,
+    is_runtime_float16_dequantize,
+    with_accelerator,
+)
 from .checks import (
     FLOAT,
     FLOAT_INT32,

@@ -31,8 +31,19 @@ from ..kinds import (
     UNSUPPORTED_OPERAND_RANK,
     UNSUPPORTED_OPERAND_VALUE,
 )
-from ..node_predicates import hybrid_with_weights, is_basic_lstm, is_hybrid_lstm
-from ..target import FEATURE_LEVEL_6, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level, with_accelerator
+from ..target import (
+    FEATURE_LEVEL_6,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    NnapiTarget,
+    below_level,
+    from_level,
+    hybrid_with_weights,
+    is_basic_lstm,
+    is_hybrid_lstm,
+    with_accelerator,
+)
 from .checks import (
     FLOAT,
     FLOAT_OPERAND,

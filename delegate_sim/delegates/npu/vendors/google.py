@@ -11,8 +11,8 @@ from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
-from ...live_traits import PluginTraits
 from ...options import Option, OptionValues
+from ...traits import PluginTraits
 from ..composites import COMPOSITE, composite_name, present
 from ..kinds import FILTER_FILE, GOOGLE_REMEDIES, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
 from ..loader import file_facts

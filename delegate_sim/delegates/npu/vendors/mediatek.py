@@ -10,8 +10,8 @@ from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
-from ...live_traits import PluginTraits
 from ...options import OptionValues
+from ...traits import PluginTraits
 from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....releases.catalogue import Release
-from ...live_traits import PluginTraits
 from ...options import OptionValues
-from ...traits import ReleaseHistory
+from ...traits import PluginTraits, ReleaseHistory
 from ..kinds import SAMSUNG_REMEDIES
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS

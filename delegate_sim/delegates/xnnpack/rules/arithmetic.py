@@ -19,10 +19,8 @@ from ....rules.number_sets import at_most, between
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
-from ..datatypes import datatype, is_normal
-from ..node_visit import Visit
-from ..scales import EIGHT_BIT_TYPES, float32_ratio, only_scale
-from ..unpacking import densifies_constant
+from ..datatypes import EIGHT_BIT_TYPES, datatype, float32_ratio, is_normal, only_scale
+from ..node_visit import Visit, densifies_constant
 from .checks import (
     BOUNDING_ACTIVATION,
     EIGHT_BITS,

@@ -21,8 +21,8 @@ from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed
+from ..datatypes import EIGHT_BIT_TYPES, has_one_scale, scales_of
 from ..node_visit import Visit
-from ..scales import EIGHT_BIT_TYPES, has_one_scale, scales_of
 from ..target import QS8, QU8, XnnpackTarget
 
 T = TypeVar("T")

@@ -14,8 +14,7 @@ from ....rules.kinds import NEIGHBOR, OPERATOR
 from ....rules.number_sets import at_least
 from ....rules.operands import OUTPUT
 from ....rules.vocabulary import check_for_target, rank
-from ..node_visit import Visit
-from ..variables import VALUES
+from ..node_visit import VALUES, Visit
 from .checks import FLOAT_OR_8_BITS_ARITHMETIC, PREPARATION, SOURCE, method, of_types, xnnpack_rule
 
 

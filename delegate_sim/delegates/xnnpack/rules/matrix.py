@@ -16,9 +16,8 @@ from ....rules.number_sets import at_least, between
 from ....rules.operands import OUTPUT
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
-from ..datatypes import datatype
+from ..datatypes import datatype, has_one_scale, scales_of
 from ..node_visit import Visit
-from ..scales import has_one_scale, scales_of
 from ..target import QS8, QU8
 from .checks import (
     BIAS,

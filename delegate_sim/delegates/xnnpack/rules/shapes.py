@@ -15,8 +15,8 @@ from ....rules.number_sets import at_least, between, counted
 from ....rules.operands import OUTPUT, Operand, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, operand_count, option, where
+from ..datatypes import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
 from ..node_visit import Visit
-from ..scales import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of
 from .checks import (
     ANY_RANK,
     FLOAT32_OR_8_BITS,

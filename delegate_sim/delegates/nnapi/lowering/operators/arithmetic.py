@@ -9,12 +9,10 @@ from .....foundation.float32 import float32, quotient
 from .....graph.graph import NodeView
 from .....nnapi_runtime.types import OperandType
 from .....refusal import Refused
-from ...node_predicates import QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
+from ...target import QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
 from ..builder import PartitionBuilder, kernel_error
-from ..node import LoweredNode, OperandTraits, first_is_int8
-from ..operand_types import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN
-from ..operator_lowering import Lowering, Lowerings
-from ..parameters import NO_ACTIVATION, activation_code, first_integer
+from ..node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
+from ..operator_lowering import NO_ACTIVATION, Lowering, Lowerings, activation_code, first_integer
 
 _T = OperandType
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from .....graph.graph import NodeView
 from .....model.model import Node
 from .....nnapi_runtime.types import OperandType
-from ...node_predicates import hybrid_with_weights
-from ...target import NNAPI_1_3
+from ...target import NNAPI_1_3, hybrid_with_weights
 from ..builder import PartitionBuilder, kernel_error
-from ..node import LoweredNode, OperandTraits, first_is_int8, weights_are_int8
-from ..operand_types import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED
-from ..operator_lowering import Lowering, Lowerings
-from ..parameters import activation_code, add_integers, add_zero_bias, first_integer, padding_code
+from ..node import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED, LoweredNode, OperandTraits, first_is_int8, weights_are_int8
+from ..operator_lowering import Lowering, Lowerings, activation_code, add_integers, add_zero_bias, first_integer, padding_code
 
 _T = OperandType
 _WEIGHTS = (1, 2)

@@ -8,13 +8,10 @@ from .....graph.graph import NodeView
 from .....model.model import Tensor
 from .....nnapi_runtime.types import OperandType
 from .....refusal import Refused
-from ...node_predicates import QUANTIZED_TYPES
-from ...target import FEATURE_LEVEL_6
+from ...target import FEATURE_LEVEL_6, QUANTIZED_TYPES
 from ..builder import PartitionBuilder, kernel_error
-from ..node import LoweredNode, OperandTraits, first_is_int8
-from ..operand_types import SIGNED
-from ..operator_lowering import Lowering, Lowerings
-from ..parameters import add_integers, first_integer, first_number
+from ..node import SIGNED, LoweredNode, OperandTraits, first_is_int8
+from ..operator_lowering import Lowering, Lowerings, add_integers, first_integer, first_number
 
 
 def _add_batch_to_space(builder: PartitionBuilder, node: LoweredNode) -> None:
