@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from .console.terminal import open_closed_streams, print_error, silence_stdout, start_progress, stop_progress
-from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
-from .faults import DEBUG_VARIABLE, fault_message
+from .exits import BROKEN_PIPE, DEBUG_VARIABLE, INTERNAL_ERROR, INTERRUPTED, USAGE, fault_message
 
 _PROGRAM = "delegate-sim"
 

@@ -27,7 +27,7 @@ from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.many import compared_columns, compared_row
-from ..text.timing.change import timed_entry, timed_lines
+from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:

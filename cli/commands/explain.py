@@ -22,7 +22,7 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations, shared_sources
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
-from ..options.completion import complete_codes
+from ..options.targets import complete_codes
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 

@@ -87,7 +87,7 @@ def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int
     """Show the sections of bundles."""
     from delegate_sim.llm.contents import read_contents
 
-    from ..text.bundles.engine import contents_columns, contents_lines, contents_row
+    from ..text.bundles import contents_columns, contents_lines, contents_row
 
     def answer(path: str) -> Answer:
         contents = read_contents(path)

@@ -22,14 +22,13 @@ from ..console.layout import counted, name
 from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
-from ..options.completion import complete_socs
 from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
-from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
+from ..options.targets import TargetArguments, complete_socs, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
-from ..text.elements.plugins import plugin_lines
-from ..text.micro.report import micro_verdict
+from ..text.elements.verdict import plugin_lines
+from ..text.micro import micro_verdict
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView

@@ -27,7 +27,7 @@ from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
 from ..text.search import search_lines
-from ..text.timing.change import timed_entry, timed_lines
+from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:

@@ -13,10 +13,9 @@ from delegate_sim.results.report.outcome_words import DELEGATED, words_of
 
 from ..console.layout import counted, cut, message, name
 from ..text.elements import findings as findings_text
-from ..text.elements.changes import alike, change_text
+from ..text.elements.findings import change_text, changes_alike
 from ..text.elements.strip import STATES_AND_MIXED, legend_texts, strip_text
-from .common import PROGRAM, model_name, number_titles, numbers, state, target_text, title, verdict
-from .markdown_syntax import code, code_block, row, text
+from .common import PROGRAM, code, code_block, model_name, number_titles, numbers, row, state, target_text, text, title, verdict
 
 _LONGEST = 50_000
 """Largest number of characters in the text. GitHub allows 65,536 characters in a comment."""
@@ -162,7 +161,7 @@ def _changes(changes: Sequence[NodeChange]) -> list[str]:
     """Return a list of changes in the model. If several nodes have the same change, they share a line."""
     if not changes:
         return []
-    groups = alike(changes)
+    groups = changes_alike(changes)
     heading = f"What changed in the model since the baseline: {counted(len(changes), 'change')}"
     pieces = [_Piece(f"- {_text(change_text(members))}", len(members)) for members in groups]
     lines = "\n".join(_listed(pieces, _CHANGES_ROOM, "more change", "- "))

@@ -22,7 +22,7 @@ from ..codes import explanations, sources
 from ..console.layout import message, name
 from ..text.elements.findings import LEVELS
 from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
-from .markdown_syntax import text as markdown_text
+from .common import text as markdown_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"

@@ -25,9 +25,8 @@ from delegate_sim.scan.target_totals import TargetTotals
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.measures import further_cells, loop_lines, work_cell
-from .elements.paragraphs import HEADING, HINT, indented, paragraph
-from .elements.plugins import plugin_lines
-from .elements.tables import table
+from .elements.paragraphs import HEADING, HINT, indented, paragraph, table
+from .elements.verdict import plugin_lines
 from .many import model_names
 
 _LATER = ("if fixed", "first cause")

@@ -26,7 +26,7 @@ from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import further_text, growth_lines, measures_text
 from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, indented, paragraph
-from .elements.plugins import plugin_lines
+from .elements.verdict import plugin_lines
 from .inference import difference_lines
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def fixes_lines(
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
     """Yield the measured times of the unchanged model, and bounds on the time that the fix can save, for each target."""
     for times in times_of(plan, timings):
-        from .timing.change import change_lines
+        from .timed_changes import change_lines
 
         yield from change_lines(times, verbose)
 

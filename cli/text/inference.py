@@ -9,8 +9,7 @@ from delegate_sim.inference.difference import Difference, EdgeDifference, Latenc
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import BAD, HEADING, more_lines, paragraph
-from .elements.tables import table
+from .elements.paragraphs import BAD, HEADING, more_lines, paragraph, table
 
 _SHOWN = 8
 

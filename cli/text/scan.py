@@ -12,8 +12,7 @@ from delegate_sim.scan.totals import Totals
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
-from .elements.tables import table
+from .elements.paragraphs import paragraph, table
 
 
 def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:

@@ -19,8 +19,7 @@ from delegate_sim.sweeping.sweep_result import Swept
 from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
 from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
-from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
-from .elements.tables import table
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
 from .elements.target import shown_options
 
 _MOST_NAMED = 3

@@ -47,7 +47,7 @@ LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
 
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "gathering"),
+    ("codes", "exits", "gathering"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
     ("mcp_server", "pytest_plugin"),

@@ -17,13 +17,13 @@ from delegate_sim.results.report.accelerator_stack import Stack, StackResult, de
 from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import print_warning, width, write_to
 from ...models import Models, Unreadable, read_model
+from ...options.accelerators import AcceleratorArguments
 from ...options.targets import TargetArguments
 from ...outputs import GITHUB, summarize
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
-from .accelerator_options import AcceleratorArguments
 from .documents import Outputs
 
 if TYPE_CHECKING:

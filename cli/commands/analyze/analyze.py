@@ -17,18 +17,14 @@ from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
+from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
-from ...options.live import LiveArguments, live_options
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...outputs import output_options
 from ...text.analysis.view import View
-from .accelerator_options import AcceleratorArguments, accelerator_options
-from .analysis import AnalysisJob
-from .chain import chain
+from .analysis import AnalysisJob, chain, overview, single
 from .documents import Outputs, write_analyses
-from .overview import overview
-from .single import single
 
 _EPILOG = """\b
 Examples:

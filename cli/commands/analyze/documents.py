@@ -162,7 +162,7 @@ class _Documents:
             yield Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING)
         yield from self.analysis.lines(report, replace(self.view, cache=cache))
         if timings:
-            from ...text.timing.times import timing_lines
+            from ...text.timing import timing_lines
 
             yield from timing_lines(timings, report.runs, self.view.width, self.view.verbose)
 

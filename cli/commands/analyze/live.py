@@ -19,7 +19,7 @@ from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
-from ...options.live import LiveArguments
+from ...options.accelerators import LiveArguments
 from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict

@@ -24,14 +24,22 @@ from delegate_sim.runtime.target import target_names
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
-from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
+from ..elements.paragraphs import (
+    BAD,
+    CODE,
+    HEADING,
+    HINT,
+    heading_lines,
+    item_lines,
+    more_lines,
+    paragraph,
+    with_ranges,
+    without_numbers,
+)
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .api_defaults import api_lines
-from .placement import placement_lines
-from .splits import split_lines
+from .parts import api_lines, placement_lines, split_lines
 from .view import View
 
 _PARTITIONS_SHOWN = 10

@@ -14,8 +14,7 @@ from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, item_lines, paragraph
-from ..elements.tables import table
+from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, item_lines, paragraph, table
 from ..many import details_hint
 from .report import report_lines
 from .view import View

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from delegate_sim_cli.console.runner import neutral
+from delegate_sim_cli.console.terminal import neutral
 from delegate_sim_cli.formats import FORMATS
 from tests.support.cli.runner_commands import commands
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from delegate_sim_cli.text.elements.numbers import with_ranges, without_numbers
+from delegate_sim_cli.text.elements.paragraphs import with_ranges, without_numbers
 
 
 def test_texts_that_differ_in_numbers_become_ranges():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from delegate_sim_cli.text.elements.tables import table
+from delegate_sim_cli.text.elements.paragraphs import table
 
 ROWS = [
     ("model", "delegate", "nodes", "kernels", "first cause", "without it"),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from delegate_sim.results.compare.comparison import Comparison
 
-from ...console.terminal import Line, width
-from ..compare import compare_lines
-from ..elements.paragraphs import heading_lines
+from ..console.terminal import Line, width
+from .compare import compare_lines
+from .elements.paragraphs import heading_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import ChangeTimes
@@ -36,8 +36,7 @@ def timed_lines(comparison: Comparison, timings: Sequence[Timing], verbose: bool
 
 def change_lines(times: ChangeTimes, verbose: bool) -> Iterator[Line]:
     """Yield the measured times of side A, and bounds on the time that the change to side B can save."""
-    from .bounds import bounds_lines
-    from .times import timing_lines
+    from .timing import bounds_lines, timing_lines
 
     yield from timing_lines(times.timings, [times.run], width(), verbose)
     yield from heading_lines("What the change from A to B can save")

@@ -9,10 +9,10 @@ from delegate_sim.fixing.micro_search import MicroFixPlan
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.micro.report import MicroReport
 
-from ...console.terminal import Line
-from ..elements.paragraphs import HEADING, heading_lines, indented, paragraph
-from ..fix import answer_text, proof_lines, step_lines
-from .report import micro_verdict
+from ..console.terminal import Line
+from .elements.paragraphs import HEADING, heading_lines, indented, paragraph
+from .fix import answer_text, proof_lines, step_lines
+from .micro import micro_verdict
 
 
 def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:

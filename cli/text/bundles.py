@@ -1,9 +1,10 @@
-"""The result of LiteRT-LM's engine for a bundle, and the contents of a bundle, as text and as plain data."""
+"""The results of LiteRT-LM's engine and of ``fix`` for a bundle, and the contents of a bundle, as text and as plain data."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
 from delegate_sim.foundation.command_line import command_line, typed_path
 from delegate_sim.foundation.printable import printable
 from delegate_sim.live.litert_lm.engine import LiveBundle
@@ -11,11 +12,11 @@ from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents
 from delegate_sim.llm.report import STARTS, BackendReport
 
-from ...console.layout import item_list, message, name
-from ...console.terminal import Line
-from ..elements.paragraphs import HEADING, HINT, heading_lines, indented, item_lines, paragraph
-from ..elements.tables import table
-from ..many import Columns
+from ..console.layout import counted, item_list, message, name
+from ..console.terminal import Line
+from .elements.paragraphs import HEADING, HINT, heading_lines, indented, item_lines, paragraph, table
+from .fix import fix_lines
+from .many import Columns
 
 _UNKNOWN = "-"
 _REASONS_SHOWN = 5
@@ -203,3 +204,37 @@ def _section_row(section: SectionContents) -> tuple[str, ...]:
         "" if model.context is None else f"{model.context:,}",
         backends,
     )
+
+
+def bundle_fix_lines(plan: BundlePlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the changes of the bundle, the engine's result before and after the changes, and the fix of each section."""
+    changed = [section for section in plan.sections if section.is_changed]
+    yield from paragraph(_answer(plan, fixed, len(changed)), width, style=HEADING)
+    if fixed is not None:
+        for change in fixed.engine:
+            text = f"LiteRT-LM on {change.backend}: {outcome_text(change.before)}; rewritten: {outcome_text(change.after)}"
+            yield from paragraph(text, width, "", "  ", style=HEADING)
+    for section in plan.sections:
+        yield Line("")
+        yield from _section_lines(section, fixed, width, verbose)
+
+
+def _answer(plan: BundlePlan, fixed: FixedBundle | None, count: int) -> str:
+    sections = f"{count} of {counted(len(plan.sections), 'model')}"
+    if fixed is not None:
+        return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes): {sections} rewritten; all else keeps its bytes"
+    if count:
+        return f"Passes would improve {sections}; nothing is written"
+    return f"No pass improves a model of the bundle ({counted(len(plan.sections), 'model')})"
+
+
+def _section_lines(section: SectionPlan, fixed: FixedBundle | None, width: int, verbose: bool) -> Iterator[Line]:
+    yield Line(name(section.name), HEADING)
+    if section.plan is None:
+        yield from indented(f"stays as it is: {message(section.problem)}", width, "  ", "red")
+        return
+    if not section.is_changed and not verbose:
+        yield from indented("stays as it is: no pass improves it", width, "  ")
+        return
+    model = None if fixed is None else fixed.models.get(section.number)
+    yield from fix_lines(section.plan, model, width, verbose)
