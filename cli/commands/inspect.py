@@ -9,8 +9,7 @@ import click
 from delegate_sim.bundles.formats import is_litertlm
 from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
-from delegate_sim.graph.graph import Graph, file_graphs
-from delegate_sim.graph.inspected import Inspected
+from delegate_sim.graph.graph import Graph, Inspected, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import Release, parse_release

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.fixing.bundle_fix import BundlePlan, FixedBundle, SectionPlan
-from delegate_sim.foundation.command_line import command_line, typed_path
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.backends import JUDGED
 from delegate_sim.llm.contents import BundleContents, SectionContents

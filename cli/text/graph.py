@@ -8,7 +8,7 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.graph import Graph
 from delegate_sim.model.model import Model, Node, Quantization, Signature, Tensor
 from delegate_sim.releases.catalogue import Release
-from delegate_sim.releases.notes import cpu_kernels_note
+from delegate_sim.releases.wording import cpu_kernels_note
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.foundation.command_line import command_line, typed_path
+from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.target_totals import TargetTotals

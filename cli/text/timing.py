@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
-from delegate_sim.timing.kernel_costs import kernel_costs
-from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, TimeGroup, Timing
+from delegate_sim.timing.measured import NODE, UNMATCHED, CpuTime, TimeGroup, Timing, kernel_costs
 from delegate_sim.timing.words import milliseconds, share_of_time
 
 from ..console.layout import counted, message, name

@@ -423,10 +423,9 @@ def sweep(
     from ..conversion.sources import find_source
     from ..foundation.outputs import OutputFile, check_output, files_kept
     from ..runtime.target import with_labels
-    from ..sweeping.shapes import parse_shapes
+    from ..sweeping.directions import parse_shapes
     from ..sweeping.sweep import sweep
-    from ..sweeping.sweep_result import SweepRequest
-    from ..sweeping.writing import write_best
+    from ..sweeping.sweep_result import SweepRequest, write_best
 
     require_bool("all", all)
     require_bool("force", force)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..errors import ModelError
 from ..foundation.files import open_input
 from ..foundation.printable import printable
-from .digests import file_digest, files_below, files_digest
+from .cache import file_digest, files_below, files_digest
 from .functions import find_function, packages_imported
 
 

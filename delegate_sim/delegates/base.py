@@ -16,7 +16,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
-from ..releases.notes import release_notes, unchecked_parts
+from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .capabilities import Accelerator, StageBehind

@@ -7,9 +7,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ..errors import LimitError
+from ..errors import InvalidValueError, LimitError, expected_of
 from ..foundation.files import read_whole
-from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 
@@ -25,7 +24,7 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     quotes nothing of the file.
     """
     from ..foundation.parsing import toml
-    from ..foundation.parsing.toml_lines import line_of
+    from ..foundation.parsing.toml import line_of
 
     try:
         data = read_whole(path, _LARGEST_FILE)

@@ -10,7 +10,7 @@ from ..bundles.ranged import part_of
 from ..errors import FixError
 from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs, has_side_effects
-from ..graph.reachable_subgraphs import called_subgraphs
+from ..graph.reachability import called_subgraphs
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor

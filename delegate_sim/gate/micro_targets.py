@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import OptionError
+from ..errors import InvalidValueError, OptionError
 from ..foundation.files import read_whole
-from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import printable, shortened
 from ..micro.analysis import analyze
 from ..micro.preparation import MicroNode, Status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,12 +12,13 @@ from typing import Any
 from ..delegates.options import OptionValues
 from ..errors import OptionError
 from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
-from ..model.model import Model
+from ..foundation.documents import head
+from ..model.model import Model, Node, Subgraph
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..runtime.interpreter import Run, simulate
+from ..results.report.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from .decision import LiveDecision, LivePartition, LivePlacement
-from .engine import Engine
+from .engine import Engine, LiveDecision, LivePartition, LivePlacement
 from .live_runs import decided_run
 
 _SHOWN = 3
@@ -144,3 +146,41 @@ def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...],
         if counts[key(partition)] < 0 and printed_count < _SHOWN:
             printed_count += 1
             yield f"{words}: a partition of {', '.join([node.words for node in partition])}"
+
+
+def difference_report(model: Model, run: Run, result: LiveResult) -> dict[str, Any]:
+    """Return a bug report as plain data: versions, options, both decisions, and the nodes with types and shapes."""
+    return {
+        **head("live-difference"),
+        "host": {"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
+        "rule_set": rule_set_version(run.delegate),
+        "release": str(run.release),
+        "options": option_values(run.options),
+        "live": result.to_dict(),
+        "simulated": {
+            "outcome": run.outcome,
+            "lines": list(run.log_lines),
+            "delegated": [[subgraph.graph.index, sorted(subgraph.delegated)] for subgraph in run.subgraphs],
+        },
+        "subgraphs": [[_node(graph, node) for node in graph.nodes] for graph in model.subgraphs],
+    }
+
+
+def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
+    return {
+        "op": node.op,
+        "version": node.version,
+        "inputs": [_tensor(graph, index) for index in node.inputs],
+        "outputs": [_tensor(graph, index) for index in node.outputs],
+    }
+
+
+def _tensor(graph: Subgraph, index: int) -> str:
+    """Return a tensor's index, type, shape and quantization, and whether the tensor is constant."""
+    if index < 0:
+        return "none"
+    tensor = graph.tensors[index]
+    scales = len(tensor.quantization.scales) if tensor.quantization is not None else 0
+    words = [f"{index}:{tensor.type}{list(tensor.shape)}", *(["constant"] if tensor.is_constant else [])]
+    words += ["per tensor" if scales == 1 else f"per channel ({scales})"] if scales else []
+    return " ".join(words)

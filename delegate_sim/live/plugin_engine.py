@@ -19,8 +19,7 @@ from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .decision import LiveDecision, LiveNode, LivePartition
-from .engine import Engine
+from .engine import Engine, LiveDecision, LiveNode, LivePartition
 from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 

@@ -15,8 +15,7 @@ from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.delegate_application import VALIDATION_PREFIX
 from ..runtime.interpreter import Run
-from .decision import LiveDecision, LiveNode, LivePartition
-from .engine import Engine
+from .engine import Engine, LiveDecision, LiveNode, LivePartition
 from .process import run_module
 
 _MODULE = "delegate_sim.live.execution_plans"

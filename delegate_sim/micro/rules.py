@@ -14,11 +14,10 @@ from ..rules.rule import Reason, Rules
 from ..rules.source import Source
 from . import kernels
 from .graph import has_size
-from .kernel import MicroKernel, all_checks
 from .kernels import custom
 from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, reason
 from .resolver import BUILTIN_FUNCTIONS
-from .target import TFLM, MicroTarget
+from .target import TFLM, MicroKernel, MicroTarget, all_checks
 
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")
 _SOURCE = Source(TFLM, "tensorflow/lite/micro/micro_mutable_op_resolver.h", "MicroMutableOpResolver")

@@ -12,11 +12,10 @@ from types import MappingProxyType
 
 from ..graph.graph import Graph
 from ..model.model import Node
-from .checks import dimension
+from .checks import dimension, scales
 from .graph import byte_size, is_allocated
 from .planner import aligned
 from .preparation import Preparation
-from .quantization import scales
 
 _KERNEL_BYTES = """
 16: ADD_N BATCH_TO_SPACE_ND BROADCAST_ARGS BROADCAST_TO CEIL COS DYNAMIC_UPDATE_SLICE EXP EXPAND_DIMS FILL FLOOR FLOOR_DIV

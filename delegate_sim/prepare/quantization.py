@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..graph.activation import ACTIVATION_BOUNDS, fused_activation
+from ..graph.graph import ACTIVATION_BOUNDS, fused_activation
 from ..model import schema
 from ..model.model import Quantization
 from .kernel import KernelNode, KernelTensor

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
-from ..foundation.suggestions import suggestion
+from ..foundation.printable import suggestion
 from .litert_lm import LITERT_LM_RELEASES
 from .packages import package_release
 

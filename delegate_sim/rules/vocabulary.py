@@ -14,8 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TypeVar
 
-from ..graph.activation import fused_activation
-from ..graph.graph import NodeView
+from ..graph.graph import NodeView, fused_activation
 from .kinds import (
     ACTIVATION,
     ATTRIBUTE,

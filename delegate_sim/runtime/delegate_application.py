@@ -18,12 +18,12 @@ from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Refusal
-from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
     benchmark_failure_line,
     benchmark_line,
+    predicted_build,
     prepare_failure_line,
     replacing_line,
 )

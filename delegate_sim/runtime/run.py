@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.options import OptionValues
+from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..model.model import Node, Tensor
 from ..refusal import Refusal
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
@@ -115,3 +117,43 @@ def _option_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """The assumptions under which a model is simulated."""
+
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """For each subgraph, the nodes that every delegate is assumed to accept."""
+    fixed_shapes: bool = False
+    """Whether every tensor has its shape from the model file."""
+    repaired: frozenset[tuple[int, int]] = frozenset()
+    """Nodes that the CPU kernels are assumed to accept, as (subgraph, node)."""
+    ended: frozenset[str] = frozenset()
+    """Codes of failures of a compiler plugin. These failures are assumed not to occur."""
+    registered: frozenset[str] = frozenset()
+    """Custom operators that the application is assumed to register, or that run on a delegate that is not simulated."""
+
+
+NOTHING_ASSUMED = Assumptions()
+
+
+class ChangedPlan(NamedTuple):
+    """A subgraph after delegates were applied.
+
+    The indices of added tensors follow the indices of the tensors in the model file.
+    """
+
+    nodes: tuple[Node, ...]
+    plan: tuple[int, ...]
+    added_tensors: tuple[Tensor, ...]
+    outputs: tuple[int, ...]
+
+
+def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
+    """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``).
+
+    ``given_tensors`` is the number of tensors in the model file.
+    """
+    nodes, plan = with_kernels(graph, subsets, kernel_name)
+    return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)

@@ -7,8 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .batches import Batch, answers_to, batches_of
-from .job import Job, JobAnswer, failed
+from .job import Batch, Job, JobAnswer, answers_to, batches_of, failed
 from .journal import ScanError
 
 _AHEAD = 3

@@ -11,9 +11,8 @@ from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
-from .directions import EVERYWHERE, FIXED, directions, followed, with_options
+from .directions import EVERYWHERE, FIXED, Shapes, directions, followed, with_options
 from .rows import Origin, SweepRow
-from .shapes import Shapes
 
 BEGINNING = Origin("the first conversion")
 ASKED = Origin("asked for")

@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from delegate_sim.foundation.command_line import command_line, typed_path
+from delegate_sim.foundation.printable import command_line, typed_path
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.foundation.suggestions import suggestion
+from delegate_sim.foundation.printable import suggestion
 
 _NAMES = ("nnapi", "gpu", "npu-google", "npu-intel", "tf-2.15", "tf-2.10", "litert-2.1")
 

@@ -21,7 +21,8 @@ from delegate_sim.graph.graph import file_graph
 from delegate_sim.prepare import kernels, preparation
 from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS, KernelNode
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, OLDEST, Release, oldest_alike, parse_release
-from delegate_sim.results.compare import platform_table, release_table
+from delegate_sim.results.compare import release_table
+from delegate_sim.results.compare import release_table as platform_table
 from delegate_sim.runtime.target import Target
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))

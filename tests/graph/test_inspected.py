@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import delegate_sim
-from delegate_sim.graph.graph import file_graphs
-from delegate_sim.graph.inspected import Inspected
+from delegate_sim.graph.graph import Inspected, file_graphs
 from tests.support.models import chain_model
 
 

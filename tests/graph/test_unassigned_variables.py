@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import diagnose, load
-from delegate_sim.graph.unassigned_variables import no_weights, unassigned_variables
+from delegate_sim.graph.reachability import no_weights, unassigned_variables
 from fixtures.builder import ModelBuilder
 
 

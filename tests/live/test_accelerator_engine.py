@@ -13,7 +13,8 @@ from delegate_sim import analyze, load
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.errors import OptionError
 from delegate_sim.foundation import packages
-from delegate_sim.live import accelerator_engine, process, vulkan
+from delegate_sim.live import accelerator_engine, process
+from delegate_sim.live import accelerator_engine as vulkan
 from delegate_sim.live.comparison import compare_live
 from delegate_sim.live.engines import find_engine
 from fixtures.builder import ModelBuilder

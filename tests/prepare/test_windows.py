@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.prepare.windows import output_size
+from delegate_sim.prepare.operands import output_size
 
 
 @pytest.mark.parametrize(

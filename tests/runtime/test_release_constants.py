@@ -7,7 +7,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.model.model import Allocation
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.runtime.release_constants import as_read_by
+from delegate_sim.runtime.model_loading import as_read_by
 from fixtures.builder import ModelBuilder
 from fixtures.make import MODELS
 

@@ -20,7 +20,7 @@ from delegate_sim.fixing.micro_search import MICRO_FIX
 from delegate_sim.foundation.columns import LIST, Column, Declared, attributes, keys
 from delegate_sim.foundation.documents import SCHEMAS, schema_of
 from delegate_sim.gate.results import CASE, Results
-from delegate_sim.graph.inspected import Inspected
+from delegate_sim.graph.graph import Inspected
 from delegate_sim.inference.difference import Difference
 from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.litert_lm.engine import LiveBundle

@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from delegate_sim.live.comparison import LiveResult, comparable_release, run_and_compare
-from delegate_sim.live.difference import difference_report
+from delegate_sim.live.comparison import LiveResult, comparable_release, difference_report, run_and_compare
 from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.decision import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from delegate_sim.foundation.command_line import command_line, typed_path
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu

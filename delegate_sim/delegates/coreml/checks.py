@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...graph.activation import fused_activation
+from ...graph.graph import fused_activation
 from ...releases.catalogue import NEWEST, Release
 from ...rules import kinds
 from ...rules.kinds import Kind, Problem

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...errors import NotSimulatedError
-from ...foundation.parsing.invalid_value import InvalidValueError
+from ...errors import InvalidValueError, NotSimulatedError
 from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ...foundation.parsing.invalid_value import InvalidValueError
+from ...errors import InvalidValueError
 from ...graph.graph import Graph
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote, parse_release
-from ...releases.notes import release_notes
+from ...releases.wording import release_notes
 from ...rules.book import RuleBook
 from ...rules.rule import Reason, Verdict
 from ..base import CompilerPlugin, ModelDecision

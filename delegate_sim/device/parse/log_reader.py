@@ -16,8 +16,7 @@ from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
-from .chips import chips_in
-from .delegate_identity import whole_kernel
+from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .known_lines import (
     CRASH,

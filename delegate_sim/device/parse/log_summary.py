@@ -14,10 +14,10 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
-from .chips import chip_names
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
+    chip_names,
     delegate_named,
     last_turn,
     library_of,

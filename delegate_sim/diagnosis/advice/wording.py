@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView
-from ...graph.unassigned_variables import no_weights_text, unassigned_variables
+from ...graph.reachability import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor

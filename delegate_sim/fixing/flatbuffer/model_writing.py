@@ -16,8 +16,7 @@ from ...model.control_dependencies import METADATA_NAME
 from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ...model.precompiled import precompiled
 from ...model.table import FileTable
-from .existing_tables import copied
-from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
+from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, copied, moved, string, vector
 from .new_tables import (
     operator_code_of,
     operator_code_table,
@@ -26,7 +25,6 @@ from .new_tables import (
     set_options,
     signature_table,
 )
-from .relocation import moved
 
 if TYPE_CHECKING:
     import numpy.typing as npt

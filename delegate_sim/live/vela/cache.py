@@ -7,10 +7,9 @@ import json
 import os
 from collections.abc import Sequence
 
-from ...foundation.cache_folder import cache_folder
-from ...foundation.files import alone_with, read_whole, write_whole
+from ...foundation.files import alone_with, cache_folder, read_whole, write_whole
 from ...version import __version__
-from ..decision import LiveDecision, LivePlacement
+from ..engine import LiveDecision, LivePlacement
 
 _FORMAT = 2
 

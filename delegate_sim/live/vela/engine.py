@@ -14,8 +14,7 @@ from ...foundation.printable import printable, shortened
 from ...model.model import Model
 from ...model.reader import load
 from ...runtime.interpreter import Run
-from ..decision import LiveDecision
-from ..engine import Engine
+from ..engine import Engine, LiveDecision
 from ..naming import with_numbered_names
 from ..process import Finished, run_module
 from .cache import find_decision, keep_decision

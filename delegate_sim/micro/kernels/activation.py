@@ -22,15 +22,17 @@ from ..checks import (
     ONE_TO_ONE,
     SAME_SHAPES,
     SAME_TYPES,
+    binary_exponent,
     of_type,
     quantized,
+    scale,
+    scales,
     symmetric,
     takes,
     zero_point_of,
 )
-from ..kernel import MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
-from ..quantization import binary_exponent, scale, scales
+from ..target import MicroKernel, in_source
 
 _FRACTION_BITS = 15
 

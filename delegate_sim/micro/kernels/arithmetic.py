@@ -25,6 +25,7 @@ from ..checks import (
     SAME_TYPES,
     THREE_TO_ONE,
     TWO_TO_ONE,
+    affine,
     axis_in_range,
     broadcast_shape,
     first_values,
@@ -33,13 +34,14 @@ from ..checks import (
     one_element,
     quantized,
     same_parameters,
+    scale,
     symmetric,
     takes,
     with_cmsis_nn,
+    zero_point,
 )
-from ..kernel import NO_PREPARE, MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
-from ..quantization import affine, scale, zero_point
+from ..target import NO_PREPARE, MicroKernel, in_source
 
 _FIRST, _SECOND, _THIRD = operand(0), operand(1), operand(2)
 _ONE_INPUT_TYPE = same_type(_FIRST, _SECOND, kind=TENSOR_TYPE)

@@ -9,7 +9,7 @@ from ...rules.operands import operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count
 from ..checks import one_element, takes
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
 

@@ -16,16 +16,18 @@ from ..checks import (
     INT8_INT16,
     INT16,
     SAME_TYPES,
+    affine,
     dimension,
     of_type,
     quantized,
+    scale,
+    scales,
     symmetric,
     takes,
     with_cmsis_nn,
 )
-from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID, TENSOR_TYPE
-from ..quantization import affine, scale, scales
+from ..target import MicroKernel, in_source
 
 FILTER = operand(1, "filter")
 BIAS = operand(2, "bias")

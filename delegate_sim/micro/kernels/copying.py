@@ -29,10 +29,10 @@ from ..checks import (
     same_parameters,
     symmetric,
     takes,
+    zero_point,
 )
-from ..kernel import MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
-from ..quantization import zero_point
+from ..target import MicroKernel, in_source
 
 _LOOKUP, _VALUES = operand(0, "lookup"), operand(1, "value")
 _INDICES = operand(1, "indices")

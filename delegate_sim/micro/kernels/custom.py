@@ -10,7 +10,7 @@ from ...rules.operands import INPUT, OUTPUT, Operand, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank
 from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
 _SIGNAL = "signal/micro/kernels"

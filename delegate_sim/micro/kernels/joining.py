@@ -13,11 +13,12 @@ from ..checks import (
     SAME_TYPES,
     axis_in_range,
     fixed,
+    scale,
     takes,
+    zero_point,
 )
-from ..kernel import NO_PREPARE, MicroKernel, in_source
 from ..kinds import TENSOR_TYPE
-from ..quantization import scale, zero_point
+from ..target import NO_PREPARE, MicroKernel, in_source
 
 _MOST_INPUTS = 10
 _MOST_DIMENSIONS = 6

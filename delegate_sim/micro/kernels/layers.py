@@ -23,17 +23,19 @@ from ..checks import (
     ONE_TO_ONE,
     SAME_TYPES,
     TWO_TO_ONE,
+    affine,
     dimension,
     fixed,
     of_type,
     same_parameters,
+    scale,
+    scales,
     symmetric,
     takes,
     with_cmsis_nn,
 )
-from ..kernel import MicroKernel, in_source
 from ..kinds import HYBRID
-from ..quantization import affine, scale, scales
+from ..target import MicroKernel, in_source
 from .convolution import FILTER, bias_scale_fits, int4_filter, is_per_channel
 
 _SECOND = operand(1)

@@ -23,7 +23,7 @@ from ..checks import (
     integers,
     takes,
 )
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _AXIS = operand(1, "axis")
 _PERMUTATION = operand(1, "perm")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from ...graph.activation import fused_activation
+from ...graph.graph import fused_activation
 from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel

@@ -6,14 +6,7 @@ from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..quantization import (
-    affine_quantization,
-    check_convolution_quantization,
-    check_quantized_bias_type,
-    check_symmetric,
-    weights_quantization,
-)
-from ..windows import (
+from ..operands import (
     INT16_MAX,
     INT32_MAX,
     UINT16_MAX,
@@ -24,6 +17,13 @@ from ..windows import (
     output_size,
     padding_of,
     unchecked_output_size,
+)
+from ..quantization import (
+    affine_quantization,
+    check_convolution_quantization,
+    check_quantized_bias_type,
+    check_symmetric,
+    weights_quantization,
 )
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")

@@ -11,8 +11,7 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
-from ..windows import INT32_MAX
+from ..operands import INT32_MAX, as_int32, first_unknown, known_elements, only_operand, positions_in
 
 
 @kernel("ZEROS_LIKE")

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ...foundation.printable import counted
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import first_unknown, only_operand
-from ..windows import ensure_positive, output_size, padding_of, unchecked_output_size
+from ..operands import ensure_positive, first_unknown, only_operand, output_size, padding_of, unchecked_output_size
 
 
 @kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D", changed_in=("litert-2.2.0",))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...foundation.limits import element_count
-from ...graph.activation import fused_activation
+from ...graph.graph import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import only_operand
 from ..quantization import (

@@ -9,9 +9,8 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import first_unknown, known_array, wrapped
+from ..operands import INT32_MAX, first_unknown, known_array, wrapped
 from ..quantization import check_same_quantization
-from ..windows import INT32_MAX
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ...foundation.printable import counted, printable, share, shortened
-from ...graph.unassigned_variables import no_weights
+from ...graph.reachability import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run

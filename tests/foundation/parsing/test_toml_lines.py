@@ -7,8 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from delegate_sim.foundation.parsing import toml, toml_lines
-from delegate_sim.foundation.parsing.toml_lines import line_of
+from delegate_sim.foundation.parsing import toml
+from delegate_sim.foundation.parsing import toml as toml_lines
+from delegate_sim.foundation.parsing.toml import line_of
 
 TEXT = """\
 # a comment

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from ....foundation.limits import element_count
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers
 from ....rules import kinds

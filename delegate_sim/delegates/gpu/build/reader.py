@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....foundation.late_numpy import np
-from ....graph.activation import fused_activation
-from ....graph.graph import Graph, NodeView
+from ....graph.graph import Graph, NodeView, fused_activation
 from ....model.model import Tensor
 from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release

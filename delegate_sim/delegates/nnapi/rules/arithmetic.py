@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....model import schema
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import QUANTIZATION, RANK, TENSOR_TYPE
 from ....rules.operands import operand

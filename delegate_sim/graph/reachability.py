@@ -1,15 +1,48 @@
-"""Variables that a model reads, but never assigns. Such a file was probably converted without its weights.
+"""The subgraphs that run, and variables that a model reads but never assigns.
+
+The passes of ``fix`` rewrite only these subgraphs, because no run can check the results of any other subgraph.
 
 Source: READ_VARIABLE fails at run time if no ASSIGN_VARIABLE ran before (``kernels/read_variable.cc: Eval``).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from ..foundation.printable import counted
-from ..model.model import Model
+from ..model.model import Model, Node
 from .graph import file_graphs
+
+
+def subgraphs_that_run(model: Model) -> frozenset[int]:
+    """Return the first subgraph, the subgraphs of all signatures, and all subgraphs that they call directly or indirectly."""
+    return subgraphs_from(model, {0, *[signature.subgraph for signature in model.signatures]})
+
+
+def subgraphs_from(model: Model, roots: Iterable[int]) -> frozenset[int]:
+    """Return the given subgraphs and all subgraphs that they call directly or through other subgraphs."""
+    reached = {index for index in roots if 0 <= index < len(model.subgraphs)}
+    waiting = list(reached)
+    while waiting:
+        for node in model.subgraphs[waiting.pop()].nodes:
+            called = {index for index in called_subgraphs(model, node) if 0 <= index < len(model.subgraphs)} - reached
+            reached |= called
+            waiting += called
+    return frozenset(reached)
+
+
+def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
+    """Yield the subgraphs that a node calls.
+
+    These are the values of all option fields with ``subgraph`` in their names.
+    """
+    if node.options is None or node.is_custom:
+        return
+    for name, value in model.options(node):
+        if "subgraph" in name:
+            yield from value if isinstance(value, Iterable) else (value,)
+
 
 _WITH_WEIGHTS = "Convert with TFLiteConverter.from_keras_model, or freeze the variables before the conversion"
 
