@@ -22,7 +22,6 @@ from delegate_sim.prepare import kernels, preparation
 from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS, KernelNode
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, OLDEST, Release, oldest_alike, parse_release
 from delegate_sim.results.compare import release_table
-from delegate_sim.results.compare import release_table as platform_table
 from delegate_sim.runtime.target import Target
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
@@ -125,9 +124,8 @@ def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
         model = load(path)
         table = release_table.release_table(model, target)
         with monkeypatch.context() as patch:
-            for module in (release_table, platform_table):
-                simulate = module.simulate
-                patch.setattr(module, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
+            simulate = release_table.simulate
+            patch.setattr(release_table, "simulate", lambda *given, cache: simulate(*given))
             patch.setattr(type(delegate), "history", replace(delegate.history, changed_in=None))
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
             alone = release_table.release_table(model, target)

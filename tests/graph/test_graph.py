@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from delegate_sim.graph.graph import file_graph, index_in_graph
+import delegate_sim
+from delegate_sim.graph.graph import Inspected, file_graph, file_graphs, index_in_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
+from tests.support.models import chain_model
 
 
 def ops_of_graph(*ops, custom=None):
@@ -71,3 +73,13 @@ def test_the_place_of_a_node_behind_one_that_the_runtime_does_not_add():
     graph.outputs(result)
     (subgraph,) = load(builder.bytes()).subgraphs
     assert [index_in_graph(subgraph, node) for node in subgraph.nodes] == [0, None, None, 1]
+
+
+def test_a_model_with_its_nodes_and_tensors():
+    model = delegate_sim.load(chain_model(["ADD", "MEAN"]).bytes())
+    found = Inspected(model, tuple(file_graphs(model)), "file").to_dict()
+    assert found["model"] == model.to_dict()
+    assert (found["schema"], found["shapes"], found["signatures"]) == ("delegate-sim/inspect/1", "file", [])
+    (graph,) = found["subgraphs"]
+    assert [node["op"] for node in graph["nodes"]] == ["ADD", "MEAN"]
+    assert len(graph["tensors"]) == len(model.subgraphs[0].tensors)
