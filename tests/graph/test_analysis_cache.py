@@ -125,7 +125,7 @@ def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
         table = release_table.release_table(model, target)
         with monkeypatch.context() as patch:
             simulate = release_table.simulate
-            patch.setattr(release_table, "simulate", lambda *given, cache: simulate(*given))
+            patch.setattr(release_table, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
             patch.setattr(type(delegate), "history", replace(delegate.history, changed_in=None))
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
             alone = release_table.release_table(model, target)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
 from delegate_sim.foundation.parsing import toml
-from delegate_sim.foundation.parsing import toml as toml_lines
 from delegate_sim.foundation.parsing.toml import line_of
 
 
@@ -189,7 +188,7 @@ def test_the_line_is_the_one_of_the_first_prefix_with_the_key(statements, keys, 
 )
 def test_the_work_grows_with_the_length_of_the_document(repeated, monkeypatch):
     def characters_read(count):
-        monkeypatch.setattr(toml_lines, "parser", reader := Reader())
+        monkeypatch.setattr(toml, "parser", reader := Reader())
         assert line_of("".join(repeated.format(number) for number in range(count)), ("a", count - 1, "b")) >= 1
         return reader.characters
 
