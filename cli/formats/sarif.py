@@ -115,6 +115,7 @@ def _result(group: Group, rule_index: int) -> dict[str, Any]:
         "locations": [location],
         "occurrenceCount": len(group.members),
         "partialFingerprints": {_FINGERPRINT: group.fingerprint},
+        **({} if first.ignored is None else {"suppressions": [{"kind": "external", "justification": first.ignored}]}),
         "properties": _properties(case),
     }
 

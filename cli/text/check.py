@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.gate.budgets import MEASURE_CODES
 from delegate_sim.gate.check import Checked, Update
 from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
-from delegate_sim.results.report.findings import Finding
+from delegate_sim.results.report.findings import NOTE, Finding
 from delegate_sim.results.report.measures import TAKEN, Measures
 from delegate_sim.results.report.outcome_words import words_of
 
@@ -74,7 +75,9 @@ def _measures_text(case: Case, measures: Measures) -> str:
 
 
 def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:
-    groups = [[finding] for finding in findings] if verbose else findings_text.alike(findings)
+    consequences = [] if verbose else [own for own in findings if own.level == NOTE and own.code in MEASURE_CODES]
+    others = [finding for finding in findings if finding not in consequences]
+    groups = [[finding] for finding in others] if verbose else findings_text.alike(others)
     shown = groups if verbose else groups[:_FINDINGS_SHOWN]
     for members in shown:
         first = members[0]
@@ -84,6 +87,8 @@ def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> It
         if hint:
             yield from indented(message(f"hint: {hint}"), width, "    ", HINT)
     yield from more_lines(sum(map(len, groups[len(shown) :])), "finding")
+    if consequences:
+        yield from indented(f"note: {message('; '.join([finding.message for finding in consequences]))}", width, "  ")
 
 
 def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:

@@ -18,7 +18,7 @@ from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title, words_of
-from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import Target, target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -49,7 +49,7 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     is_of_one_model = len({path for path, _, _ in rows}) == 1
     costs = [(label, own.now) for label, own in zip(labels, diagnoses, strict=True)]
     totals = TargetTotals.by_target([(label, now.measures, now.total_multiply_adds, now.multiply_adds) for label, now in costs])
-    for verdict in [best_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(totals):
+    for verdict in [coverage_verdict([own.run for own in diagnoses])] if is_of_one_model else TargetTotals.verdicts(totals):
         yield from paragraph(verdict, width, "", "  ", style=HEADING)
     has_targets = len(set(labels)) > 1  # otherwise the verdict names the target
     columns = (*([] if is_of_one_model else ["model"]), *(["delegate"] if has_targets else []))

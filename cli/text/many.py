@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
-from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.results.report.verdict import coverage_verdict
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
@@ -68,7 +68,7 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
 
 def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequence[Run], width: int) -> Iterator[Line]:
     """Yield the verdict on the best of several targets, and a table with a row for each target."""
-    yield from paragraph(best_verdict(runs), width, "", "  ", style=HEADING)
+    yield from paragraph(coverage_verdict(runs), width, "", "  ", style=HEADING)
     yield from table([tuple(columns.headings), *map(tuple, rows)], columns.numbers, width)
     yield from plugin_lines(runs, width)
 

@@ -82,6 +82,8 @@ class Delegate:
     """Whether the delegate can be run but not simulated, for example because closed-source code decides about its nodes."""
     legend: str = ""
     """A description of the delegate for the legend of a table; empty if the name of the delegate is clear."""
+    deprecated: str = ""
+    """Since when the delegate's platform calls it deprecated, such as "since Android 15"; empty if it is not deprecated."""
     compiler: str = ""
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False

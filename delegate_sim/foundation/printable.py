@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class _Escapes(dict[int, str]):
@@ -40,6 +40,12 @@ def shortened(text: str, most: int = LONGEST_SAID) -> str:
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 node``, ``1,170 nodes``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def and_list(words: Sequence[str]) -> str:
+    """Return words as an enumeration, such as "a, b and c"."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def share(part: int, whole: int) -> str:

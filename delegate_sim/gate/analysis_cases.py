@@ -16,7 +16,7 @@ from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
 from ..results.report.report import Report
 from ..results.report.rule_set import rule_set_version
-from ..results.report.verdict import best_verdict, verdict
+from ..results.report.verdict import coverage_verdict, verdict
 from ..runtime.interpreter import Run, option_values
 from ..runtime.target import target_names
 from .results import FAILED, PASSED, Case
@@ -55,7 +55,7 @@ def stack_cases(result: StackResult) -> tuple[Case, ...]:
 def analysis_verdict(report: Report) -> str:
     """Return the verdict on a single model: on its run, on the first run of a chain, or on the best of several runs."""
     runs = [run for run in report.runs if not run.by_default]
-    return verdict(runs[0]) if report.is_chain or len(runs) == 1 else best_verdict(runs)
+    return verdict(runs[0]) if report.is_chain or len(runs) == 1 else coverage_verdict(runs)
 
 
 def _case(path: str, sha256: str, target: str, run: Run, timings: Sequence[Timing]) -> Case:

@@ -112,12 +112,15 @@ def _smaller_share(code: str, title: str, base: float, now: float, tolerance: fl
 
 
 def improvements(base: Measures, now: Measures, words: OutcomeWords = DELEGATED) -> list[str]:
-    """Return the measures that are better than in the baseline, with old and new values."""
+    """Return the measures that are better than in the baseline, with old and new values.
+
+    A larger share of nodes is better only if fewer nodes are left to the CPU. Otherwise, the model has more nodes.
+    """
     texts = []
     if _RANKS[now.outcome] < _RANKS[base.outcome]:
         texts.append(f"outcome {outcome_text(base.outcome)} -> {outcome_text(now.outcome)}")
     texts += [f"{title} {was:,} -> {count:,}" for _, title, _, was, count in _counts(base, now, words) if count < was]
-    if now.delegated_share > base.delegated_share:
+    if now.delegated_share > base.delegated_share and now.fallback_nodes < base.fallback_nodes:
         texts.append(f"delegated share {' -> '.join(percentages(base.delegated_share, now.delegated_share))}")
     return texts
 
@@ -152,6 +155,15 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2
 
 FURTHER_CODES = {f"more-{column.key.replace('_', '-')}": column for column in FURTHER if column.better < 0}
 """The further measures by the code of their regression."""
+
+
+MEASURE_CODES = frozenset(
+    {
+        *("worse-outcome", "more-partitions", "more-delegate-kernels", "more-fallback-nodes", *FURTHER_CODES),
+        *("smaller-delegated-share", "smaller-multiply-add-share"),
+    }
+)
+"""The codes of all regressions of measures."""
 
 
 def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tuple[str, str, str, int, int]]:

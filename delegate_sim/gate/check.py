@@ -23,7 +23,8 @@ from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
-from .configuration import Configuration, ConfigurationError, ConfiguredTarget
+from .configuration import Configuration, ConfigurationError, ConfiguredTarget, matches
+from .ignored import without_ignored
 from .judgment import judge, take_entry, update_command
 from .micro_targets import KIND as MICRO
 from .micro_targets import RUNTIME, ConfiguredMicroTarget, micro_case
@@ -143,6 +144,7 @@ def check_models(
     cases = list(_priced(configuration, cases))
     if not prune:
         cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
+    cases = without_ignored(cases, configuration.ignored, configuration.group_of, matches)
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
@@ -356,9 +358,9 @@ def _missing(path: str) -> Finding:
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:
-    """If the delegate takes no node in the baseline entry, yield a warning that no later result can be worse."""
+    """If the delegate takes no node in the baseline entry, yield a warning about what later checks cannot notice."""
     if not entry.measures.is_delegated and entry.measures.nodes:
-        yield "warning: the delegate takes no node of this model, so no later result can be worse"
+        yield "warning: the delegate takes no node of this model, so later checks notice no node that falls back to the CPU"
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:

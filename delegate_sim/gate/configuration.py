@@ -42,6 +42,7 @@ from .configuration_table import (
     parse_targets,
     path_below,
 )
+from .ignored import Ignored, read_ignored
 from .micro_targets import KIND as MICRO
 from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
 from .platform_targets import platform_options
@@ -113,6 +114,8 @@ class Configuration:
     """Source models to convert and check."""
     micro_targets: tuple[ConfiguredMicroTarget, ...] = ()
     """The targets of kind micro."""
+    ignored: tuple[Ignored, ...] = ()
+    """Findings that do not fail a check."""
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
@@ -124,6 +127,10 @@ class Configuration:
         """Return whether a model is checked on a target."""
         with _naming(self.path):
             return target.models is None or matches(model, target.models)
+
+    def group_of(self, target: str) -> str:
+        """Return the name that the configuration file gives to a target."""
+        return next((own.group for own in self.targets if own.name == target), target)
 
     def budgets_of(self, targets: Sequence[ConfiguredTarget], model: str) -> list[Budgets]:
         """Return the budgets of a model on each target.
@@ -242,10 +249,11 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
             configured += _targets(name, own, runtime, defaults, root, len(configured) + len(micro_targets))
     names = dict.fromkeys([name for target in configured for name in (target.group, target.name)])
     overrides = tuple(_override(override, names) for override in table.tables("overrides"))
+    ignored = tuple([read_ignored(own, [*names, *[target.name for target in micro_targets]]) for own in table.tables("ignore")])
     sources = _sources(table.table("sources"), root)
     table.finish()
     return Configuration(
-        path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, tuple(micro_targets)
+        path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, tuple(micro_targets), ignored
     )
 
 

@@ -185,10 +185,12 @@ def _against_baseline(
         notes.append("worse than the baseline, but within the tolerance")
     elif not worse and not same_model:
         notes.append("the model changed since the baseline, but the result is the same")
+    if is_failed:
+        notes.append(f"to accept this result: {update_command(case.path)}")
     return replace(
         case,
         status=FAILED if is_failed else BETTER if is_better else PASSED,
-        findings=(*map(_regression_finding, worse), *fallen),
+        findings=(*fallen, *[_regression_finding(regression, is_cause=not fallen) for regression in worse]),
         notes=tuple(notes),
         baseline=entry.measures,
         baseline_compute=entry.compute,
@@ -229,10 +231,11 @@ def _rules_changed(entry: Entry, case: Case, same_model: bool) -> str:
     return f"the model and the rules of delegate-sim changed ({versions})"
 
 
-def _regression_finding(regression: Regression) -> Finding:
+def _regression_finding(regression: Regression, *, is_cause: bool) -> Finding:
+    """Return a finding about a measure. It is a note if nodes that fell back are the cause, and have findings of their own."""
     allowed = f" (allowed: {regression.limit})" if regression.limit != regression.base else ""
     message = f"{regression.what}: {regression.base} -> {regression.now}{allowed}"
-    return Finding(regression.code, NOTE if regression.is_allowed else ERROR, message)
+    return Finding(regression.code, ERROR if is_cause and not regression.is_allowed else NOTE, message)
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:

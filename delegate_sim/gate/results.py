@@ -44,7 +44,10 @@ STATUSES = (PASSED, BETTER, FAILED, UNREADABLE)
 
 
 _FINDING = (
-    *within("finding", [*attributes("code", "level", "message", "hint"), Column("location", OBJECT)]),
+    *within(
+        "finding",
+        [*attributes("code", "level", "message", "hint"), Column("location", OBJECT), Column("ignored", is_optional=True)],
+    ),
     Column("fingerprint"),
 )
 

@@ -85,6 +85,7 @@ def _simulate_chain(
         if chain.is_unreadable:
             return tuple(chain.runs)
     if all(target.delegate.is_plugin for target in targets) and by_default is None:
+        chain.check_rest()
         return tuple(chain.runs)
     if not chain.is_loaded:
         return tuple([not_loaded(chain.model, run, chain.loading) for run in chain.runs])
@@ -228,6 +229,17 @@ class _Chain:
             refusal = replace(failed.within(f"{step} will fail: "), effect=effect)
             warnings = (*run.warnings, f"subgraph {refusal.subgraph}: {refusal.message}")
             self.runs[number] = replace(run, refusal=run.refusal or refusal, warnings=warnings)
+
+    def check_rest(self) -> None:
+        """Add the failure if a CPU kernel refuses a node that the plugin does not take. The log has the plugin's lines alone."""
+        if not self.is_loaded or self.runs[0].outcome in NOT_APPLIED:
+            return
+        lines = self.runs[0].log_lines
+        self._dispatch()
+        failure = None if self._is_allocated() else self._rest_fails()
+        if failure is not None and failure.stage is Stage.PREPARING:
+            self._refuse_to_prepare(not_prepared(self._prepared[0], failure))
+        self.runs[0] = replace(self.runs[0], log_lines=lines)
 
     def _refuse_to_prepare(self, refusal: Refusal) -> None:
         for number, run in enumerate(self.runs):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ..delegates.registry import PLUGIN_NAMES
-from ..foundation.printable import counted
+from ..delegates.registry import PLUGIN_NAMES, find_live
+from ..foundation.printable import and_list, counted
 from ..results.report.measures import TAKEN, Measures
-from ..results.report.verdict import best_of_text, share_text, unranked_text
+from ..results.report.verdict import aside_text, ranked_groups, ranking_text, share_text, unranked_text
 
 _MOST_IN_WORDS = 3
 """The largest number of targets for which every target has its own sentence."""
@@ -59,38 +59,51 @@ class TargetTotals:
         self.delegated_nodes += delegated_nodes
         self.delegated_multiply_adds += delegated_multiply_adds
 
-    def verdict(self, target: str) -> str:
-        """Return the share of the models' work that the target runs, and the number of failed models, in one sentence."""
+    def verdict(self, *targets: str) -> str:
+        """Return the share of the models' work that each of the targets runs, and the number of failed models."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
-        verb = "takes" if _is_plugin(target) else "runs"
-        text = f"{target} {verb} {shares} of {counted(self.models - self.without_answer, 'model')}"
-        failures = f"the target fails on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
+        verb = "take" if _is_plugin(targets[0]) else "run"
+        models = counted(self.models - self.without_answer, "model")
+        text = f"{and_list(targets)} {verb}{'' if len(targets) > 1 else 's'} {shares} of {models}"
+        fails = "each target fails" if len(targets) > 1 else "the target fails"
+        failures = f"{fails} on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
         return f"{text}; {failures}" if self.failing else text
 
-    def _quality(self) -> tuple[float, float]:
-        """Return a sort key, larger for better targets: the delegated shares of multiply-adds and of nodes."""
-        return self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
+    def _quality(self) -> tuple[float, float, int]:
+        """Return a sort key, larger for better targets: the delegated shares of multiply-adds and nodes, and the failures."""
+        shares = self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
+        return *shares, -self.failing
 
     @staticmethod
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:
         """Return a sentence for each target. For many targets, return only a sentence for the best target.
 
-        The best target is the one that runs the most multiply-adds. Compiler plugins are ignored if other targets run nodes, and
-        are not ranked, because a plugin only selects nodes and does not run them.
+        The best targets are those that run the most multiply-adds. XNNPACK is the CPU, and compiler plugins only select nodes, so
+        both are ranked only if no other target runs nodes.
         """
         if len(targets) <= _MOST_IN_WORDS:
             return [totals.verdict(target) for target, totals in targets.items()]
         models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")
         if not any(totals.delegated_nodes for totals in targets.values()):
             return [f"None of {counted(len(targets), 'target')} runs a node of {models}"]
-        plugins = {target: totals for target, totals in targets.items() if _is_plugin(target)}
-        others = {target: totals for target, totals in targets.items() if target not in plugins}
-        if plugins and not any(totals.delegated_nodes for totals in others.values()):
-            (first, totals), *more = plugins.items()
-            selected = [(own.delegated_nodes, own.nodes) for own in plugins.values()]
-            return [unranked_text(selected, "" if more else totals.verdict(first), are_all=not others, what=f" of {models}")]
-        best = max(others, key=lambda target: others[target]._quality())
-        return [f"{best_of_text(len(others), are_all=not plugins)}: {others[best].verdict(best)}"]
+        groups = [
+            {target: targets[target] for target in group}
+            for group in ranked_groups(list(targets), lambda target: find_live(target.partition(" ")[0]))
+        ]
+        place = next(place for place, group in enumerate(groups) if any(own.delegated_nodes for own in group.values()))
+        ranked = groups[place]
+        (first, totals), *more = ranked.items()
+        if _is_plugin(first):
+            selected = [(own.delegated_nodes, own.nodes) for own in ranked.values()]
+            text = "" if more else totals.verdict(first)
+            return [unranked_text(selected, text, are_all=len(groups) == 1, what=f" of {models}")]
+        best = max(totals._quality() for totals in ranked.values())
+        leaders = [target for target, totals in ranked.items() if totals._quality() == best]
+        ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
+        is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
+        ranking = ranking or ranking_text(len(ranked), len(leaders), "all models" if is_whole else "")
+        aside = aside_text([find_live(next(iter(group)).partition(" ")[0]) for group in groups[place + 1 :]])
+        return [f"{ranking}{ranked[leaders[0]].verdict(*leaders)}{aside}"]
 
 
 def _is_plugin(target: str) -> bool:

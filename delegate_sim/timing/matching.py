@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
 from ..device.parse.log_contents import DeviceLog, ReconcileError
 from ..device.parse.profiles.operator_tables import Row, Summary
-from ..foundation.printable import counted, printable, shortened
+from ..foundation.printable import and_list, counted, printable, shortened
 from ..graph.graph import Graph
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
@@ -373,7 +373,6 @@ def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedP
     if told:
         if unmatched:
             told.append(f"{counted(unmatched, 'row')} that the simulation does not have")
-        text = " and ".join(told) if len(told) < 3 else f"{', '.join(told[:-1])} and {told[-1]}"
-        yield f"the profile has {text}: check --runtime and the options, or run reconcile with this profile as the log"
+        yield f"the profile has {and_list(told)}: check --runtime and the options, or run reconcile with this profile as the log"
     elif unmatched:
         yield f"{unmatched:,} {'row matches' if unmatched == 1 else 'rows match'} nothing in the simulation"

@@ -108,7 +108,7 @@ def test_tables_have_a_row_for_each_case_and_each_finding():
     ]
     assert len(cases.columns) == len(cases.rows[0])
     assert list(findings.rows) == [
-        ("m.tflite", "phone", ERROR, "nnapi-operator-version", 0, 3, "ADD", "sum", "fell back", "convert it")
+        ("m.tflite", "phone", ERROR, "nnapi-operator-version", 0, 3, "ADD", "sum", "fell back", "convert it", None)
     ]
     assert len(findings.columns) == len(findings.rows[0])
 

@@ -8,7 +8,7 @@ import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import RELEASES, parse_release
 from delegate_sim.releases.wording import benchmark_line, replacing_line
-from delegate_sim.results.report.verdict import best_verdict, verdict
+from delegate_sim.results.report.verdict import coverage_verdict, verdict
 from tests.support.models import chain_model
 
 
@@ -91,5 +91,5 @@ def test_unchecked_parts_are_in_every_verdict(delegate, release, parts):
     assert list(find_delegate(delegate).unchecked_parts(parse_release(release))) == parts
     report = delegate_sim.analyze(chain_model(["ADD", "RELU"]).bytes(), delegate, runtime=release)
     text = f"(not checked for {report.runs[0].release}: {', '.join(parts)})"
-    for words in (verdict(report.runs[0]), best_verdict([report.runs[0]])):
+    for words in (verdict(report.runs[0]), coverage_verdict([report.runs[0]])):
         assert words.endswith(text) if parts else "not checked" not in words

@@ -20,12 +20,22 @@ def totals(delegated: int) -> TargetTotals:
     [
         (
             {"gpu": 5, "vx": 6, "nnapi 11": 4, "nnapi 13": 7},
-            "Best of 4 targets: nnapi 13 runs 70 % of nodes and 70 % of multiply-adds of 2 models",
+            "Largest share of 4 targets: nnapi 13 runs 70 % of nodes and 70 % of multiply-adds of 2 models. A share is not speed",
         ),
         (
             {"gpu": 5, "vx": 6, "nnapi 11": 4, "npu-google": 10},
-            "Best of 3 targets (without NPU plugins: they only select nodes): vx runs 60 % of nodes and 60 % of multiply-adds of "
-            "2 models",
+            "Largest share of 3 targets: vx runs 60 % of nodes and 60 % of multiply-adds of 2 models. A share is not speed; not "
+            "ranked: NPU plugins (they only select nodes)",
+        ),
+        (
+            {"gpu": 6, "vx": 6, "nnapi 11": 4, "xnnpack": 10},
+            "Largest share of 3 targets: gpu and vx run 60 % of nodes and 60 % of multiply-adds of 2 models. A share is not "
+            "speed; not ranked: XNNPACK (the CPU)",
+        ),
+        (
+            {"gpu": 0, "vx": 0, "nnapi 11": 0, "xnnpack": 10},
+            "None of 3 accelerators runs a node. xnnpack runs 100 % of nodes and 100 % of multiply-adds of 2 models. A share is "
+            "not speed",
         ),
         (
             {"gpu": 0, "vx": 0, "npu-intel": 5, "npu-google": 10},

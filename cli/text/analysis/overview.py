@@ -13,7 +13,7 @@ from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summar
 from delegate_sim.results.report.measures import NOT_RUNNING, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
-from delegate_sim.results.report.verdict import best_verdict
+from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -25,6 +25,7 @@ from ..elements.target import DEFAULTS_TEXT
 from ..elements.verdict import plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
 from .parts import api_lines
+from .shared_refusals import shared_refusal_lines
 from .view import View
 
 _NARROWEST_MODEL = 24
@@ -56,7 +57,8 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
     defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
-    yield from paragraph(best_verdict(runs), width, "", "  ", style=HEADING)
+    yield from paragraph(coverage_verdict(runs), width, "", "  ", style=HEADING)
+    yield from shared_refusal_lines(report.model, runs, width)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])

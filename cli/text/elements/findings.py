@@ -40,7 +40,8 @@ def finding_text(members: Sequence[Finding]) -> str:
     nodes = node_list(sorted([member.location.node or 0 for member in members]), _NODES_WIDTH)
     subgraph = f" of subgraph {place.subgraph}" if place.subgraph else ""
     statement = with_ranges([member.statement for member in members])
-    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{_changes(members)}{measured_text(members)}"
+    ending = f"{_changes(members)}{measured_text(members)}{first.why_ignored}"
+    return f"{place.op} ({len(members):,} nodes{subgraph}: {nodes}) {statement}{ending}"
 
 
 def _changes(members: Sequence[Finding]) -> str:

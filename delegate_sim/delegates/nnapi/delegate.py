@@ -112,6 +112,7 @@ class NnapiDelegate(Delegate):
     name = "nnapi"
     kernel_name = "TfLiteNnapiDelegate"
     provider_name = "NNAPI"
+    deprecated = "since Android 15"
     options = OPTIONS
     rules = RULES
     effort = 3

@@ -27,6 +27,7 @@ class NxpVxDelegate(VxDelegate):
     """NXP's delegate (see ``delegates.base.Delegate``)."""
 
     name = "vx-nxp"
+    title = "NXP's VX delegate"
     options = (
         *VxDelegate.options,
         Option(

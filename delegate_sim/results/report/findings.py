@@ -16,6 +16,7 @@ FINDING = (
     *attributes("level", "code"),
     *within("location", [Column("subgraph", INTEGER), Column("node", INTEGER), *attributes("op", "name")]),
     *attributes("message", "hint"),
+    Column("ignored", is_optional=True),
 )
 """The columns of a finding."""
 
@@ -58,6 +59,8 @@ class Finding(Declared):
     """The change of the node since the baseline, as text. Empty if the node is unchanged, or if there is no baseline."""
     measured_ms: float | None = None
     """The CPU time of the node in an op profile, in milliseconds. None if the time is not known."""
+    ignored: str | None = None
+    """The reason for which the configuration of a check ignores the finding. None if the finding is not ignored."""
     rank: int = 0
     """The rank of the cause among the run's causes. The main blocker has rank 0."""
 
@@ -66,7 +69,13 @@ class Finding(Declared):
         """The finding as a sentence. For a node, the sentence contains the node's name and change."""
         changed = f" (changed: {self.change})" if self.change else ""
         measured = measured_text([self])
-        return f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
+        node = f"{self.node_name} {self.statement}{changed}{measured}" if self.node_name else self.statement
+        return node + self.why_ignored
+
+    @property
+    def why_ignored(self) -> str:
+        """The reason for which the finding is ignored, as the end of a message. Empty if the finding is not ignored."""
+        return "" if self.ignored is None else f" (ignored: {self.ignored})"
 
 
 def measured_text(findings: Sequence[Finding]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from ...foundation.printable import counted, printable, share, shortened
+from ...delegates.base import Delegate
+from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.reachability import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
@@ -18,7 +20,8 @@ from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, words_of
 from .placement import dropped_partitions
 
-_ASIDE = "without NPU plugins: they only select nodes"
+_Item = TypeVar("_Item")
+
 _NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
@@ -90,29 +93,86 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     return _staying(run, compute, words_of(run.delegate.name))
 
 
-def best_verdict(runs: Sequence[Run]) -> str:
-    """Return the verdict on the run that delegates the most multiply-adds.
+def coverage_verdict(runs: Sequence[Run]) -> str:
+    """Return a sentence about the targets that run the largest share of the model: multiply-adds first, then nodes.
 
-    Runs of compiler plugins are ignored if other runs delegate nodes, and are not ranked, because a plugin only selects nodes.
+    All targets with the same share are named. XNNPACK is the CPU, and compiler plugins only select nodes, so both are ranked
+    only if no other target is given. If no ranked target runs a node, the sentence is about XNNPACK or the plugins.
     """
-
-    def quality(run: Run) -> tuple[int, int, int]:
-        measures = measure(run)
-        return compute_of(run).delegated_multiply_adds, measures.delegated_nodes, -measures.delegate_kernels
-
-    taking = [run for run in runs if measure(run).outcome == TAKEN]
-    taking = [run for run in taking if not run.delegate.is_plugin] or taking
-    if not taking:
+    groups = ranked_groups(runs, lambda run: run.delegate)
+    place = next((place for place, group in enumerate(groups) if _leaders(group)), None)
+    if place is None:
         return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
-    compared = [run for run in runs if run.delegate.is_plugin == taking[0].delegate.is_plugin]
-    are_all = len(compared) == len(runs)
-    if taking[0].delegate.is_plugin:
-        return _plugins_verdict(compared, are_all=are_all)
-    best = max(taking, key=quality)
-    measures = measure(best)
-    best_of = best_of_text(len(compared), are_all=are_all)
-    text = _verdict(best, measures).replace("The ", "the ", 1) + _unchecked(best.target, measures)
-    return f"{_about_file(best, measures)}{best_of}: {text}"
+    ranked = groups[place]
+    if ranked[0].delegate.is_plugin:
+        return _plugins_verdict(ranked, are_all=len(groups) == 1)
+    leaders = _leaders(ranked)
+    first, measures = leaders[0], measure(leaders[0])
+    if place:
+        ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. "
+    else:
+        whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
+        ranking = ranking_text(len(ranked), len(leaders), whole)
+    text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
+    text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
+    unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures) for run in leaders]))
+    aside = aside_text([group[0].delegate for group in groups[place + 1 :]]) if len(runs) > 1 else ""
+    return f"{_about_file(first, measures)}{ranking}{text}{unchecked}{aside}"
+
+
+def _leaders(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs with the largest shares, deprecated delegates last. The list is empty if no run delegates a node."""
+    taking = [run for run in runs if measure(run).outcome == TAKEN]
+    shares = [(compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes) for run in taking]
+    leaders = [run for run, share in zip(taking, shares, strict=True) if share == max(shares)]
+    return sorted(leaders, key=lambda run: bool(run.delegate.deprecated))
+
+
+def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
+    """Return the verdict on several runs with the same shares. Nodes that stay are named if they are the same ones."""
+    first, *others = dict.fromkeys([_name_in_list(run.target) for run in runs])
+    names = and_list([first, *[name.replace("The ", "the ", 1) for name in others]])
+    if measures.delegated_nodes == measures.nodes:
+        return names
+    compute = compute_of(runs[0])
+    shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
+    staying = {_staying(run, compute_of(run), words_of(run.delegate.name)) for run in runs}
+    return f"{names} run {shares}" + (f"; {staying.pop()}" if len(staying) == 1 else "")
+
+
+def _name_in_list(target: Target) -> str:
+    deprecated = target.delegate.deprecated
+    return f"{subject(target)} (deprecated {deprecated})" if deprecated else subject(target)
+
+
+def ranked_groups(items: Sequence[_Item], delegate_of: Callable[[_Item], Delegate]) -> list[list[_Item]]:
+    """Return the items in groups: accelerators, then the CPU library, then compiler plugins. Empty groups are left out."""
+    groups: list[list[_Item]] = [[], [], []]
+    for item in items:
+        delegate = delegate_of(item)
+        groups[2 if delegate.is_plugin else 1 if delegate.is_applied_by_default else 0].append(item)
+    return [group for group in groups if group]
+
+
+def ranking_text(targets: int, leaders: int, whole: str = "") -> str:
+    """Return the beginning of a sentence about the targets with the largest share, or "" if there is nothing to compare.
+
+    ``whole`` names what these targets run if they run everything, such as "all nodes (7)".
+    """
+    if targets == 1:
+        return ""
+    if whole:
+        return f"{leaders:,} of {counted(targets, 'target')} {'runs' if leaders == 1 else 'run'} {whole}: "
+    return f"Largest share of {counted(targets, 'target')}: "
+
+
+def aside_text(unranked: Sequence[Delegate]) -> str:
+    """Return a sentence about the comparison. ``unranked`` has a delegate of each group that is not ranked."""
+    reasons = [
+        "NPU plugins (they only select nodes)" if delegate.is_plugin else f"{delegate.provider_name} (the CPU)"
+        for delegate in unranked
+    ]
+    return f". A share is not speed{f'; not ranked: {and_list(reasons)}' if reasons else ''}"
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
@@ -121,11 +181,6 @@ def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
     about_file = _about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
     return about_file + unranked_text([(own.delegated_nodes, own.nodes) for own in measures], alone, are_all=are_all)
-
-
-def best_of_text(targets: int, *, are_all: bool) -> str:
-    """Return the beginning of a verdict on the best target. ``are_all`` is false if compiler plugins are left out."""
-    return f"Best of {counted(targets, 'target')}{'' if are_all else f' ({_ASIDE})'}"
 
 
 def unranked_text(selected: Sequence[tuple[int, int]], alone: str = "", *, are_all: bool, what: str = "") -> str:

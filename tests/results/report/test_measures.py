@@ -8,6 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.measures import NOT_RUNNING, measure
+from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model, unprepared_model
 
 
@@ -31,6 +32,20 @@ def test_outcomes(builder, delegate, reported, measured):
     found = measure(run).outcome
     assert (run.outcome, found) == (reported, measured)
     assert (found in NOT_RUNNING) == (run.refusal is not None)
+
+
+def test_a_plugin_does_not_hide_that_the_cpu_refuses_the_other_nodes():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4])
+    between, result = graph.tensor("y", "FLOAT32", [1, 4]), graph.tensor("z", "FLOAT32", [1, 4])
+    graph.node("RELU", [source], [between])
+    graph.node("CUSTOM", [between], [result], custom="Landmarks")
+    graph.outputs(result)
+    run = simulated(builder, "npu-google")
+    found = measure(run)
+    assert (found.outcome, found.delegated_nodes, run.refusal.code) == ("delegated, then fails", 1, "operator-not-registered")
+    assert len(run.log_lines) == 2
 
 
 def test_a_prediction_is_that_all_is_undone():

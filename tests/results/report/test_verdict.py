@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.verdict import best_verdict, verdict, verdict_summary
+from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
@@ -75,14 +75,34 @@ def test_a_feature_level_below_that_of_android_is_named(options, beginning):
     assert verdict(report.runs[0]).startswith(beginning)
 
 
-def test_the_best_verdict_names_what_is_not_compared():
+def test_the_coverage_verdict_names_what_is_not_compared():
     def run_of(model, delegate):
         return delegate_sim.analyze(str(MODELS / f"{model}.tflite"), delegate, defaults="benchmark").runs[0]
 
     gpu, plugin = run_of("transformer_block", "gpu"), run_of("transformer_block", "npu-google")
-    assert best_verdict([gpu, plugin]).startswith("Best of 1 target (without NPU plugins: they only select nodes): GPU runs ")
+    assert coverage_verdict([gpu, plugin]).startswith("GPU runs ")
+    assert coverage_verdict([gpu, plugin]).endswith(" A share is not speed; not ranked: NPU plugins (they only select nodes)")
     nothing = run_of("variables", "hexagon")
-    assert best_verdict([nothing, plugin]).startswith("1 NPU plugin (no other target runs a node): the plugin ")
-    both = best_verdict([plugin, run_of("transformer_block", "npu-mediatek")])
+    assert coverage_verdict([nothing, plugin]).startswith("1 NPU plugin (no other target runs a node): the plugin ")
+    both = coverage_verdict([plugin, run_of("transformer_block", "npu-mediatek")])
     assert both.startswith("2 NPU plugins, without a ranking: they take 95.2 % to 100 % of nodes; this is no promise, ")
-    assert best_verdict([nothing]).startswith("None of 1 target runs a node. ")
+    assert coverage_verdict([nothing]).startswith("None of 1 target runs a node. ")
+
+
+@pytest.mark.parametrize(
+    ("model", "delegates", "beginning"),
+    [
+        ("transformer_block", ("nnapi", "gpu", "mldrift"), "Largest share of 3 targets: GPU and LiteRT GPU run 98.4 % "),
+        (
+            "quantized_block",
+            ("nnapi", "gpu", "hexagon"),
+            "2 of 3 targets run all nodes (7): GPU and NNAPI on Android 13 (deprecated since Android 15). A share is not speed",
+        ),
+        ("transformer_block", ("hexagon", "xnnpack"), "None of 1 accelerator runs a node. XNNPACK runs 88.8 % of nodes "),
+        ("transformer_block", ("hexagon", "xnnpack", "gpu"), "Largest share of 2 targets: GPU runs 98.4 % "),
+    ],
+)
+def test_all_targets_with_the_largest_share_are_named(model, delegates, beginning):
+    path = str(MODELS / f"{model}.tflite")
+    runs = [delegate_sim.analyze(path, name, defaults="benchmark").runs[0] for name in delegates]
+    assert coverage_verdict(runs).startswith(beginning)

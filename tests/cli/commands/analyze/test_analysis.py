@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES
@@ -7,7 +9,8 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-Best of 11 targets (without NPU plugins: they only select nodes): LiteRT GPU runs all nodes (4) in 1 kernel
+1 of 10 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
+  (the CPU) and NPU plugins (they only select nodes)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
   nnapi          delegated   2 (50 %)              -           3        2              64
@@ -63,6 +66,8 @@ For details: --delegate NAME, or --delegate all
 DYNAMIC = """\
 4 NPU plugins (no other target runs a node), without a ranking: they take 100 %
   of nodes; this is no promise, because selected nodes are not yet compiled
+5 targets do not start: dynamic-sized tensor in the graph (gpu, mldrift, coreml,
+  hexagon and nnapi)
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome      delegated  multiply-adds  partitions  kernels
   nnapi          not applied    0 (0 %)              -           0        0
@@ -252,6 +257,25 @@ def test_float16_weights_that_stay_behind_are_no_blocker(run, tmp_path):
     assert "float16-dequantize: needs" in detail
     rows = run("analyze", path, COLUMNS="140").stdout.splitlines()
     assert next(row for row in rows if row.startswith("  nnapi ")).endswith("FLOOR_MOD 1: nnapi-operator")
+
+
+def test_what_stops_several_targets_is_said_once_with_the_command_that_mends_it(run, tmp_path, monkeypatch):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4, 4, 2], signature=[-1, 4, 4, 2])
+    sizes, size = graph.tensor("sizes", "INT32", [4]), graph.tensor("size", "INT32", [])
+    packed, result = graph.tensor("packed", "INT32", [2]), graph.tensor("y", "FLOAT32", [1, 32], signature=[-1, 32])
+    graph.node("SHAPE", [source], [sizes], 1, {"out_type": 2})
+    slices = [graph.tensor(f"k{value}", "INT32", [1], data=[value]) for value in (0, 1, 1)]
+    graph.node("STRIDED_SLICE", [sizes, *slices], [size], 1, {"shrink_axis_mask": 1})
+    graph.node("PACK", [size, graph.tensor("k", "INT32", [], data=[32])], [packed], 1, {"values_count": 2})
+    graph.node("RESHAPE", [source, packed], [result], 1, {})
+    graph.outputs(result)
+    monkeypatch.chdir(tmp_path)
+    Path("open.tflite").write_bytes(builder.bytes())
+    text = run("analyze", "open.tflite").stdout
+    assert "(gpu, mldrift, coreml, hexagon and nnapi)" in " ".join(text.split())
+    assert "\n    delegate-sim fix open.tflite --delegate gpu --shape x=1,4,4,2 -o fixed.tflite\n" in text
 
 
 LINES = [
