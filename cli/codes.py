@@ -62,7 +62,6 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
 
 
 def _suggestions() -> dict[str, Explanation]:
-    """Return explanations of the changes that a diagnosis can suggest, keyed by code."""
     return {
         code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
         for code, suggestion in SUGGESTIONS.items()

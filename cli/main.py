@@ -107,7 +107,6 @@ class _Program(click.Group):
 
 
 def _report(error: Exception) -> int:
-    """Print an error as one line and return the exit code."""
     from delegate_sim.errors import DelegateSimError
     from delegate_sim.foundation.limits import exhausted
 

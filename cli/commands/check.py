@@ -183,7 +183,6 @@ def _begins(number: int, total: int, model: str) -> None:
 
 
 def _unreadable(results: Results) -> list[str]:
-    """Return the error messages of models that cannot be read, without duplicates."""
     messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
     return list(dict.fromkeys(messages))
 

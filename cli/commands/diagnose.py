@@ -112,8 +112,6 @@ def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The output for a diagnosis: JSON or lines of text."""
-
     diagnosis: Diagnosis
     times: FixTimes | None
     entry: Any

@@ -177,7 +177,6 @@ def command(
 
 
 def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArguments) -> dict[str, tuple[Timing, ...]]:
-    """Return the measured times of the model for each delegate that a profile shows."""
     return {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
 
 
@@ -200,7 +199,6 @@ def _fix_bundle(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite all models of a bundle."""
     from delegate_sim.fixing.bundle_fix import fix_bundle, search_bundle
 
     from ..text.bundles import bundle_fix_lines

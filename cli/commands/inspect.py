@@ -83,7 +83,6 @@ def command(
 
 
 def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int:
-    """Show the sections of bundles."""
     from delegate_sim.llm.contents import read_contents
 
     from ..text.bundles import contents_columns, contents_lines, contents_row

@@ -103,7 +103,6 @@ def command(
 
 
 def _verdicts(views: Sequence[PageView | MicroView]) -> Iterator[Line]:
-    """Yield the verdicts on the first views."""
     from delegate_sim.page.content import PageView
 
     has_several_models = len({id(view.model) for view in views}) > 1

@@ -92,7 +92,6 @@ def command(
 
 
 def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:
-    """Write all rules of a set, or the rule of one operator."""
     shown = replace(shown, rules=_all_rules(shown.book) if op is None else _rule_for(shown.book, op))
     if form == "markdown":
         write_to(rules_markdown(shown, is_whole=op is None), form, output)

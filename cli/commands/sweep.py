@@ -79,7 +79,6 @@ def _request(
     time_limit: float | None,
     memory_limit: float | None,
 ) -> SweepRequest:
-    """Return the settings, limits and data of the sweep. Raises OptionError."""
     limits = Limits()
     return SweepRequest(
         tuple(map(parse_settings, settings)),

@@ -185,7 +185,6 @@ def _hypothetical(
 
 
 def _words(hypothetical: HypotheticalChanges) -> str:
-    """Describe the hypothetical changes in words."""
     accepted = [*sorted(hypothetical.accepted_ops), *[f"node {_place(key)}" for key in sorted(hypothetical.accepted_nodes)]]
     versions = [f"{op} at version {version}" for op, version in hypothetical.op_versions.items()]
     versions += [f"node {_place(key)} at version {version}" for key, version in hypothetical.node_versions.items()]

@@ -85,7 +85,6 @@ def answer_lines(path: str, reports: Sequence[BackendReport], width: int) -> Ite
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names with commas, and "and" before the last."""
     return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
 
 

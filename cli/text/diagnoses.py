@@ -155,7 +155,6 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 
 
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
-    """Yield all single changes that help."""
     for diagnosis in diagnoses:
         is_of_sizes = False
         for finding in diagnosis.findings:

@@ -141,12 +141,10 @@ def _better_results(plan: FixPlan, other: FixPlan) -> str:
 
 
 def _names(plan: FixPlan) -> list[str]:
-    """Return the names of the targets."""
     return target_names([standing.target for standing in plan.before])
 
 
 def _name_of(plan: FixPlan, standing: Standing) -> str:
-    """Return the name of a standing's target."""
     return _names(plan)[[before.target for before in plan.before].index(standing.target)]
 
 

@@ -47,7 +47,6 @@ EXTREME = "extreme values (zeros of either sign, denormals, the largest numbers,
 
 
 def _edges_text(edges: EdgeDifference) -> str:
-    """Return a sentence about the results on extreme inputs."""
     if edges.problem:
         return f"Not compared on {EXTREME}: {name(edges.problem)}"
     if edges.is_same:

@@ -172,7 +172,6 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the nodes that a release moves."""
     if not row.moves:
         return
     yield from heading_lines(f"From {row.release} on")

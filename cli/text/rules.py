@@ -155,7 +155,6 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
 
 
 def _others(book: RuleBook[Any]) -> str:
-    """Return a sentence about operators without a rule."""
     if book.others is None:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:

@@ -82,7 +82,6 @@ def _unmatched_lines(timing: Timing, width: int, verbose: bool) -> Iterator[Line
 
 
 def _run_lines(timing: Timing, width: int) -> Iterator[Line]:
-    """Yield the times of the whole run."""
     times = timing.times
     named = (
         ("inference", times.inference_ms),

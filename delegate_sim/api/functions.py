@@ -140,7 +140,6 @@ def simulate(
 
 
 def _advised(model: Model, run: Run, is_alone: bool) -> Run:
-    """Return a run with the advice of a diagnosis."""
     from ..diagnosis.advice.node_advice import advised
 
     return advised(model, run, is_alone)

@@ -174,7 +174,6 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    """Return the Python expression for the sizes of an input in the script."""
     if not settings.shapes:
         return _FROM_ZERO
     sizes = {key: list(size) for key, size in settings.shapes}

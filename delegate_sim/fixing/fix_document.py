@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 
 class _Moved(NamedTuple):
-    """The results on a target before and after a fix."""
-
     before: Standing
     after: Standing
 

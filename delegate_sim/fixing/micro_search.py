@@ -86,8 +86,6 @@ MICRO_FIX = (
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A model after some passes, with its report."""
-
     rewritten: Rewritten
     report: MicroReport
 

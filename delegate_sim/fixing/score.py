@@ -96,7 +96,6 @@ def standing_of(run: Run) -> Standing:
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
-    """Return all nodes, or the nodes that stay on the CPU."""
     return frozenset(
         [
             NodeKey(subgraph.graph.index, index)

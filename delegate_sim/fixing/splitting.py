@@ -84,7 +84,6 @@ def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
 
 
 def _is_bound(model: Model, node: Node) -> bool:
-    """Return whether a node cannot be moved out of the model."""
     graph = file_graphs(model)[0]
     tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs, *node.intermediates) if index >= 0]
     if any(tensor.is_variable or tensor.type in _STATE for tensor in tensors) or has_side_effects(graph, node):

@@ -265,7 +265,6 @@ def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSou
 
 
 def _limit_targets(key: tuple[str | int, ...], count: int) -> None:
-    """Raise ConfigurationProblem if a configuration has too many targets."""
     most = raised(_MOST_TARGETS)
     if count > most:
         raise ConfigurationProblem(key, f"has {count:,} or more targets, but the limit is {most:,}{how_to_raise()}")

@@ -212,7 +212,6 @@ def _with_itself(run: Run) -> Matching:
 
 
 def _target_changes(target: Target, entry: Entry) -> list[str]:
-    """Return the changes of the target since the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {
         "delegate": target.delegate.name,

@@ -148,8 +148,6 @@ def _count(status: str, results: Results) -> int:
 
 
 class _Finding(NamedTuple):
-    """A finding with its fingerprint."""
-
     finding: Finding
     fingerprint: str
 

@@ -309,7 +309,6 @@ def compare(
 
 
 def _stored(folder: Path, label: str, samples: Sequence[Sequence[InputArray]]) -> list[str]:
-    """Write samples to files in a folder. Return the names of the files."""
     files = []
     for number, arrays in enumerate(samples):
         files.append(f"{label}_{number}.npz")

@@ -61,7 +61,6 @@ def with_driver(driver: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _has_drivers(folder: str) -> bool:
-    """Return whether a folder has description files of drivers."""
     return any(Path(folder).glob("*.json"))
 
 

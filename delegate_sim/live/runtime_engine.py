@@ -80,7 +80,6 @@ def _fails_later(run: Run) -> bool:
 
 
 def _subgraphs(model: Model) -> list[int]:
-    """Return the subgraphs that the interpreter passes to delegates."""
     return [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)]
 
 

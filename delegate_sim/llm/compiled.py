@@ -268,7 +268,6 @@ def _stop_at(
     reasons: tuple[str, ...] = (),
     is_crash: bool = False,
 ) -> Stop:
-    """Return the stop for a node of a model."""
     signature, operator = signature_of(model, subgraph), _operator(model, subgraph, node)
     return Stop(check, error, stage, section, signature, subgraph, node, operator, reasons, hint, is_crash)
 

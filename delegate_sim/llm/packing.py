@@ -230,7 +230,6 @@ def _manifest(folder: str) -> dict[int, str]:
 
 
 def _read(path: str) -> memoryview:
-    """Return the bytes of a file. Raises ModelError."""
     try:
         with open_input(path) as file:
             return file_content(file)

@@ -101,7 +101,6 @@ def tail_size(preparation: Preparation) -> int:
 
 
 def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
-    """Return the size of each variable that ASSIGN_VARIABLE allocates."""
     sizes: dict[tuple[str, str], int] = {}
     for graph in graphs:
         names: dict[int, tuple[str, str]] = {}

@@ -113,7 +113,6 @@ class _OptionsLayout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(name: str, vtable: bytes) -> _OptionsLayout:
-    """Return the layout of an options table with this name and vtable."""
     end, elsewhere = 4, []
     for field in schema.table_fields(name).values():
         entry = 4 + 2 * field.slot

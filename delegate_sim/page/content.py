@@ -134,7 +134,6 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
 
 
 def _words(delegate: str) -> dict[str, str]:
-    """Return the words for the nodes of a delegate or a compiler plugin."""
     words = words_of(delegate)
     names = ("actor", "taken", "left", "elsewhere", "kernel", "kernels")
     return {name: getattr(words, name) for name in names}
@@ -211,7 +210,6 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
-    """Return the result of ``fix`` with its usual passes, and the command."""
     plain = diagnosis.plain_fix
     if plain is None:
         return None

@@ -86,7 +86,6 @@ def is_whole(node: Node) -> bool:
 
 
 def _lacking(node: Node, *, is_counted: bool) -> str | None:
-    """Return a description of the missing operands or results, or None if all are present."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
         return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"

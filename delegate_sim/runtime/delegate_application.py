@@ -232,7 +232,6 @@ class DelegateApplication:
         return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
 
     def _will_fail(self, graph: Graph, failure: Refusal) -> None:
-        """Record a delegate kernel that will fail."""
         self._has_crashed |= failure.effect is Effect.CRASH and not failure.is_predicted
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {failure.message}")
@@ -334,7 +333,6 @@ class DelegateApplication:
         return DYNAMIC_TENSORS.refusal(message, hint=hint, **place)
 
     def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
-        """Give all delegated nodes of all subgraphs back to the CPU."""
         self._tell_stage(failure)
         # A crashed process logs nothing more.
         self.log_lines += failure.log_lines or (() if failure.effect is Effect.CRASH else (RESTORED_LINE,))

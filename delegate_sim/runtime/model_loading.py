@@ -242,7 +242,6 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
 
 
 def _without_kernel(model: Model) -> tuple[str, ...]:
-    """Return the model's custom operators that have no kernel in the runtime."""
     ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 

@@ -70,8 +70,6 @@ class JobAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The result of a model on a target. Without a run, there is an error."""
-
     model: str
     spec: TargetSpec
     sha256: str | None = None

@@ -171,5 +171,4 @@ def _suggested(
 
 
 def _alongside(route: Route, routes: Sequence[Route]) -> list[Route]:
-    """Return ``route`` and all other routes that start with the same converter."""
     return [other for other in routes if other.converter == route.converter]

@@ -83,8 +83,6 @@ class SweepRequest:
 
 
 class _SweptRow(NamedTuple):
-    """A row with the results of its sweep."""
-
     row: SweepRow
     conversion: Conversion
     targets: dict[str, Cost]

@@ -31,8 +31,6 @@ _MOST_SIMULATED = 12
 
 
 class _Times(Declared):
-    """The times of op profiles, as rows of a table."""
-
     timings: tuple[Timing, ...]
 
     def rows(self) -> Iterator[TimeRow]:
@@ -42,8 +40,6 @@ class _Times(Declared):
 
 
 class _CauseTime(NamedTuple):
-    """The CPU time of a cause's nodes, and the bounds of fixing the cause."""
-
     name: str
     time: CpuTime
     bounds: TimeBounds | None

@@ -108,7 +108,6 @@ def _names(graph: Graph, tensors: Sequence[int]) -> str:
 
 
 def _steps(runs: Sequence[Run], subgraph: int) -> Iterator[PlannedStep]:
-    """Yield the steps of a subgraph after all delegates were applied."""
     kernels = {step.index: step for run in runs for step in _kernels(run, run.subgraphs[subgraph])}
     last = runs[-1].subgraphs[subgraph]
     first = runs[0].subgraphs[subgraph].graph

@@ -114,7 +114,6 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
 def _write_cases(
     models: Models, form: str, output: str | None, stacks: Sequence[Stack], results_of: Callable[[str], list[StackResult]]
 ) -> int:
-    """Write the results in a format for services, and return the exit code."""
     from delegate_sim.gate.analysis_cases import stack_cases
     from delegate_sim.gate.results import Results
 

@@ -100,7 +100,6 @@ def _analyze(
     profiles: OpProfileArguments,
     verbose: bool,
 ) -> int:
-    """Analyze the models in the mode that the options select, and return the exit code."""
     profiles.check(len(models))
     if profiles.paths and (accelerators.are_given or live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
@@ -146,7 +145,6 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
 def _refuse_with_accelerators(
     accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
 ) -> None:
-    """Raise UsageError for options that conflict with ``--accelerators`` and ``--soc``."""
     if arguments.delegates or is_chain:
         chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
         raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
@@ -161,5 +159,4 @@ def _refuse_with_accelerators(
 
 
 def _is_given(parameter: str) -> bool:
-    """Return whether a parameter was given on the command line."""
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT

@@ -189,7 +189,6 @@ _WITH_NOTES, _WITHOUT_NOTES, _VERDICT = "cases with notes", "cases", "verdict"
 
 
 def _verdicts(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return the verdicts on several models."""
     from delegate_sim.scan.target_totals import TargetTotals
 
     totals: dict[str, TargetTotals] = {}

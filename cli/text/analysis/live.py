@@ -97,7 +97,6 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
 
 
 def _listed(nodes: Sequence[int], view: View) -> str:
-    """Return the number of nodes and the indices of the nodes."""
     shown = nodes if view.verbose else nodes[:_SHOWN]
     more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"

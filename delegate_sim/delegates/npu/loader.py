@@ -208,7 +208,6 @@ def _node_faults(subgraph: Subgraph, facts: FileFacts) -> Iterator[Refusal]:
 
 
 def _number(name: str) -> int:
-    """Return the schema's number for a tensor type."""
     numbers = schema.enum_values("TensorType")
     return numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN(").removesuffix(")"))
 

@@ -147,7 +147,6 @@ def _socs_of(vendor: str) -> tuple[str, ...]:
 
 
 def _simulated() -> list[tuple[str, tuple[str, ...]]]:
-    """Return the vendors whose plugins can be simulated, and the SoCs of each vendor."""
     return [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]
 
 

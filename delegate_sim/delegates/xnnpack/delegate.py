@@ -58,7 +58,6 @@ def profiled_operator(name: str) -> str:
 
 
 def _bits(value: Any) -> int:
-    """Parse a bitmask, written as a decimal or a hexadecimal number."""
     if isinstance(value, str) and value.strip().lower().startswith("0x"):
         try:
             value = int(value, 16)

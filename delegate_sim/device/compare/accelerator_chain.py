@@ -116,8 +116,6 @@ def reconcile_stack(
 
 
 class _Trial:
-    """Simulates a model with several sets of accelerators, and compares each simulation with a log."""
-
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
         # The operator tables list the nodes that are left after all steps, so one step cannot be compared with the tables.
@@ -142,7 +140,6 @@ class _Trial:
         ]
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
-        """Compare the step of one accelerator with the log."""
         notes = tuple(
             [
                 statement.line
@@ -249,7 +246,6 @@ def _took_nothing(step: StepReconciliation) -> bool:
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
-    """Return the combined status of all steps."""
     statuses = {step.status for step in steps}
     if UNEXPLAINED in statuses:
         return UNEXPLAINED

@@ -196,7 +196,6 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return the simulation at the highest of the feature levels ``levels`` (see ``fitting_levels``)."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -275,7 +274,6 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
 
 
 def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
-    """Return options and their values as typed on the command line."""
     return [as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()]
 
 

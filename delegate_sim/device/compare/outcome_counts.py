@@ -71,7 +71,6 @@ def device_tally(facts: Facts, run: Run) -> Tally:
 
 
 def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tally:
-    """Return the tally of a compiler plugin's lines: selected nodes, remaining nodes, and partitions."""
     selected = sum([plugin.selected for plugin in plugins])
     left = sum([plugin.total for plugin in plugins]) - selected
     return Tally(lines, selected, sum([plugin.partitions for plugin in plugins]), None, left)

@@ -45,7 +45,6 @@ def matched_nodes(graph: Graph, rows: Sequence[Row]) -> frozenset[int]:
 
 
 def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
-    """Return the nodes in execution order, grouped by operator and output names."""
     nodes: dict[tuple[str, str], list[int]] = {}
     for index in graph.execution_plan:
         node = graph.nodes[index]
@@ -55,7 +54,6 @@ def _by_outputs(graph: Graph) -> dict[tuple[str, str], list[int]]:
 
 
 def _by_operator(graph: Graph) -> dict[str, Iterator[int]]:
-    """Return the nodes in execution order, grouped by operator."""
     nodes: dict[str, list[int]] = {}
     for index in graph.execution_plan:
         nodes.setdefault(graph.nodes[index].op, []).append(index)

@@ -21,8 +21,6 @@ from .observed_delegation import Facts
 
 
 def _by_subgraph(key: str) -> Column:
-    """Return a column with the nodes of each subgraph."""
-
     def entries(account: Account) -> list[dict[str, Any]]:
         return [{"subgraph": index, "nodes": sorted(nodes)} for index, nodes in getattr(account, key).items()]
 

@@ -104,7 +104,6 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Return whether a simulation with the profile alone reproduces the log."""
     changes = {**_changes(reconciliation), interface.option: profile}
     return (
         simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
@@ -113,12 +112,10 @@ def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, prof
 
 
 def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
-    """Return the options that were changed to explain the log."""
     return reconciliation.account.options if reconciliation.account is not None else {}
 
 
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    """Return the operations that the driver accepted and the nodes that it rejected, according to the log."""
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
     for subgraph in reconciliation.run.subgraphs:

@@ -82,7 +82,6 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of nodes and kernels in the operator tables."""
     for index, table in log.run_orders.items():
         kernels = sum([plain_name(row.op) in names for row in table.rows])
         if kernels:

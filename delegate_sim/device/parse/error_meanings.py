@@ -385,7 +385,6 @@ def _rank(error: ExplainedError) -> int:
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of an error, or "" if the meaning is unknown."""
     if error.kind == API_ERROR:
         return _api_meaning(error)
     if error.kind == NODE_ERROR:
@@ -419,7 +418,6 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of an error about a custom operator that is not registered."""
     if "op" in error.values:
         op = error.values["op"]
         known = other_name(op)
@@ -431,7 +429,6 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _api_meaning(error: Statement) -> str:
-    """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
         return f"{code}: the line is cut off, so the code is incomplete"
@@ -487,7 +484,6 @@ def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
 
 
 def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
-    """Return the replacements before the last line with an error."""
     last = max(error.places, default=0)
     return [replacement for replacement in log.replacements if not last or replacement.place <= last]
 
@@ -517,6 +513,5 @@ def _failed(stage: str) -> str:
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:
-    """Return whether a statement and a kernel belong to the same delegate."""
     name = statement.values["name"]
     return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

@@ -135,7 +135,6 @@ class Reader:
         self._clear()
 
     def _clear(self) -> None:
-        """Discard everything that was read about the current run."""
         self.kept = 0
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
@@ -167,7 +166,6 @@ class Reader:
         """True if a shell printed that the process has crashed."""
 
     def _start(self) -> None:
-        """Begin a new run."""
         log = self._log()
         flags = self.flags if log.is_empty else {}
         statements = tuple([statement for statement in log.statements if statement.kind != CRASH])
@@ -200,7 +198,6 @@ class Reader:
         )
 
     def _finish(self, log: DeviceLog) -> None:
-        """Add a run that has ended."""
         counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
         self.finished.append(counted)
         self.unused, self.unused_count, self.line_count = [], 0, 0
@@ -366,7 +363,6 @@ class Reader:
             self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
 
     def _add(self, statement: Statement) -> None:
-        """Add a statement of the current line."""
         self._keep()
         self.statements.add(statement, self.place)
 
@@ -437,7 +433,6 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str) -> bool:
-        """Parse a line of the runtime or of a delegate. Return whether the line was recognized."""
         if "Replacing " in text and (replacement := replacement_in(text)) is not None:
             self._replacement(replace(replacement, place=self.place))
         elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
@@ -500,7 +495,6 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        """Parse a line of benchmark_model. Return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
         elif "xplicitly applied" in text and (match := _EXECUTED.search(text)) is not None:
@@ -528,11 +522,9 @@ class Reader:
         return True
 
     def _apply(self, match: re.Match[str], outcome: str, kernels: int | None) -> None:
-        """Add a line of benchmark_model about a delegate."""
         self.applications.append(ApplicationLine(match[0], match["provider"], outcome, kernels, self.place))
 
     def _parameter(self, match: re.Match[str]) -> None:
-        """Add a parameter that benchmark_model printed."""
         name = match["name"].strip().lower()
         self._start_after_crash()
         if name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS):
@@ -606,7 +598,6 @@ class Statements:
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    """Return a key that is the same for equal statements."""
     is_numerous = statement.kind in _NUMEROUS
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 

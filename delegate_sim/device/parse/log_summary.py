@@ -233,7 +233,6 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
 
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
-    """Return the plain names of a delegate in a summary."""
     return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
 
 
@@ -249,7 +248,6 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
 
 
 def _compiled_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts in a log of the Edge TPU compiler."""
     compilation = log.edge_tpu
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
@@ -266,7 +264,6 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    """Return the outcome and counts of a simulated delegate in a log."""
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
@@ -286,7 +283,6 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts of a delegate that is not simulated."""
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
@@ -324,19 +320,16 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
 
 
 def _title(name: str) -> str:
-    """Return the title of a delegate that is not simulated."""
     known = other_name(name)
     return f"{known} ({name})" if known else name
 
 
 def _table_names(log: DeviceLog) -> list[str]:
-    """Return the operators and kernels that the log's tables list."""
     rows = [row.op for table in log.run_orders.values() for row in table.rows]
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of each other delegate that the log names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):

@@ -254,7 +254,6 @@ class Wording:
         return Change(text, ChangeKind.OPTIONS, text, (*hints, general)[0].text, self.cause.remedy)
 
     def _options(self) -> str:
-        """Return the options that remove the cause, in the form of the command line."""
         limits, typed = self.last.run.delegate.limits, []
         for name, value in self.cause.remedy.options.items():
             partitions = max([case.reason.partitions for case in self.cases])
@@ -303,7 +302,6 @@ class Wording:
         return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
-        """Return the first node of each operator."""
         return {case.op: self._view(case.key) for case in reversed(self.cases)}
 
     def _rewrites(self) -> Change | None:
@@ -354,7 +352,6 @@ def _general(code: str) -> Advice:
 
 
 def _some(names: Iterable[str]) -> str:
-    """Return the first different names."""
     different = list(dict.fromkeys(names))
     return ", ".join(different[:_TOLD]) + (", ..." if len(different) > _TOLD else "")
 

@@ -27,8 +27,6 @@ FULLY_QUANTIZED = (
 
 
 class _Conversion(NamedTuple):
-    """Instructions for a hypothetical conversion, and its short name."""
-
     change: str
     name: str
 

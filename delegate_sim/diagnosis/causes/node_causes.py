@@ -253,7 +253,6 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 
 def _types_of(node: NodeView) -> list[str]:
-    """Return the types of a node's operands and results."""
     return [tensor.type for tensor in (*node.inputs, *node.outputs)]
 
 

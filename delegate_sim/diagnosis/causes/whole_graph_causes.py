@@ -88,7 +88,6 @@ def _whole(
     assumed: HypotheticalChanges | None = None,
     guessed: frozenset[NodeKey] = frozenset(),
 ) -> FoundEvidence:
-    """Return the refusal of the whole graph as a cause of all nodes."""
     return (Evidence(identity, refused_by_runtime(state.run), remedy, assumed, at_fault=frozenset(), guessed=guessed),)
 
 

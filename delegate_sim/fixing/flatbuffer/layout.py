@@ -141,7 +141,6 @@ class Front:
         return distance
 
     def _table(self, table: NewTable, start: int) -> bytes:
-        """Return the bytes of a vtable and its table."""
         layout = table.layout
         content = bytearray(layout.size)  # bounded: a table of the schema
         struct.pack_into("<i", content, 0, len(layout.vtable))

@@ -93,7 +93,6 @@ def _lacks(version: str) -> str:
 
 
 def _failure(model: Model, finished: Finished) -> str:
-    """Return Vela's last error message, or a description of the end of the process."""
     if finished.status is None or finished.status < 0:
         return finished.words
     for beginning in _ERRORS:

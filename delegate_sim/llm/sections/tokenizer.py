@@ -126,7 +126,6 @@ def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
 
 
 def _scores(message: ProtobufMessage) -> dict[str, float]:
-    """Return the scores of all pieces. Raises ProtobufError."""
     scores = dict[str, float]()
     for content in message.all(_PIECES):
         if not isinstance(content, bytes):

@@ -68,7 +68,6 @@ _SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPU
 
 
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
-    """Return the kernel of ABS or RSQRT."""
     return MicroKernel(
         in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
         in_source("elementwise.cc", eval_symbol, takes(INPUT, types), *checks),

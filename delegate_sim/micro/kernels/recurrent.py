@@ -162,7 +162,6 @@ def _lstm_extras(node: NodeView) -> str | None:
 
 
 def _lstm_sizes(node: NodeView) -> tuple[int, int]:
-    """Return the batch size and the size of the state."""
     return dimension(node.input(0), 1 if node.options.time_major else 0), dimension(node.input(18), 1)
 
 

@@ -31,8 +31,6 @@ _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """The positions of the operands of one gate."""
-
     input_weights: int
     recurrent_weights: int
     peephole: int

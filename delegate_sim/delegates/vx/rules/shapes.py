@@ -95,7 +95,6 @@ _SPLIT = (
 
 
 def _unknown_mirror_mode(node: NodeView) -> bool:
-    """Return whether the mirror mode is missing or unknown."""
     return not node.options.table or node.options.mode not in (0, 1)
 
 

@@ -73,7 +73,6 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Refuse weights of type ``kind``."""
     return refused_if(
         TENSOR_TYPE, f"weights of any type except {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )

@@ -114,8 +114,6 @@ _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAn
 
 @dataclass(frozen=True, slots=True)
 class _OperatorGroup:
-    """One row of a summary."""
-
     op: str
     count: int
     calls: int
