@@ -54,7 +54,7 @@ def render(results: Results) -> str:
             *_strips(cases),
         ]
     )
-    sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
+    sections = [_Piece(_section(case, results.command)) for case in cases if case.findings or case.changes or case.notes]
     return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"
 
 
@@ -113,10 +113,6 @@ def _row(case: Case, command: str) -> str:
     status = text(state(case, command))
     emphasized = f"**{status}**" if case.status in (FAILED, UNREADABLE) else status
     return row([text(model_name(case)), text(name(case.target)), emphasized, *map(text, numbers(case))])
-
-
-def _has_details(case: Case) -> bool:
-    return bool(case.findings or case.changes or case.notes)
 
 
 def _section(case: Case, command: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
@@ -39,7 +39,12 @@ class LiveResult(Declared):
         Column("partitions", LIST, source=lambda live: _places(live.decision.partitions)),
         Column("differences", LIST),
         Column("nodes", LIST, source="decision.placements", parts=LivePlacement.columns, is_optional=True),
-        Column("figures", OBJECT, source=lambda live: _figures(live.decision), is_optional=True),
+        Column(
+            "figures",
+            OBJECT,
+            source=lambda live: None if live.decision.placements is None else live.decision.figures,
+            is_optional=True,
+        ),
     )
 
     name: str
@@ -63,10 +68,6 @@ class LiveResult(Declared):
 
 def _places(partitions: Sequence[LivePartition] | None) -> list[Any] | None:
     return None if partitions is None else [[list(node.place or [node.op]) for node in partition] for partition in partitions]
-
-
-def _figures(decision: LiveDecision) -> Mapping[str, Any] | None:
-    return None if decision.placements is None else decision.figures
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:

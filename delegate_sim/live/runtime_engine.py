@@ -54,7 +54,11 @@ class RuntimeEngine(Engine):
         return tuple(
             [
                 tuple([_node(model, subgraph, node) for node in step])
-                for subgraph, plan in zip(_subgraphs(model), plans, strict=False)
+                for subgraph, plan in zip(
+                    [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)],
+                    plans,
+                    strict=False,
+                )
                 for step in plan
                 if isinstance(step, list)
             ]
@@ -77,10 +81,6 @@ def _fails_later(run: Run) -> bool:
     """Return whether the allocation of tensors fails after nodes were replaced."""
     refusal = run.refusal
     return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
-
-
-def _subgraphs(model: Model) -> list[int]:
-    return [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)]
 
 
 def _node(model: Model, subgraph: int, node: int) -> LiveNode:

@@ -118,7 +118,13 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
         "api_defaults": short_text(api_defaults_text(view.model, run)),
         "log_lines": [short_text(line) for line in run.log_lines],
-        "warnings": [short_text(warning) for warning in (*run.warnings, *_not_simulated(view.diagnosis))],
+        "warnings": [
+            short_text(warning)
+            for warning in (
+                *run.warnings,
+                *([] if view.diagnosis is None else [f"not simulated: {reason}" for reason in view.diagnosis.not_simulated]),
+            )
+        ],
         "subgraphs": [
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
@@ -153,10 +159,6 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "selected"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
-
-
-def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
-    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:

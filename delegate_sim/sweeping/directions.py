@@ -9,7 +9,6 @@ from types import MappingProxyType
 from ..conversion.settings import Settings
 from ..diagnosis.advice.converter_settings import ConverterSetting, SettingsTogether, settings_for
 from ..diagnosis.diagnosis import Diagnosis
-from ..diagnosis.ranking import RankedCause
 from ..errors import OptionError
 from ..foundation.printable import printable
 
@@ -63,7 +62,9 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
     If a cause must be fixed together with other causes, the suggestion includes the settings for the other causes. If the fix of
     a cause does not improve the result, nothing is suggested for this cause.
     """
-    requested = {finding.cause.identity: _settings(diagnosis, finding) for finding in diagnosis.findings}
+    requested = {
+        finding.cause.identity: settings_for(diagnosis.model, diagnosis.target, finding.cause) for finding in diagnosis.findings
+    }
     for finding in diagnosis.findings:
         if finding.needs is None:
             continue
@@ -73,10 +74,6 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
             # The quantization that the cause itself suggests takes precedence.
             others = others - QUANTIZATIONS.keys() if together & QUANTIZATIONS.keys() else others
             yield Direction(together | others, finding.cause.name)
-
-
-def _settings(diagnosis: Diagnosis, finding: RankedCause) -> tuple[SettingsTogether, ...]:
-    return settings_for(diagnosis.model, diagnosis.target, finding.cause)
 
 
 def followed(settings: Settings, together: SettingsTogether, shapes: Shapes = ()) -> Settings | None:

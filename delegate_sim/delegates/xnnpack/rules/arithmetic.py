@@ -13,7 +13,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....graph.graph import NodeView
-from ....model.model import Tensor
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
 from ....rules.number_sets import at_most, between
 from ....rules.operands import OUTPUT, Operand, operand
@@ -140,16 +139,12 @@ def _product_scale(node: NodeView) -> str | None:
     first, second, output = node.input(0), node.input(1), node.output(0)
     if first.type not in EIGHT_BIT_TYPES:
         return None
-    ratio = float32_ratio(_float32_product(first, second), output.scale)
+    ratio = float32_ratio(float32_ratio(first.scale * second.scale, 1.0), output.scale)
     return (
         (f"product of the input scales / output scale = {ratio:g}")
         if ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
         else None
     )
-
-
-def _float32_product(first: Tensor, second: Tensor) -> float:
-    return float32_ratio(first.scale * second.scale, 1.0)
 
 
 _PRODUCT = check(
