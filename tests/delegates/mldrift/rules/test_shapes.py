@@ -1,4 +1,4 @@
-"""Rules of the family ``gathering``, against ``model_builder.cc``.
+"""Rules of reshaping, padding, gathering and filling.
 
 Each case is a node, and what ML Drift says of it, None where it takes the node.
 """
@@ -8,12 +8,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from delegate_sim.delegates.mldrift.rules import gathering
+from delegate_sim.delegates.mldrift.rules import shapes
 from tests.support.delegates.mldrift_rule_cases import (
     BOOL,
+    EIGHT,
     FLOAT_WEIGHTS,
     IDS,
     INT32,
+    ONE,
+    PAIRS,
     ROWS,
     UNSIGNED,
     WIDE,
@@ -22,10 +25,30 @@ from tests.support.delegates.mldrift_rule_cases import (
     G,
     assert_verdict,
     ints,
+    too_new,
 )
 from tests.support.graphs import arena, constant
 
 CASES = [
+    Case("RESHAPE", None, [INT32, ints(1)], [INT32]),
+    Case("RESHAPE", too_new(1, 2), [F], [G], version=2),
+    Case("TRANSPOSE", None, [F, ints(0, 2, 1, 3)], [G]),
+    Case("TRANSPOSE", "Permutation for transpose is invalid.", [F, ints(0)], [G]),
+    Case("TRANSPOSE", "src has wrong size.", [F, ints(0, 1, 2, 3, kind="INT64")], [G]),
+    Case("DEPTH_TO_SPACE", "DEPTH_TO_SPACE block_size = 1 is a no-op.", [F], [G], {"block_size": 1}),
+    Case("SPACE_TO_DEPTH", "SPACE_TO_DEPTH block_size must be > 1.", [F], [G], {"block_size": 0}),
+    Case("SPACE_TO_DEPTH", None, [F], [G], {"block_size": 2}),
+    Case("PAD", None, [F, PAIRS], [G], version=5),
+    Case("PAD", "Invalid paddings tensor shape: expected 4x2 or 3x2, got 2x2", [F, constant(np.zeros((2, 2)), "INT32")], [G]),
+    Case("PAD", "src has wrong size.", [F, constant(np.zeros((4, 2)), "INT64")], [G]),
+    Case("PADV2", "[8]  cannot be reduced to scalar.", [F, PAIRS, EIGHT], [G]),
+    Case(
+        "MIRROR_PAD",
+        "Only Reflective padding is supported for Mirror Pad operation. But node has 2",
+        [F, PAIRS],
+        [G],
+        {"mode": 1},
+    ),
     Case("TOPK_V2", None, [F, ints(4)], [G, INT32]),
     Case("TOPK_V2", "TopK k must be scalar.", [F, ints(4, 5)], [G, INT32]),
     Case("TOPK_V2", "Expected 1 runtime input tensor(s), but node has 2 runtime input(s).", [F, arena("INT32")], [G, INT32]),
@@ -40,6 +63,17 @@ CASES = [
     Case("EMBEDDING_LOOKUP", "Expected 1D, but got 2D input #0.", [arena("INT32", 3, 1), FLOAT_WEIGHTS], [ROWS]),
     Case("EMBEDDING_LOOKUP", "Expected 8, but got 4 for output.dim[1].", [IDS, FLOAT_WEIGHTS], [arena("FLOAT32", 3, 4)]),
     Case("WHERE", "Operation is not supported.", [BOOL], [WIDE]),
+    Case("TILE", None, [F, ints(1, 1, 1, 2)], [G]),
+    Case("ONE_HOT", None, [IDS, ints(8), ONE, ONE], [ROWS], {"axis": -1}),
+    Case("ONE_HOT", "OneHot axis must be -1 or the last dimension.", [IDS, ints(8), ONE, ONE], [ROWS], {"axis": 1}),
+    Case(
+        "ONE_HOT",
+        "Unspported non-singleton dim at 0",
+        [arena("INT32", 2, 3), ints(8), ONE, ONE],
+        [ROWS],
+        {"axis": -1},
+        release="litert-2.1.5",
+    ),
 ]
 
 
@@ -49,4 +83,4 @@ def test_verdict(case):
 
 
 def test_every_operator_has_cases():
-    assert gathering.RULES.keys() - {case.op for case in CASES} == set()
+    assert shapes.RULES.keys() - {case.op for case in CASES} == set()
