@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.micro.analysis import analyze
-from delegate_sim.micro.report import MicroAnswer
+from delegate_sim.micro.report import MicroAnswer, analyze
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.output_file import FileCommand

@@ -217,7 +217,7 @@ def command(
 
 def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
     """Show the status that the Edge TPU compiler gave to each node of the model."""
-    from delegate_sim.device.compare.compiler_table import join_compiler_table
+    from delegate_sim.device.compare.row_matching import join_compiler_table
 
     from ..text.device.log import compiler_join_lines
 

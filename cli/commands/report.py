@@ -11,7 +11,7 @@ import click
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
-from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.report import analyze
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure

@@ -21,8 +21,8 @@ from delegate_sim.errors import FixError
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.runtime.target import Target, with_labels
-from delegate_sim.sweeping.directions import parse_shapes
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
+from delegate_sim.sweeping.search import parse_shapes
 from delegate_sim.sweeping.sweep import sweep
 from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 

@@ -23,7 +23,7 @@ from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_
 def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
     """Return the names of the runtime's releases that start with the incomplete word."""
     from delegate_sim.releases.catalogue import KNOWN_RELEASES, RELEASES
-    from delegate_sim.releases.litert_lm import LITERT_LM_RELEASES
+    from delegate_sim.releases.packages import LITERT_LM_RELEASES
 
     return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES, *LITERT_LM_RELEASES)), incomplete)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.llm.backends import DELEGATES
 from delegate_sim.releases.catalogue import ReleaseNote
-from delegate_sim.releases.litert_lm import PREFIX, releases_with
+from delegate_sim.releases.packages import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import DELEGATED, OutcomeWords, words_of

@@ -422,7 +422,7 @@ def sweep(
     from ..conversion.sources import find_source
     from ..foundation.outputs import OutputFile, check_output, files_kept
     from ..runtime.target import with_labels
-    from ..sweeping.directions import parse_shapes
+    from ..sweeping.search import parse_shapes
     from ..sweeping.sweep import sweep
     from ..sweeping.sweep_result import SweepRequest, write_best
 
@@ -585,7 +585,7 @@ def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None
     default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
     Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
     """
-    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.report import analyze as analyze_for_micro
     from ..micro.target import MicroTarget, parse_kernels
 
     return analyze_for_micro(

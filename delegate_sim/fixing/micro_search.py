@@ -12,8 +12,7 @@ from ..foundation.documents import head
 from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import Difference
-from ..micro.analysis import analyze
-from ..micro.report import MicroReport, Outcome
+from ..micro.report import MicroReport, Outcome, analyze
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..model.reader import load

@@ -13,8 +13,7 @@ from ..graph.graph import ACTIVATION_BOUNDS, NodeView, fused_activation
 from ..model.model import Quantization, Tensor
 from ..model.numbers import FlatNumbers, StoredNumbers
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
-from ..rules.number_sets import listed
-from ..rules.operands import INPUT, OUTPUT, Operand
+from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition
 from ..rules.source import Source
 from ..rules.vocabulary import check, operand_count, same_type, typed, where

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from ..errors import OptionError
 from ..foundation.printable import suggestion
-from .litert_lm import LITERT_LM_RELEASES
-from .packages import package_release
+from .packages import LITERT_LM_RELEASES, package_release
 
 
 class Release(NamedTuple):

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..graph.graph import NodeView
 from ..model.model import OPTIONAL_TENSOR, Node
 from .kinds import MALFORMED_OPERANDS
-from .number_sets import counted
+from .operands import counted
 from .rule import ACCEPTED, Reason, Verdict
 
 NEEDED = "the operands and results that the operator requires"

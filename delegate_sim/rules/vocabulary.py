@@ -27,8 +27,7 @@ from .kinds import (
     VERSION,
     Kind,
 )
-from .number_sets import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
-from .operands import Operand
+from .operands import Numbers, Operand, allowed_numbers, at_most, counted, listed, up_to_one
 from .rule import Check, NodeFinder
 
 T = TypeVar("T")

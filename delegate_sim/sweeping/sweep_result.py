@@ -36,8 +36,8 @@ from ..results.report.display import Shown
 from ..results.report.measures import MEASURES, measure_columns
 from ..results.report.run_columns import run_columns
 from ..runtime.target import LabeledTarget
-from .directions import Shapes
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
+from .search import Shapes
 
 _ROW = (
     *(Column("row", INTEGER, source="number"), Column("best", source="is_best")),

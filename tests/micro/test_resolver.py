@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.errors import OptionError
-from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.report import analyze
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, Operator, parse_resolver, resolver_lines
 from tests.support.micro_models import chain
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.releases.litert_lm import CONTAINED, releases_with
+from delegate_sim.releases.packages import CONTAINED, releases_with
 
 
 def test_releases_by_what_they_contain():

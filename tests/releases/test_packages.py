@@ -6,8 +6,9 @@ import pytest
 
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
-from delegate_sim.releases.litert_lm import ASSUMED, CONTAINED
 from delegate_sim.releases.packages import (
+    ASSUMED,
+    CONTAINED,
     EXAMPLES,
     IN_LITERT_JS,
     contained_release,

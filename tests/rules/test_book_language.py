@@ -128,7 +128,7 @@ def test_every_operator_stands_in_one_file(name):
         assert holders <= {FAMILY_OF[op], *GROUPS}, op
 
 
-GROUPS = {"activation", "arithmetic", "layers", "rules", "shapes", "table", "windows"}
+GROUPS = {"activation", "arithmetic", "calls", "layers", "rules", "shapes", "table", "windows"}
 """Modules that have the rules of several small families."""
 OTHER_FILES = {"__init__", "checks", "variants", "weights"}
 """Modules that rules of several families share."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.rules.number_sets import allowed_numbers, at_least, at_most, between, counted, exactly, listed, up_to_one
+from delegate_sim.rules.operands import allowed_numbers, at_least, at_most, between, counted, exactly, listed, up_to_one
 
 
 @pytest.mark.parametrize(

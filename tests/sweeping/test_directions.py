@@ -8,7 +8,7 @@ from delegate_sim.conversion.settings import FLOAT, parse_settings
 from delegate_sim.diagnosis.advice.converter_settings import ConverterSetting
 from delegate_sim.diagnosis.diagnose import diagnose
 from delegate_sim.model.reader import load
-from delegate_sim.sweeping.directions import OPTIONS, QUANTIZATIONS, directions, followed
+from delegate_sim.sweeping.search import OPTIONS, QUANTIZATIONS, directions, followed
 from tests.support.conversion.sweep_conversions import dense
 from tests.support.diagnoses import target
 

@@ -40,9 +40,9 @@ CLASSES = (
     ("gate/results.py", ("Results", "Case")),
     ("results/report/findings.py", ("Finding", "Location")),
     ("device/compare/reconciliation.py", ("Reconciliation",)),
-    ("device/compare/outcome_counts.py", ("Tally",)),
+    ("device/compare/observed_delegation.py", ("Tally",)),
     ("device/compare/trial_simulations.py", ("Account",)),
-    ("device/compare/cpu_reasons.py", ("CpuNode",)),
+    ("device/compare/trial_simulations.py", ("CpuNode",)),
 )
 """The classes that functions return, and those of their fields."""
 MORE_ERRORS = (

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from delegate_sim.device.compare.accelerator_chain import StackReconciliation
-from delegate_sim.device.compare.compiler_table import CompilerJoin
 from delegate_sim.device.compare.reconciliation import Reconciliation
+from delegate_sim.device.compare.row_matching import CompilerJoin
 from delegate_sim.device.parse.log_summary import ExplainedLog
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.goal_search import Search

@@ -15,7 +15,7 @@ from ...refusal import Effect, Refusal
 from ...releases.catalogue import NEWEST, Release, parse_release
 from ...rules.hints import by_reshape
 from ...rules.kinds import Problem, shared_kind
-from ...rules.number_sets import listed
+from ...rules.operands import listed
 from .. import decision
 from ..decision import kinds_by_code
 

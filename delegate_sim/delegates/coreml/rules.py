@@ -12,8 +12,7 @@ from ...model.numbers import read_as
 from ...rules.book import RuleBook, Unknown
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
-from ...rules.number_sets import exactly
-from ...rules.operands import INPUT, operand
+from ...rules.operands import INPUT, exactly, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import (
     activation,

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ...graph.graph import NodeView
 from ...rules import kinds
 from ...rules.kinds import Kind
-from ...rules.number_sets import counted
+from ...rules.operands import counted
 from ...rules.rule import Check
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import activation, check

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_COUNT, RANK, SHAPE
-from ...rules.number_sets import at_least, counted, exactly
-from ...rules.operands import OUTPUT, operand
+from ...rules.operands import OUTPUT, at_least, counted, exactly, operand
 from ...rules.vocabulary import activation, check, operand_count, option, rank, refused_if, where
 from .checks import (
     ACTIVATIONS,

@@ -15,8 +15,7 @@ from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.hints import by_reshape
 from ...rules.kinds import ATTRIBUTE, CONSTANT, QUANTIZATION, SHAPE
-from ...rules.number_sets import Numbers, at_most, exactly, up_to_one
-from ...rules.operands import INPUT, operand
+from ...rules.operands import INPUT, Numbers, at_most, exactly, operand, up_to_one
 from ...rules.rule import Check, OpRule
 from ...rules.source import LITERT, Source
 from ...rules.vocabulary import activation, check, constant, operand_count, option, ranks_at_most, typed, version, where_given

@@ -25,8 +25,7 @@ from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
 from ...rules.hints import by_reshape
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, SHAPE, Kind, Problem
-from ...rules.number_sets import exactly
-from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given

@@ -20,8 +20,8 @@ from ...releases.catalogue import parse_release
 from .datatypes import datatype, scales_of
 from .failures import kernel_failure
 from .node_visit import Visit
+from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
-from .rules.stablehlo import ATTENTION
 from .shapes import (
     attention_of_other_shapes,
     missing_axis,

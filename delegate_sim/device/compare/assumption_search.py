@@ -17,11 +17,10 @@ from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
 from ...runtime.interpreter import Run
 from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
-from .cpu_reasons import nodes_set_aside
 from .differences import differences
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
-from .trial_simulations import Account, Match, Trials
+from .trial_simulations import Account, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
 

@@ -25,13 +25,11 @@ from ..parse.known_lines import BENCHMARK_FAILED
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
-from .cpu_reasons import cpu_nodes
 from .differences import differences, listed_refusals, refusal_differences
-from .observed_delegation import Facts, facts_of
-from .outcome_counts import device_tally, simulated_tally
+from .observed_delegation import Facts, device_tally, facts_of, simulated_tally
 from .reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from .runtime_log_check import other_operations, split_differences, stage_notes
-from .trial_simulations import Match, Trials, as_observed, simulate_setting
+from .trial_simulations import Match, Trials, as_observed, cpu_nodes, simulate_setting
 from .wrong_model import other_model_note
 
 _AFTER_PLUGIN = (

@@ -16,10 +16,9 @@ from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting
 from ..parse.error_meanings import ExplainedError
 from ..parse.log_contents import DeviceLog
-from .cpu_reasons import CpuNode
 from .differences import ListedRefusal, RefusalDifference
-from .outcome_counts import Tally
-from .trial_simulations import Account
+from .observed_delegation import Tally
+from .trial_simulations import Account, CpuNode
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""

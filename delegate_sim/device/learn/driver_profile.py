@@ -16,9 +16,8 @@ from ...errors import DelegateSimError
 from ...foundation.documents import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
-from ..compare.cpu_reasons import nodes_set_aside
 from ..compare.reconciliation import UNEXPLAINED, Reconciliation
-from ..compare.trial_simulations import simulate_setting
+from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
 
 

@@ -19,7 +19,7 @@ from ...bundles.ranged import Content, pieces, unpacked
 from ...errors import FixError
 from ...model import schema
 from ...model.model import IDENTIFIER, Model
-from ...model.table import FileTable
+from ...model.options import FileTable
 
 ALIGNMENT = 64
 """The old bytes are moved by a multiple of this number. The alignments for the schema and the kernels then stay valid."""

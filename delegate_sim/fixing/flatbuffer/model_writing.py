@@ -14,8 +14,8 @@ from ...hypothetical.model_editing import Edited
 from ...model import schema
 from ...model.control_dependencies import METADATA_NAME
 from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
+from ...model.options import FileTable
 from ...model.precompiled import precompiled
-from ...model.table import FileTable
 from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, copied, moved, string, vector
 from .new_tables import (
     operator_code_of,

@@ -7,8 +7,7 @@ import math
 from ...foundation.float32 import quotient
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION
-from ...rules.number_sets import at_least, at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import Predicate, check, rank, where
 from ..checks import (

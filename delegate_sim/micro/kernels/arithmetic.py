@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from ...graph.graph import NodeView
 from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind
-from ...rules.number_sets import at_least, at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_COUNT
-from ...rules.number_sets import at_least
-from ...rules.operands import operand
+from ...rules.operands import at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count
 from ..checks import one_element, takes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION, SHAPE
-from ...rules.number_sets import exactly
-from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (

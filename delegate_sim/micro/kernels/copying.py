@@ -8,8 +8,7 @@ from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...model import schema
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE
-from ...rules.number_sets import at_least, at_most, exactly
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, at_most, exactly, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (
     FLOAT32,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...graph.graph import NodeView
 from ...model.flexbuffer import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
-from ...rules.number_sets import at_least
-from ...rules.operands import INPUT, OUTPUT, Operand, operand, result
+from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank
 from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes

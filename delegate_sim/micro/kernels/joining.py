@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, RANK
-from ...rules.number_sets import at_least
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.vocabulary import check, operand_count
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,

@@ -8,8 +8,7 @@ from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...model import schema
 from ...rules.kinds import ATTRIBUTE, QUANTIZATION, SHAPE
-from ...rules.number_sets import at_most, between
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_most, between, operand
 from ...rules.vocabulary import check, rank, same_type, where
 from ..checks import (
     ACTIVATION_RANGE,

@@ -6,8 +6,7 @@ import math
 
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_VALUE, SHAPE
-from ...rules.number_sets import at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_most, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,

@@ -17,7 +17,7 @@ from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
 from ...refusal import Refusal
 from ...releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES, Release, ReleaseNote, parse_release
-from ...releases.litert_lm import releases_with
+from ...releases.packages import releases_with
 from ...releases.wording import predicted_build
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, simulate

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.device.compare.compiler_table import join_compiler_table
+from delegate_sim.device.compare.row_matching import join_compiler_table
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import read_log
 from delegate_sim.device.parse.log_contents import ReconcileError

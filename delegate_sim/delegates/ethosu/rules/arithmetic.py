@@ -8,8 +8,7 @@ from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model.model import OPTIONAL_TENSOR
 from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, SHAPE, TENSOR_TYPE
-from ....rules.number_sets import exactly
-from ....rules.operands import INPUT
+from ....rules.operands import INPUT, exactly
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
 from ....rules.vocabulary import check, operand_count

@@ -21,8 +21,7 @@ from ....rules import kinds
 from ....rules.each_tensor import TensorDemand, inputs, of_tensors, outputs
 from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, Problem
-from ....rules.number_sets import at_least, listed
-from ....rules.operands import INPUT, Operand, operand
+from ....rules.operands import INPUT, Operand, at_least, listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import check, operand_count, rank, typed, where, where_given

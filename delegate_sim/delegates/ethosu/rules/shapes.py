@@ -8,8 +8,7 @@ from ....graph.graph import NodeView
 from ....rules.each_tensor import inputs
 from ....rules.hints import by_reshape
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
-from ....rules.number_sets import exactly
-from ....rules.operands import OUTPUT, operand
+from ....rules.operands import OUTPUT, exactly, operand
 from ....rules.vocabulary import check, constant, operand_count, option, typed, unset
 from ...decision import READS_BEYOND_OPERANDS
 from .checks import (

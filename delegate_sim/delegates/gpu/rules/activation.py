@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....rules.kinds import NEIGHBOR, TENSOR_TYPE
-from ....rules.number_sets import counted
-from ....rules.operands import operand
+from ....rules.operands import counted, operand
 from ....rules.rule import OpRule
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from ....graph.graph import NodeView
 from ....rules.hints import by_reshape
 from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
-from ....rules.number_sets import counted
-from ....rules.operands import operand, result
+from ....rules.operands import counted, operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic

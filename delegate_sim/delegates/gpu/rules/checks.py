@@ -14,8 +14,7 @@ from ....model.model import Allocation
 from ....releases.catalogue import NEWEST, Release
 from ....rules import kinds
 from ....rules.hints import by_reshape
-from ....rules.number_sets import Numbers, at_most, counted, listed
-from ....rules.operands import Operand
+from ....rules.operands import Numbers, Operand, at_most, counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check, check_for_target, ranks_at_most, version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....rules.number_sets import at_most
+from ....rules.operands import at_most
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_input_count
 from ..build.reader import HW, OHWI, NodeReader, Parser, bhwc, parse_one_to_one, with_size

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ....rules.kinds import TENSOR_TYPE
-from ....rules.number_sets import at_least, exactly
-from ....rules.operands import operand
+from ....rules.operands import at_least, exactly, operand
 from ....rules.vocabulary import operand_count, rank, refused_if
 from ...gpu_compatibility import copying
 from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands

@@ -21,7 +21,7 @@ from ....model.numbers import StoredNumbers
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.number_sets import at_most, counted, listed
+from ....rules.operands import at_most, counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, operand_count, version

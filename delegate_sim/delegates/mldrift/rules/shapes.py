@@ -8,8 +8,7 @@ from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
-from ....rules.number_sets import counted
-from ....rules.operands import operand
+from ....rules.operands import counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import copying

@@ -6,8 +6,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model import schema
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE
-from ....rules.number_sets import at_least, at_most, exactly
-from ....rules.operands import INPUT, OUTPUT, Operand, operand
+from ....rules.operands import INPUT, OUTPUT, Operand, at_least, at_most, exactly, operand
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import check, check_for_target, rank, refused_if, typed, version
 from ..kinds import (

@@ -13,8 +13,7 @@ from ....foundation.float32 import float32
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import kinds
-from ....rules.number_sets import at_most
-from ....rules.operands import INPUT, OUTPUT, Operand, operand
+from ....rules.operands import INPUT, OUTPUT, Operand, at_most, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version

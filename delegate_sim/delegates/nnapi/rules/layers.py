@@ -6,8 +6,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import BROADCAST, OPERAND_VALUE, OPTIONAL_OPERAND
-from ....rules.number_sets import at_least, between, exactly
-from ....rules.operands import INPUT, OUTPUT, Operand, operand, result
+from ....rules.operands import INPUT, OUTPUT, Operand, at_least, between, exactly, operand, result
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.vocabulary import (
     check,

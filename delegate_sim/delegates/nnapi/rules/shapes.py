@@ -6,8 +6,7 @@ from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE, RANK
-from ....rules.number_sets import at_least, at_most, counted
-from ....rules.operands import INPUT, OUTPUT, operand
+from ....rules.operands import INPUT, OUTPUT, at_least, at_most, counted, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, constant, has_elements, operand_count, rank, refused_if, typed, where
 from ..kinds import OUTPUT_TYPE, UNSUPPORTED_INPUT_TYPE

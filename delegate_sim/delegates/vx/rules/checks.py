@@ -18,8 +18,7 @@ from ....rules import each_tensor, kinds
 from ....rules.each_tensor import TensorDemand
 from ....rules.hints import by_reshape
 from ....rules.kinds import Kind, Problem
-from ....rules.number_sets import listed
-from ....rules.operands import operand
+from ....rules.operands import listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import constant, refused_if, same_type

@@ -20,6 +20,7 @@ RULES: RuleBook[Visit] = RuleBook(
         modules_of_families(
             arithmetic="activation arithmetic conversion reduction",
             layers="convolution pooling resizing",
+            calls="control_flow stablehlo",
             shapes="reshaping slicing joining padding",
         ),
     ),

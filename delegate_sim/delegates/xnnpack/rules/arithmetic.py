@@ -14,8 +14,7 @@ from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
-from ....rules.number_sets import at_most, between
-from ....rules.operands import OUTPUT, Operand, operand
+from ....rules.operands import OUTPUT, Operand, at_most, between, operand
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
 from ..datatypes import EIGHT_BIT_TYPES, datatype, float32_ratio, is_normal, only_scale

@@ -16,8 +16,7 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....rules import kinds
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
-from ....rules.number_sets import Numbers, at_most, exactly, listed
-from ....rules.operands import OUTPUT, Operand, operand
+from ....rules.operands import OUTPUT, Numbers, Operand, at_most, exactly, listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, constant, has_elements, operand_count, rank, typed

@@ -20,8 +20,7 @@ import struct
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import ACTIVATION, ATTRIBUTE, HYBRID, OPERAND_COUNT, OPERAND_VALUE, OPTIONAL_OPERAND, SHAPE
-from ....rules.number_sets import between
-from ....rules.operands import OUTPUT, operand, result
+from ....rules.operands import OUTPUT, between, operand, result
 from ....rules.rule import Check, OpRule
 from ....rules.vocabulary import check, check_for_target, refused_if, where_given
 from ..experts import MIXTURE

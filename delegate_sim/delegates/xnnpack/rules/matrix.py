@@ -12,8 +12,7 @@ from dataclasses import replace
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
-from ....rules.number_sets import at_least, between
-from ....rules.operands import OUTPUT
+from ....rules.operands import OUTPUT, at_least, between
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
 from ..datatypes import datatype, has_one_scale, scales_of

@@ -11,8 +11,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.hints import by_reshape
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
-from ....rules.number_sets import at_least, between, counted
-from ....rules.operands import OUTPUT, Operand, operand
+from ....rules.operands import OUTPUT, Operand, at_least, between, counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, operand_count, option, where
 from ..datatypes import EIGHT_BIT_TYPES, has_one_scale, other_parameters, scales_of

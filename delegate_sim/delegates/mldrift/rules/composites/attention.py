@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .....graph.graph import NodeView
 from .....rules.kinds import ATTRIBUTE, OPERAND_COUNT, SHAPE
-from .....rules.number_sets import counted, exactly, listed
+from .....rules.operands import counted, exactly, listed
 from .....rules.rule import Check
 from .....rules.source import Source
 from .....rules.vocabulary import check, operand_count, where
