@@ -16,7 +16,7 @@ from typing import Any
 from ..bundles.ranged import Content, unpacked
 from . import schema
 
-_TABLE_REFERENCE, _TABLE_TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
+_REFERENCE, _TO_VTABLE, _VTABLE_ENTRY = (struct.Struct(code) for code in ("<I", "<i", "<H"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class FileTable:
     @classmethod
     def root(cls, content: Content) -> FileTable:
         """Return the root table of a model."""
-        return cls(content, "Model", unpacked(_TABLE_REFERENCE, content, 0)[0])
+        return cls(content, "Model", unpacked(_REFERENCE, content, 0)[0])
 
     @property
     def fields(self) -> Mapping[str, schema.Field]:
@@ -42,7 +42,7 @@ class FileTable:
         return self._place(self.fields[field].slot)
 
     def _place(self, slot: int) -> int:
-        vtable = self.position - unpacked(_TABLE_TO_VTABLE, self.content, self.position)[0]
+        vtable = self.position - unpacked(_TO_VTABLE, self.content, self.position)[0]
         entry = 4 + 2 * slot
         if vtable < 0 or entry + 2 > unpacked(_VTABLE_ENTRY, self.content, vtable)[0]:
             return 0
@@ -51,7 +51,7 @@ class FileTable:
 
     def places(self) -> dict[int, int]:
         """Return the positions of the stored fields, keyed by slot. Fields that the schema lacks are included."""
-        vtable = self.position - unpacked(_TABLE_TO_VTABLE, self.content, self.position)[0]
+        vtable = self.position - unpacked(_TO_VTABLE, self.content, self.position)[0]
         slots = (unpacked(_VTABLE_ENTRY, self.content, vtable)[0] - 4) // 2
         offsets = unpacked(struct.Struct(f"<{slots}H"), self.content, vtable + 4)
         return {slot: self.position + offset for slot, offset in enumerate(offsets) if offset}
@@ -70,7 +70,7 @@ class FileTable:
         if declared.format is not None:
             return unpacked(struct.Struct(declared.format), self.content, place)[0]
         start = self._follow(place)
-        (count,) = unpacked(_TABLE_REFERENCE, self.content, start)
+        (count,) = unpacked(_REFERENCE, self.content, start)
         elements = unpacked(struct.Struct(f"<{count}{declared.element or 's'}"), self.content, start + 4)
         return elements if declared.element else elements[0].decode("utf-8", "replace")
 
@@ -80,16 +80,13 @@ class FileTable:
         if not start:
             return []
         assert name is not None
-        (count,) = unpacked(_TABLE_REFERENCE, self.content, start)
+        (count,) = unpacked(_REFERENCE, self.content, start)
         # bounded: the reader has counted these tables
         return [FileTable(self.content, name, self._follow(start + 4 + 4 * number)) for number in range(count)]
 
     def _follow(self, place: int) -> int:
-        distance: int = unpacked(_TABLE_REFERENCE, self.content, place)[0]
+        distance: int = unpacked(_REFERENCE, self.content, place)[0]
         return place + distance
-
-
-_REFERENCE, _TO_VTABLE, _VTABLE_SIZE = (struct.Struct(code) for code in ("<I", "<i", "<H"))
 
 
 class Options:
@@ -161,7 +158,7 @@ class OptionsReader:
             if known is None:
                 if vtable < 0:
                     return None
-                size = unpacked(_VTABLE_SIZE, content, vtable)[0]
+                size = unpacked(_VTABLE_ENTRY, content, vtable)[0]
                 known = self._layouts[name, vtable] = _layout(name, bytes(content[vtable : vtable + size]))
             parts = [bytes(content[position + 4 : position + known.end])]
             for offset, width in known.elsewhere:

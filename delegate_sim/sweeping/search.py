@@ -11,7 +11,7 @@ from ..conversion.convert import FailureKind
 from ..conversion.converters import Route
 from ..conversion.settings import FLOAT, Settings, knows, settings_for
 from ..diagnosis.advice.converter_settings import ConverterSetting, SettingsTogether
-from ..diagnosis.advice.converter_settings import settings_for as directions_settings_for
+from ..diagnosis.advice.converter_settings import settings_for as settings_that_fix
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
 from ..errors import OptionError
@@ -69,7 +69,7 @@ def directions(diagnosis: Diagnosis) -> Iterator[Direction]:
     a cause does not improve the result, nothing is suggested for this cause.
     """
     requested = {
-        finding.cause.identity: directions_settings_for(diagnosis.model, diagnosis.target, finding.cause)
+        finding.cause.identity: settings_that_fix(diagnosis.model, diagnosis.target, finding.cause)
         for finding in diagnosis.findings
     }
     for finding in diagnosis.findings:
