@@ -23,7 +23,7 @@ from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
-from ..text.lowered import lowered_lines
+from ..text.graph import lowered_lines
 
 MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"

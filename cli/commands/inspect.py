@@ -19,8 +19,7 @@ from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
-from ..text.graph import model_lines
-from ..text.lowered import lowered_lines
+from ..text.graph import lowered_lines, model_lines
 from ..text.many import INSPECTED, inspected_row
 
 _EPILOG = """\b

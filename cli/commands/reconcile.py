@@ -13,8 +13,7 @@ import click
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.options import DEFAULT_SETS
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_TPU
-from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.compare.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Reconciliation, reconcile
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import setting_of

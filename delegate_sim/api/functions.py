@@ -31,7 +31,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..device.compare.reconciliation import Reconciliation
+    from ..device.compare.reconcile import Reconciliation
     from ..device.parse.log_contents import DeviceLog
     from ..diagnosis.diagnosis import Diagnosis
     from ..fixing.fix import Fixed

@@ -10,7 +10,7 @@ from ..errors import OptionError
 from ..foundation.parsing.array_files import array_kinds
 from ..foundation.printable import printable
 from .cache import file_digest, files_digest
-from .functions import find_function
+from .sources import find_function
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp")
 

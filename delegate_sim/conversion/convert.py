@@ -26,8 +26,7 @@ from ..foundation.printable import printable, shortened
 from ..foundation.processes import python_file
 from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
-from .converters import Converter, Route
-from .process import Bounds, Ended, run_bounded
+from .converters import Bounds, Converter, Ended, Route, run_bounded
 from .programs.model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InvalidValueError
-from ..foundation.documents import schema_of
+from ..foundation.columns import schema_of
 from ..foundation.work_budget import spend_steps
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature

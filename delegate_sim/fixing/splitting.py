@@ -15,16 +15,21 @@ from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
 from .applying import Rewritten
-from .flatbuffer.layout import Front, NewReferences, NewTable, NewVector, string, vector
-from .flatbuffer.model_writing import Weights
-from .flatbuffer.new_tables import (
+from .flatbuffer.layout import (
+    Front,
+    NewReferences,
+    NewTable,
+    NewVector,
     operator_code_of,
     operator_code_table,
     options_table,
     quantization_table,
     set_options,
     signature_table,
+    string,
+    vector,
 )
+from .flatbuffer.model_writing import Weights
 
 TASK_METADATA = "TFLITE_METADATA"
 """Name of the metadata that describes the inputs and outputs of the whole model. Neither part keeps this metadata."""

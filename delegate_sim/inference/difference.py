@@ -23,8 +23,7 @@ from typing import Any
 
 from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, head
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.processes import python_file, run

@@ -11,8 +11,7 @@ from typing import Any
 
 from ..delegates.options import OptionValues
 from ..errors import OptionError
-from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
-from ..foundation.documents import head
+from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, head, within
 from ..model.model import Model, Node, Subgraph
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..results.report.rule_set import rule_set_version

@@ -19,8 +19,7 @@ from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
-from .attribution import attributed_decision, attributed_subsets
-from .run import ChangedPlan, Run, SubgraphRun, plan_after
+from .run import ChangedPlan, Run, SubgraphRun, attributed_decision, attributed_subsets, plan_after
 from .target import Target
 
 

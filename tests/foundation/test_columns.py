@@ -21,6 +21,7 @@ from delegate_sim.foundation.columns import (
     attributes,
     entry,
     group,
+    head,
     keys,
     number_or_text,
     plain,
@@ -29,7 +30,6 @@ from delegate_sim.foundation.columns import (
     values,
     within,
 )
-from delegate_sim.foundation.documents import head
 
 COLUMNS = (
     Column("nodes", INTEGER, "number of nodes", "node"),

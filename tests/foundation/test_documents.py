@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from delegate_sim.foundation.documents import SCHEMAS, head, schema_of
+from delegate_sim.foundation.columns import SCHEMAS, head, schema_of
 from delegate_sim.version import __version__
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,8 +8,7 @@ import pytest
 
 from delegate_sim import load, simulate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.graph.forms import node_forms
-from delegate_sim.graph.graph import file_graphs
+from delegate_sim.graph.graph import file_graphs, node_forms
 from delegate_sim.rules.book import RuleBook
 from fixtures.builder import ModelBuilder
 

@@ -6,8 +6,7 @@ import pytest
 
 from delegate_sim.errors import LimitError, OptionError
 from delegate_sim.foundation import work_budget
-from delegate_sim.micro.cpp_source import read_cpp
-from delegate_sim.micro.resolver import parse_resolver
+from delegate_sim.micro.resolver import parse_resolver, read_cpp
 from tests.support.work import calls
 
 

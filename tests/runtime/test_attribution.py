@@ -5,7 +5,7 @@ from __future__ import annotations
 from delegate_sim import load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.graph.graph import file_graphs
-from delegate_sim.runtime.attribution import attributed_decision
+from delegate_sim.runtime.run import attributed_decision
 from tests.support.delegates.grouping.delegate import GroupingDelegate
 from tests.support.models import chain_model
 

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
-from delegate_sim.foundation.documents import schema_of
+from delegate_sim.foundation.columns import schema_of
 
 ROOT = Path(__file__).resolve().parents[2] / "delegate_sim"
 
@@ -39,7 +39,7 @@ CLASSES = (
     ("gate/check.py", ("Checked", "Update")),
     ("gate/results.py", ("Results", "Case")),
     ("results/report/findings.py", ("Finding", "Location")),
-    ("device/compare/reconciliation.py", ("Reconciliation",)),
+    ("device/compare/reconcile.py", ("Reconciliation",)),
     ("device/compare/observed_delegation.py", ("Tally",)),
     ("device/compare/trial_simulations.py", ("Account",)),
     ("device/compare/trial_simulations.py", ("CpuNode",)),

@@ -8,7 +8,7 @@ from delegate_sim.delegates.registry import APPLIED_AHEAD
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.observed_delegation import Tally
-from delegate_sim.device.compare.reconciliation import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
 from delegate_sim.device.learn.device_profile import DevicesLearning

@@ -25,7 +25,7 @@ from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .differences import ListedRefusal, differences, listed_refusals
 from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
-from .reconciliation import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
+from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
 from .wrong_model import plugin_notes
 

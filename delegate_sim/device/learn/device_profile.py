@@ -11,7 +11,7 @@ from typing import Any
 
 from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ...foundation.files import write_whole
-from ..compare.reconciliation import Reconciliation
+from ..compare.reconcile import Reconciliation
 from ..compare.runtime_log_check import MatchedPartition, matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
 from ..parse.nnapi_vlog import RuntimeCompilation

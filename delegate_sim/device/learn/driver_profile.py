@@ -13,10 +13,10 @@ from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions
 from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection
 from ...delegates.profile_file import toml_string, toml_strings
 from ...errors import DelegateSimError
-from ...foundation.documents import schema_of
+from ...foundation.columns import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
-from ..compare.reconciliation import UNEXPLAINED, Reconciliation
+from ..compare.reconcile import UNEXPLAINED, Reconciliation
 from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
 

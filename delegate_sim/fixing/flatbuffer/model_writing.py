@@ -16,14 +16,23 @@ from ...model.control_dependencies import METADATA_NAME
 from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ...model.options import FileTable
 from ...model.precompiled import precompiled
-from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, copied, moved, string, vector
-from .new_tables import (
+from .layout import (
+    Front,
+    NewReferences,
+    NewTable,
+    NewVector,
+    Old,
+    TargetPlace,
+    copied,
+    moved,
     operator_code_of,
     operator_code_table,
     options_table,
     quantization_table,
     set_options,
     signature_table,
+    string,
+    vector,
 )
 
 if TYPE_CHECKING:

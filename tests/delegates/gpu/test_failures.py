@@ -9,13 +9,13 @@ from pathlib import Path
 
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.delegates.gpu.failures import KINDS
-from delegate_sim.delegates.gpu.rules import MODULES, RULES, custom
+from delegate_sim.delegates.gpu.rules import MODULES, RULES, layers
 from delegate_sim.model.operator_families import FAMILY_OF
 
 
 def test_every_operator_that_is_accepted_has_a_parser():
     for op in RULES.rules:
-        module = "custom" if op in custom.RULES else MODULES[FAMILY_OF[op]]
+        module = "layers" if op in layers.CUSTOM_RULES else MODULES[FAMILY_OF[op]]
         assert op in import_module(f"delegate_sim.delegates.gpu.rules.{module}").PARSERS
 
 

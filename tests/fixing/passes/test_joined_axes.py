@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from delegate_sim import load
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.passes.joined_axes import CutAxis, PaddedAxis, SharedAxis, TiledAxis, around, joined, shared_axes
 from delegate_sim.fixing.passes.ranks import _next_order
+from delegate_sim.fixing.passes.slices import CutAxis, PaddedAxis, SharedAxis, TiledAxis, around, joined, shared_axes
 from delegate_sim.fixing.search import search
 from fixtures.builder import ModelBuilder
 from tests.support.fixing.targets import target

@@ -65,9 +65,9 @@ class GpuTable(CaseTable):
 class FamilyCases(GpuTable):
     """Cases of the rules of one family, as they count in the newest release."""
 
-    def __init__(self, family: ModuleType) -> None:
+    def __init__(self, family: ModuleType, *, are_custom: bool = False) -> None:
         super().__init__(QUANT)
-        self.rules = family.RULES
+        self.rules = family.CUSTOM_RULES if are_custom else family.RULES
 
     def assert_complete(self) -> None:
         """Every operator has cases, and every check of its own is both met and not met by some."""

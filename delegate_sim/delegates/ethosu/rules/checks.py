@@ -18,13 +18,12 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers
 from ....rules import kinds
-from ....rules.each_tensor import TensorDemand, inputs, of_tensors, outputs
 from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, Problem
 from ....rules.operands import INPUT, Operand, at_least, listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
-from ....rules.vocabulary import check, operand_count, rank, typed, where, where_given
+from ....rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
 from ...decision import READS_BEYOND_OPERANDS
 
 READS_COMPUTED_VALUE = Kind(

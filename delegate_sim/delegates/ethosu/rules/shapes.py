@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from ....graph.graph import NodeView
-from ....rules.each_tensor import inputs
 from ....rules.hints import by_reshape
 from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, exactly, operand
-from ....rules.vocabulary import check, constant, operand_count, option, typed, unset
+from ....rules.vocabulary import check, constant, inputs, operand_count, option, typed, unset
 from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,

@@ -27,7 +27,7 @@ __all__ = ["build_partition"]
 def _parser_of(view: NodeView) -> Parser:
     """Return the parser of an operator. Parsers are defined next to the rules."""
     rules = import_module("..rules", __package__)
-    module = "custom" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
+    module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
     parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
     return parsers[view.op]
 

@@ -16,7 +16,7 @@ from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
 from ....rules.rule import Reason
-from . import custom
+from . import layers
 from .checks import KINDS, SOURCE, GpuTarget
 
 _LEFT_OUT = Unknown(
@@ -45,7 +45,7 @@ MODULES = modules_of_families(
 RULES: RuleBook[GpuTarget] = RuleBook(
     "gpu",
     families=family_rules(__name__, MODULES),
-    custom=custom.RULES,
+    custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the GPU delegate has"),

@@ -1,4 +1,4 @@
-"""Reshaping, padding, gathering and filling."""
+"""Reductions, reshaping, padding, gathering and filling."""
 
 from __future__ import annotations
 
@@ -11,26 +11,33 @@ from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
-from ...gpu_compatibility import copying
+from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
 from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
 from ..failures import AXES, CHANNELS, CONSTANT_TYPE, WEIGHTS
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
+    BOOL,
+    INPUT_AXES,
     INT32,
+    RANKED_RESULT,
     RESULTS,
     RESULTS_BEFORE_2_1_5,
     RESULTS_FROM_2_1_5,
     SIGNED,
     SINCE_2_2,
+    SINCE_2_3,
+    USUAL_INPUTS,
     Checks,
     available,
+    axes,
     before,
     float_constant,
     inputs_at_least,
     integer_constant,
     integers,
+    only_tensors,
     other_inputs,
     parsed_by,
     quantized_weights,
@@ -42,6 +49,28 @@ from .checks import (
     tensors,
     version_up_to,
 )
+
+
+def _drops_dimensions(node: NodeView) -> bool:
+    return not node.options.keep_dims
+
+
+_AFTER_AXES = (
+    *readable(0),
+    INPUT_AXES,
+    *where(_drops_dimensions, "without keep_dims", *RANKED_RESULT),
+    *RESULTS,
+)
+_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
+
+
+# Building the model
+
+
+def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
+    if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
+        yield AXES.failure(node.input(1))
 
 
 def _permutation(node: NodeView) -> str | None:
@@ -217,6 +246,29 @@ def _unusable_values(node: NodeView) -> Iterator[Refusal]:
 
 
 RULES = {
+    "ARG_MAX": parsed_by(
+        "ArgMaxOperationParser",
+        results(1),
+        *before(SINCE_2_2, other_inputs(1)),
+        *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
+        *RESULTS_FROM_2_1_5,
+        *integer_constant(1, "scalar"),
+        available(0),
+        axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
+    ),
+    "CUMSUM": parsed_by(
+        "CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+    ),
+    "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
+    "REDUCE_ALL": _LOGICAL,
+    "REDUCE_ANY": _LOGICAL,
+    "REDUCE_MAX": _REDUCTION,
+    "REDUCE_MIN": _REDUCTION,
+    "REDUCE_PROD": _REDUCTION,
+    "SUM": _REDUCTION,
     "DEPTH_TO_SPACE": parsed_by(
         "DepthToSpaceOperationParser", *copying.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
     ),
@@ -276,6 +328,7 @@ RULES = {
 
 
 BUILD_PROBLEMS: BuildProblems = {
+    "CUMSUM": _unusable_axis,
     "TRANSPOSE": _negative_axes,
     "PADV2": _unread_value,
     "EMBEDDING_LOOKUP": _unusable_table,

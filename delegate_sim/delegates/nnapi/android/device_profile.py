@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....errors import InvalidValueError
-from ....foundation.documents import schema_of
+from ....foundation.columns import schema_of
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ....foundation.documents import schema_of
+from ....foundation.columns import schema_of
 from ....graph.graph import Graph
 from ....graph.partition import Subset
 from ....nnapi_runtime.model import NnModel, NnOperation

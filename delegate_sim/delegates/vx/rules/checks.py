@@ -14,14 +14,13 @@ from typing import NamedTuple
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....releases.catalogue import NEWEST, Release
-from ....rules import each_tensor, kinds
-from ....rules.each_tensor import TensorDemand
+from ....rules import kinds, vocabulary
 from ....rules.hints import by_reshape
 from ....rules.kinds import Kind, Problem
 from ....rules.operands import listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
-from ....rules.vocabulary import constant, refused_if, same_type
+from ....rules.vocabulary import TensorDemand, constant, refused_if, same_type
 
 VX_DELEGATE = Repository("VeriSilicon/tflite-vx-delegate", "3f4759e07221e6b90bd82989b65febdaaf9ec0ea")
 NXP_VX_6_6_3 = Repository("nxp-imx/tflite-vx-delegate-imx", "44aab8a50b37d55399771a2cad3fe017d3b5cdd3")
@@ -113,7 +112,7 @@ def of_inputs(*demands: TensorDemand, positions: slice = slice(None)) -> tuple[C
 
     All checks are applied to one operand before the next operand is checked.
     """
-    return each_tensor.of_tensors(lambda node: each_tensor.inputs(node, positions), *demands)
+    return vocabulary.of_tensors(lambda node: vocabulary.inputs(node, positions), *demands)
 
 
 def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
@@ -121,7 +120,7 @@ def of_outputs(*demands: TensorDemand) -> tuple[Check[object], ...]:
 
     All checks are applied to one result before the next result is checked.
     """
-    return each_tensor.of_tensors(each_tensor.outputs, *demands)
+    return vocabulary.of_tensors(vocabulary.outputs, *demands)
 
 
 def not_of_type(*types: str, side: str = "inputs", hint: str = "") -> TensorDemand:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
-from ..kinds import KINDS
 from ..node_visit import Visit
+from ..target import KINDS
 from . import layers
 from .checks import SOURCE
 

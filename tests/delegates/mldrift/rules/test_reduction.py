@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.mldrift.rules import reduction
+from delegate_sim.delegates.mldrift.rules import shapes
 from tests.support.delegates.mldrift_rule_cases import (
     AXIS,
     BOOL,
@@ -59,4 +59,4 @@ def test_verdict(case):
 
 
 def test_every_operator_has_cases():
-    assert reduction.RULES.keys() - {case.op for case in CASES} == LIKE_OTHERS
+    assert shapes.RULES.keys() - {case.op for case in CASES} == LIKE_OTHERS
