@@ -273,10 +273,11 @@ def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
     """Return a GATHER with indices of one dimension. Tensors with few dimensions are rewritten too."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     is_flat = work.input(node, 1).rank == 1
-    return None if is_flat or work.is_open(*tensors) or min(node.inputs) < 0 else _gather_of_rows(work, node)
+    is_open = work.is_open(*tensors) or min(node.inputs) < 0
+    return None if is_flat or is_open else _gather_of_rows(work, node, keeps_rank=True)
 
 
-def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
+def _gather_of_rows(work: Work, node: Node, *, keeps_rank: bool = False) -> Sequence[Node] | None:
     """Return a GATHER of rows from a table of up to three dimensions. The indices have one dimension."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     if options.batch_dims or not source.rank:
@@ -286,7 +287,7 @@ def _gather_of_rows(work: Work, node: Node) -> Sequence[Node] | None:
     first = () if before == 1 else (before,)
     count = indices.element_count
     operands = {0: (*first, source.shape[axis], behind), 1: (count,)}
-    return lowered(work, node, operands, [(*first, count, behind)], axis=len(first))
+    return lowered(work, node, operands, [(*first, count, behind)], keeps_rank=keeps_rank, axis=len(first))
 
 
 def _slice(work: Work, node: Node) -> Sequence[Node] | None:

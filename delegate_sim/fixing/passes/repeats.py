@@ -1,4 +1,4 @@
-"""Rewrite nodes that together repeat the rows and columns of an image as one RESIZE_NEAREST_NEIGHBOR.
+"""Rewrite nodes that repeat the rows and columns of an image as one RESIZE_NEAREST_NEIGHBOR, without centers of half pixels.
 
 Keras 3 writes UpSampling2D with nearest interpolation as RESHAPE, TILE and RESHAPE, with tensors of five dimensions.
 """
@@ -13,7 +13,7 @@ from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ...rules.malformed import is_whole
 from ..pass_workspace import Work
-from .base import Exactness, Pass
+from .base import Exactness, Pass, node_pass
 
 _SHAPES = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE"})
 _OPS = _SHAPES | {"BROADCAST_TO", "TILE"}
@@ -143,6 +143,20 @@ def _resize_repeated(work: Work) -> None:
     editor.remove_unread(replaced - resizes.keys())
 
 
+def _without_half_pixels(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a resize without centers of half pixels. By whole factors, it takes the same rows and columns."""
+    source, target, options = work.input(node, 0), work.output(node), work.options(node)
+    if not options.half_pixel_centers or options.align_corners or source.type not in _TYPES or work.is_open(source, target):
+        return None
+    sizes = work.integers(work.input(node, 1))
+    if (source.rank, target.rank) != (4, 4) or sizes is None or tuple(sizes.reshape(-1).tolist()) != target.shape[1:3]:
+        return None
+    pairs = list(zip(source.shape[1:3], target.shape[1:3], strict=True))
+    if not all(size > 0 and result % size == 0 and _is_sampled_exactly(size, result) for size, result in pairs):
+        return None
+    return [work.editor.with_options(node._replace(index=-1), half_pixel_centers=False)]
+
+
 PASSES: tuple[Pass, ...] = (
     Pass(
         "repeats-as-resize",
@@ -152,5 +166,13 @@ PASSES: tuple[Pass, ...] = (
         Exactness.EXACT,
         _resize_repeated,
         _OPS,
+    ),
+    node_pass(
+        "resize-without-half-pixels",
+        "RESIZE_NEAREST_NEIGHBOR",
+        "turns half_pixel_centers off",
+        "FLOAT32, INT8 or UINT8; constant sizes that are whole multiples of the image's sizes, at most 4096",
+        Exactness.EXACT,
+        _without_half_pixels,
     ),
 )

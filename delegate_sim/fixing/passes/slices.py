@@ -1,4 +1,4 @@
-"""Rewrite STRIDED_SLICE as a STRIDED_SLICE with fewer options, or as SLICE."""
+"""Rewrite STRIDED_SLICE as a STRIDED_SLICE with fewer options, or as SLICE. Rewrite GATHER_ND as SLICE."""
 
 from __future__ import annotations
 
@@ -162,6 +162,8 @@ class TiledAxis(NamedTuple):
             return TiledAxis(self.size * other.size, self.multiple)
         return other if self == (1, 1) else None
 
+_MOST_INDICES = 1 << 16
+
 
 def cuts(work: Work, node: Node) -> list[CutAxis] | None:
     """Return a node's slice along each dimension. Return None if a slice is unknown, or a stride is negative."""
@@ -248,6 +250,32 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
     return [sliced] if is_same else [sliced, work.reshape(result, node.outputs[0])]
 
 
+def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a SLICE and a RESHAPE for a GATHER_ND whose indices are all positions of a box, in order."""
+    source, indices, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    if work.is_open(source, target) or source.is_per_channel or not 0 < indices.element_count <= _MOST_INDICES:
+        return None
+    values = work.integers(indices)
+    depth = indices.shape[-1] if indices.shape else 0
+    if values is None or not 0 < depth <= source.rank:
+        return None
+    vectors = values.reshape(-1, depth)
+    starts, sizes = vectors[0], vectors[-1] - vectors[0] + 1
+    if (sizes < 1).any() or np.prod(sizes) != len(vectors) or (starts < 0).any() or (starts + sizes > source.shape[:depth]).any():
+        return None
+    if not np.array_equal(np.indices(sizes).reshape(depth, -1).T + starts, vectors):
+        return None
+    cut = [*map(int, sizes), *source.shape[depth:]]
+    if element_count(cut) != target.element_count:
+        return None
+    if tuple(cut) == source.shape:
+        return [work.reshape(source.index, target.index)]
+    result = work.result(target, "of_whole_rank", cut)
+    begin = work.constant(f"{target.name}/begin", "INT32", [*map(int, starts), *[0] * (source.rank - depth)])
+    size = work.constant(f"{target.name}/size", "INT32", cut)
+    return [work.node("SLICE", [source.index, begin, size], [result]), work.reshape(result, target.index)]
+
+
 _NEEDS = "constant begin and end, strides of 1, and a known shape"
 
 PASSES: tuple[Pass, ...] = (
@@ -266,5 +294,13 @@ PASSES: tuple[Pass, ...] = (
         _NEEDS,
         Exactness.EXACT,
         functools.partial(_rewrite, strided=False),
+    ),
+    node_pass(
+        "gather-nd-as-slice",
+        "GATHER_ND",
+        "replaces GATHER_ND by a SLICE and a RESHAPE, or by a RESHAPE alone if it takes everything",
+        "constant indices that are all positions of a box in order, and a known shape",
+        Exactness.EXACT,
+        _gather_box,
     ),
 )

@@ -160,7 +160,7 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
 
 @needs_runtime
 def test_what_a_plugin_takes_is_delegated(run, tmp_path):
-    chain_model(["SHAPE"]).write(tmp_path / "model.tflite")
+    chain_model(["FAKE_QUANT"]).write(tmp_path / "model.tflite")
     words = " ".join(run("fix", tmp_path / "model.tflite", "--for", "npu-google", "--plan").stdout.split())
     assert words.startswith("The plugin npu-google takes no node; everything runs on the CPU")
     assert "none of 1 node delegated" in words

@@ -331,6 +331,29 @@ def _flat_indices(sketch: Sketch) -> None:
     sketch.node("GATHER", [table, indices], table.type, (*shape, 4), {"axis": 0}, quantization=table.quantization)
 
 
+def _box(sketch: Sketch) -> None:
+    """A GATHER_ND of a box, or of everything."""
+    operand = _any_type(sketch, 4, 5, 3)
+    depth = sketch.choice((1, 2, 3))
+    starts = [sketch.number(0, size - 1) if sketch.chance(2) else 0 for size in operand.shape[:depth]]
+    sizes = [sketch.number(1, size - start) for size, start in zip(operand.shape, starts, strict=False)]
+    vectors = np.indices(sizes).reshape(depth, -1).T + starts
+    rows = sketch.choice(((1, len(vectors)), (len(vectors),), tuple(sizes)))
+    indices = sketch.constant(sketch.choice(("INT32", "INT64")), (*rows, depth), vectors.reshape(*rows, depth))
+    shape = (*rows, *operand.shape[depth:])
+    sketch.node("GATHER_ND", [operand, indices], operand.type, shape, {}, quantization=operand.quantization)
+
+
+def _enlarged(sketch: Sketch) -> None:
+    kind = sketch.choice(("FLOAT32", "INT8", "UINT8"))
+    operand = sketch.input_of(kind, (1, 3, 4, 2), **({} if kind == "FLOAT32" else {"scale": 0.5, "zero_point": 3}))
+    factors = sketch.choice(((2, 2), (3, 3), (1, 4), (2, 5)))
+    sizes = [3 * factors[0], 4 * factors[1]]
+    options = {"half_pixel_centers": True}
+    inputs = [operand, sketch.constant("INT32", (2,), sizes)]
+    sketch.node("RESIZE_NEAREST_NEIGHBOR", inputs, kind, (1, *sizes, 2), options, quantization=operand.quantization)
+
+
 def _batches(sketch: Sketch) -> None:
     operand = _any_type(sketch, 2, 3, 4)
     if sketch.chance(2):
@@ -455,6 +478,8 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "split-as-strided-slices": _split,
         "strided-slice-without-masks": _strided,
         "strided-slice-as-slice": _strided,
+        "gather-nd-as-slice": _box,
+        "resize-without-half-pixels": _enlarged,
         "square-as-mul": _unary("SQUARE", {}),
         "neg-as-mul": _unary("NEG", {}),
         "squared-difference-as-sub-mul": _binary("SQUARED_DIFFERENCE", options=False),
