@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim import load as forms_load
 from delegate_sim import simulate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.graph.graph import Inspected, file_graph, file_graphs, index_in_graph, node_forms
@@ -124,7 +123,7 @@ def test_only_names_and_indices_are_no_part_of_a_form():
     graph.node("ADD", [x, wide], [result("of version 2")], 2, {})
     graph.node("ADD", [x, wide], [result("of another type", "INT32")], 1, {})
     graph.outputs(x)
-    forms = node_forms(file_graphs(forms_load(builder.bytes()))[0])
+    forms = node_forms(file_graphs(load(builder.bytes()))[0])
     named = dict(zip([*nodes, "version", "type"], forms, strict=True))
     assert named.pop("add again") == named["add"]
     assert named.pop("sum over 0 again") == named["sum over 0"]
@@ -139,7 +138,7 @@ def verdicts_of(model, name):
 @pytest.mark.parametrize("name", WITH_FORMS)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_the_verdicts_are_the_same_as_without_forms(path, name, monkeypatch):
-    model = forms_load(path)
+    model = load(path)
     shared = verdicts_of(model, name)
 
     def one_by_one(self, graph, nodes, target):

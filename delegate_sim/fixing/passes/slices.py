@@ -162,6 +162,7 @@ class TiledAxis(NamedTuple):
             return TiledAxis(self.size * other.size, self.multiple)
         return other if self == (1, 1) else None
 
+
 _MOST_INDICES = 1 << 16
 
 
