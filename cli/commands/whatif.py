@@ -25,8 +25,8 @@ from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
+from ..text.diagnoses import search_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
-from ..text.search import search_lines
 from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b

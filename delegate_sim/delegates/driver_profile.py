@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidValueError
 from ..foundation.columns import schema_of
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.work_budget import spend_steps
 from ..graph.graph import NodeView
 from .driver import Driver, OperationSignature, signature

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from ..errors import InvalidValueError, OptionError, expected_of
+from ..errors import OptionError
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..releases.packages import is_release_name
 
 OptionValues: TypeAlias = Mapping[str, Any]

@@ -7,8 +7,9 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from ..errors import InvalidValueError, LimitError, expected_of
+from ..errors import LimitError
 from ..foundation.files import read_whole
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
 

@@ -16,10 +16,11 @@ from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
 from ..delegates.registry import DELEGATE_NAMES
-from ..errors import DelegateSimError, LimitError, OptionError, expected_of
+from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation.files import read_whole
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.parsing import toml
+from ..foundation.parsing.invalid_value import expected_of
 from ..foundation.parsing.toml import TomlLines, line_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_steps, work_budget

@@ -11,8 +11,9 @@ from typing import Any
 from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
-from ..errors import InvalidValueError, OptionError, expected_of
+from ..errors import OptionError
 from ..foundation.outputs import is_within
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__

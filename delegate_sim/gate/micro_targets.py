@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidValueError, OptionError
+from ..errors import OptionError
 from ..foundation.files import read_whole
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import printable, shortened
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport, Outcome, analyze

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..delegates.base import Delegate
-from ..errors import InvalidValueError
+from ..foundation.parsing.invalid_value import InvalidValueError
 
 
 def platform_options(delegate: Delegate, value: Any) -> list[tuple[tuple[str, ...], dict[str, str]]]:

@@ -13,7 +13,8 @@ from ..conversion.convert import Conversion, Limits, convert
 from ..conversion.converters import Route, find_converters, routes
 from ..conversion.settings import FLOAT, Settings, knows, parse_settings
 from ..conversion.sources import find_source
-from ..errors import InvalidValueError, ModelError, OptionError
+from ..errors import ModelError, OptionError
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import printable
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_inside, parse_text, parse_texts, path_below
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...nnapi_runtime.types import API_LEVELS
 from ..options import Option, OptionValues, boolean, integer, names, text
 from .android.runtime import NEWEST_RUNTIME, RUNTIMES, android_of, highest_level_of, runtime_level, runtime_name

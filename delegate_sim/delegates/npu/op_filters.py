@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...errors import InvalidValueError
 from ...foundation.files import read_whole
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...foundation.work_budget import spend_steps
 from .re2_patterns import ACTIVITY, Re2Pattern
 

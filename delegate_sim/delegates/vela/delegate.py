@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...rules.book import RuleBook, Unknown
 from ...rules.source import Repository, Source
 from ..base import Delegate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...rules.book import RuleBook
 from ..options import Option, OptionValues
 from ..traits import LogTraits

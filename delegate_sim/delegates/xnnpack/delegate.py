@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ...errors import InvalidValueError
+from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition

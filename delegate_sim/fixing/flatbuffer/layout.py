@@ -338,16 +338,16 @@ def options_table(name: str, options: Options) -> NewTable:
     """Return an options table. Fields with the schema's default values are left out."""
     table = NewTable(name)
     values = dict(iter(options))
-    for each in schema.table_fields(name).values():
-        value = values.get(each.name, each.default)
-        if each.format is not None:
-            if value != each.default:
-                table.fields[each.name] = value
-        elif each.element is not None:
+    for column in schema.table_fields(name).values():
+        value = values.get(column.name, column.default)
+        if column.format is not None:
+            if value != column.default:
+                table.fields[column.name] = value
+        elif column.element is not None:
             if len(value):
-                table.fields[each.name] = vector(value, each.element)
+                table.fields[column.name] = vector(value, column.element)
         elif value:
-            table.fields[each.name] = string(value)
+            table.fields[column.name] = string(value)
     return table
 
 

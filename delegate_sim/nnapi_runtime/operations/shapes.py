@@ -1,4 +1,4 @@
-"""Reshaping, slicing, joining, padding, gathering and filling, also with random numbers."""
+"""Joining, padding, resizing, slicing, reshaping, gathering and filling, also with random numbers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from .signature import (
     INT32,
     NUMBER_3,
     NUMBER_7,
+    QUANT8_3,
     QUANTIZATION_EQUAL,
     RANK_LIMIT,
     REAL_1,
@@ -26,6 +27,7 @@ from .signature import (
     OperationRule,
     OperationView,
     SignatureCheck,
+    Slot,
     by_type,
     form,
     levels,
@@ -39,36 +41,6 @@ from .signature import (
 
 _T = OperandType
 _O = OperationType
-
-
-def _block(function: str) -> OperationRule:
-    forms = (form(SAME, INT32), form(SAME, INT32, BOOL, level=3))
-    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, forms, optional=(OptionalInputs(2, (FALSE,)),))
-
-
-_RANK_TYPES = (
-    *NUMBER_3,
-    _T.TENSOR_QUANT16_SYMM,
-    _T.TENSOR_BOOL8,
-    _T.TENSOR_QUANT8_SYMM_PER_CHANNEL,
-    _T.TENSOR_QUANT16_ASYMM,
-    _T.TENSOR_QUANT8_SYMM,
-)
-
-
-REVERSE_SHAPE = operation_rule(
-    "reverse-shape",
-    Concern.SHAPE,
-    "REVERSE must have one axis, and the output must have the same rank as the input.",
-    "Reverse.cpp: reverse_op::validate",
-)
-
-
-def _reverse_shape(view: OperationView) -> Violation | None:
-    axis = view.inputs[1].dimensions
-    if axis and (len(axis) != 1 or axis[0] not in {0, 1}):
-        return OperandPart("input", 1, "dimensions"), list(axis), "[1]"
-    return unequal_rank(view)
 
 
 PACK_RANK = operation_rule(
@@ -130,6 +102,73 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
 _PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
 
 
+RESIZE_SIZES = operation_rule(
+    "resize-sizes",
+    Concern.TYPES,
+    "The width and the height of a resize must both be sizes, or must both be scales.",
+    "ResizeImageOps.cpp: resize_image::validate",
+)
+
+
+def _resize_sizes(view: OperationView) -> Violation | None:
+    width, height = view.inputs[1].type, view.inputs[2].type
+    return None if width == height else (OperandPart("input", 1, "type"), _T(width), f"the type of input 2, {_T(height)!s}")
+
+
+def _resize_scale_level(view: OperationView) -> int:
+    return 1 if view.inputs[2].type == _T.INT32 else 3
+
+
+_SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32}))
+_RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
+
+
+def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> OperationRule:
+    return OperationRule(
+        "ResizeImageOps.cpp: resize_image::validate",
+        table,
+        (
+            *forms,
+            form(*_RESIZE, BOOL, level=3),
+            form(*_RESIZE, BOOL, BOOL, level=4),
+            form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
+        ),
+        checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
+        raises=(_resize_scale_level,),
+        optional=(optional,),
+    )
+
+
+REVERSE_SHAPE = operation_rule(
+    "reverse-shape",
+    Concern.SHAPE,
+    "REVERSE must have one axis, and the output must have the same rank as the input.",
+    "Reverse.cpp: reverse_op::validate",
+)
+
+
+def _reverse_shape(view: OperationView) -> Violation | None:
+    axis = view.inputs[1].dimensions
+    if axis and (len(axis) != 1 or axis[0] not in {0, 1}):
+        return OperandPart("input", 1, "dimensions"), list(axis), "[1]"
+    return unequal_rank(view)
+
+
+def _block(function: str) -> OperationRule:
+    forms = (form(SAME, INT32), form(SAME, INT32, BOOL, level=3))
+    return OperationRule(f"Reshape.cpp: reshape::{function}", REAL_1, forms, optional=(OptionalInputs(2, (FALSE,)),))
+
+
+_RANK_TYPES = (
+    *NUMBER_3,
+    _T.TENSOR_QUANT16_SYMM,
+    _T.TENSOR_BOOL8,
+    _T.TENSOR_QUANT8_SYMM_PER_CHANNEL,
+    _T.TENSOR_QUANT16_ASYMM,
+    _T.TENSOR_QUANT8_SYMM,
+)
+
+
 def _embedding_level(view: OperationView) -> int:
     """Return the feature level that the type of the lookup table needs. On Android 10, no type raises the level."""
     is_newer = view.inputs[1].type in {_T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM} and view.android >= 11
@@ -137,47 +176,6 @@ def _embedding_level(view: OperationView) -> int:
 
 
 RULES: dict[int, OperationRule] = {
-    _O.RESHAPE: OperationRule(
-        "Reshape.cpp: reshape::validateReshape",
-        {**REAL_1, **levels(INT32=6)},
-        (form(SAME, TENSOR_INT32),),
-        checks=(max_rank(0),),
-    ),
-    _O.SQUEEZE: OperationRule("Squeeze.cpp: squeeze::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
-    _O.TRANSPOSE: OperationRule("Transpose.cpp: transpose::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
-    _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", NUMBER_3, (form(SAME, INT32),)),
-    _O.DEPTH_TO_SPACE: _block("validateDepthToSpace"),
-    _O.SPACE_TO_DEPTH: _block("validateSpaceToDepth"),
-    _O.BATCH_TO_SPACE_ND: OperationRule(
-        "Reshape.cpp: reshape::validateBatchToSpaceND",
-        REAL_2,
-        (form(SAME, TENSOR_INT32), form(SAME, TENSOR_INT32, BOOL, level=3)),
-        optional=(OptionalInputs(2, (FALSE,)),),
-    ),
-    _O.SPACE_TO_BATCH_ND: OperationRule(
-        "Reshape.cpp: reshape::validateSpaceToBatchND",
-        REAL_2,
-        (form(SAME, TENSOR_INT32, TENSOR_INT32), form(SAME, TENSOR_INT32, TENSOR_INT32, BOOL, level=3)),
-        raises=(zero_point_level,),
-        optional=(OptionalInputs(3, (FALSE,)),),
-    ),
-    _O.CHANNEL_SHUFFLE: OperationRule(
-        "ChannelShuffle.cpp: channel_shuffle::validate", REAL_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)
-    ),
-    _O.RANK: OperationRule("Rank.cpp: rank_op::validate", dict.fromkeys(_RANK_TYPES, 4), (form(SAME),), (form(INT32),)),
-    _O.STRIDED_SLICE: OperationRule(
-        "StridedSlice.cpp: strided_slice::validate",
-        REAL_2,
-        (form(SAME, TENSOR_INT32, TENSOR_INT32, TENSOR_INT32, INT32, INT32, INT32),),
-        checks=(max_rank(0),),
-    ),
-    _O.SLICE: OperationRule("Slice.cpp: slice::validate", NUMBER_3, (form(SAME, TENSOR_INT32, TENSOR_INT32),)),
-    _O.REVERSE: OperationRule(
-        "Reverse.cpp: reverse_op::validate",
-        NUMBER_7,
-        (form(SAME, TENSOR_INT32),),
-        checks=(EQUAL_QUANTIZATION, SignatureCheck(REVERSE_SHAPE, _reverse_shape)),
-    ),
     _O.SPLIT: OperationRule("Split.cpp: split::validate", NUMBER_3, (form(SAME, INT32, INT32),), (Form((), repeated=SAME),)),
     _O.CONCATENATION: OperationRule(
         "Concatenation.cpp: concatenation::validate",
@@ -209,6 +207,49 @@ RULES: dict[int, OperationRule] = {
         (form(SAME, TENSOR_INT32, INT32),),
         checks=(EQUAL_QUANTIZATION, SignatureCheck(MIRROR_PAD_SHAPE, _mirror_pad_shape)),
     ),
+    _O.RESIZE_BILINEAR: _resize({**FLOAT_1, **QUANT8_3}, OptionalInputs(3, (FALSE, FALSE, FALSE)), form(*_RESIZE)),
+    _O.RESIZE_NEAREST_NEIGHBOR: _resize(REAL_3, OptionalInputs(4, (FALSE, FALSE))),
+    _O.STRIDED_SLICE: OperationRule(
+        "StridedSlice.cpp: strided_slice::validate",
+        REAL_2,
+        (form(SAME, TENSOR_INT32, TENSOR_INT32, TENSOR_INT32, INT32, INT32, INT32),),
+        checks=(max_rank(0),),
+    ),
+    _O.SLICE: OperationRule("Slice.cpp: slice::validate", NUMBER_3, (form(SAME, TENSOR_INT32, TENSOR_INT32),)),
+    _O.REVERSE: OperationRule(
+        "Reverse.cpp: reverse_op::validate",
+        NUMBER_7,
+        (form(SAME, TENSOR_INT32),),
+        checks=(EQUAL_QUANTIZATION, SignatureCheck(REVERSE_SHAPE, _reverse_shape)),
+    ),
+    _O.RESHAPE: OperationRule(
+        "Reshape.cpp: reshape::validateReshape",
+        {**REAL_1, **levels(INT32=6)},
+        (form(SAME, TENSOR_INT32),),
+        checks=(max_rank(0),),
+    ),
+    _O.SQUEEZE: OperationRule("Squeeze.cpp: squeeze::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
+    _O.TRANSPOSE: OperationRule("Transpose.cpp: transpose::validate", REAL_2, (form(SAME, TENSOR_INT32),), checks=(max_rank(0),)),
+    _O.EXPAND_DIMS: OperationRule("ExpandDims.cpp: expand_dims::validate", NUMBER_3, (form(SAME, INT32),)),
+    _O.DEPTH_TO_SPACE: _block("validateDepthToSpace"),
+    _O.SPACE_TO_DEPTH: _block("validateSpaceToDepth"),
+    _O.BATCH_TO_SPACE_ND: OperationRule(
+        "Reshape.cpp: reshape::validateBatchToSpaceND",
+        REAL_2,
+        (form(SAME, TENSOR_INT32), form(SAME, TENSOR_INT32, BOOL, level=3)),
+        optional=(OptionalInputs(2, (FALSE,)),),
+    ),
+    _O.SPACE_TO_BATCH_ND: OperationRule(
+        "Reshape.cpp: reshape::validateSpaceToBatchND",
+        REAL_2,
+        (form(SAME, TENSOR_INT32, TENSOR_INT32), form(SAME, TENSOR_INT32, TENSOR_INT32, BOOL, level=3)),
+        raises=(zero_point_level,),
+        optional=(OptionalInputs(3, (FALSE,)),),
+    ),
+    _O.CHANNEL_SHUFFLE: OperationRule(
+        "ChannelShuffle.cpp: channel_shuffle::validate", REAL_3, (form(SAME, INT32, INT32),), checks=(max_rank(0),)
+    ),
+    _O.RANK: OperationRule("Rank.cpp: rank_op::validate", dict.fromkeys(_RANK_TYPES, 4), (form(SAME),), (form(INT32),)),
     _O.GATHER: OperationRule("Gather.cpp: gather::validate", NUMBER_3, (form(SAME, INT32, TENSOR_INT32),)),
     _O.TOPK_V2: OperationRule("TopK_V2.cpp: topk_v2::validate", NUMBER_3, (form(SAME, INT32),), (form(SAME, TENSOR_INT32),)),
     _O.EMBEDDING_LOOKUP: OperationRule(

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....errors import InvalidValueError
 from ....foundation.columns import schema_of
+from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperandType, OperationType

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from ....errors import InvalidValueError
+from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import API_LEVELS, MAX_FEATURE_LEVEL, AndroidRelease
 from ....nnapi_runtime.types import feature_level as level_of
