@@ -20,7 +20,7 @@ from ...models import Models, Unreadable, read_model
 from ...options.accelerators import AcceleratorArguments
 from ...options.targets import TargetArguments
 from ...outputs import GITHUB, summarize
-from ...text.analysis.further import with_advice, with_adviser
+from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED

@@ -18,7 +18,7 @@ from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...options.op_profile import NO_PROFILES, OpProfileArguments
 from ...outputs import GITHUB, MARKDOWN, summarize, write_files
-from ...text.analysis.further import with_advice, with_adviser
+from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import MANY, View
 from ...text.elements.paragraphs import HEADING
 from .analysis import AnalysisJob

@@ -20,7 +20,7 @@ from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
 from ...options.accelerators import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.analysis.further import with_adviser
+from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View

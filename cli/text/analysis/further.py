@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
 
 from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_plan_command
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.analysis_cache import AnalysisCache
-from delegate_sim.model.model import Model
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.placement import on_cpu
 from delegate_sim.results.report.report import Report
@@ -43,24 +40,3 @@ def further_notes(report: Report, run: Run, cache: AnalysisCache) -> Iterator[st
     if any(True for _ in on_cpu(run)):
         yield f"{_DIAGNOSE} {diagnose_command(report.model, run.target)}"
         yield f"{_FIX} {fix_plan_command(report.model, run.target)}"
-
-
-def with_adviser(report: Report, cache: AnalysisCache | None = None) -> Report:
-    """Return a report that computes the advice of a diagnosis on request (``advised_runs``).
-
-    ``cache`` is the cache of the model's simulations.
-    """
-    return replace(report, adviser=partial(_advised, cache))
-
-
-def with_advice(report: Report) -> Report:
-    """Return a report with the advice of a diagnosis as hints."""
-    return replace(report, runs=report.advised_runs)
-
-
-def _advised(cache: AnalysisCache | None, model: Model, run: Run, is_alone: bool) -> Run:
-    if not any(True for _ in on_cpu(run)):
-        return run
-    from delegate_sim.diagnosis.advice.node_advice import advised  # not needed if everything is delegated
-
-    return advised(model, run, is_alone, cache=cache)

@@ -292,7 +292,7 @@ Where nodes run
 
 
 @pytest.fixture
-def model(tmp_path):
+def four_nodes(tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     tensor = graph.input("in", "FLOAT32", (1, 4))
@@ -306,31 +306,31 @@ def model(tmp_path):
     return str(path)
 
 
-def test_xnnpack_is_applied_by_default_to_what_one_delegate_leaves(run, model):
-    text = run("analyze", model, "--delegate", "nnapi", "--feature-level", "31").stdout
+def test_xnnpack_is_applied_by_default_to_what_one_delegate_leaves(run, four_nodes):
+    text = run("analyze", four_nodes, "--delegate", "nnapi", "--feature-level", "31").stdout
     assert "\n\n" + "\n".join(LINES) in text
     assert PLACES in text
-    assert "TfLiteXNNPackDelegate" not in run("analyze", model, "--delegate", "nnapi", "--no-default-xnnpack").stdout
+    assert "TfLiteXNNPackDelegate" not in run("analyze", four_nodes, "--delegate", "nnapi", "--no-default-xnnpack").stdout
 
 
-def test_a_chain_goes_into_each_delegate(run, model):
-    text = run("analyze", model, "--delegate", "nnapi", "--delegate", "xnnpack", "--chain", "--feature-level", "31").stdout
+def test_a_chain_goes_into_each_delegate(run, four_nodes):
+    text = run("analyze", four_nodes, "--delegate", "nnapi", "--delegate", "xnnpack", "--chain", "--feature-level", "31").stdout
     assert "\n\n" + "\n".join(LINES) in text
     assert "--- nnapi ---" in text
     assert "--- xnnpack ---" in text
     assert PLACES in text
 
 
-def test_kernels_of_earlier_delegates_are_neither_refused_nor_advised(run, model):
-    text = run("analyze", model, "--delegate", "nnapi", "--delegate", "gpu", "--chain", "--feature-level", "31").stdout
+def test_kernels_of_earlier_delegates_are_neither_refused_nor_advised(run, four_nodes):
+    text = run("analyze", four_nodes, "--delegate", "nnapi", "--delegate", "gpu", "--chain", "--feature-level", "31").stdout
     own = text.partition("--- gpu ---")[2]
     assert "4 total (2 kernels of earlier delegates), 1 supported" in own
     assert "On the CPU: 1 node, by reason" in own
     assert "TfLiteNnapiDelegate:" not in own
 
 
-def test_a_chain_needs_delegates(run, model):
-    result = run("analyze", model, "--chain")
+def test_a_chain_needs_delegates(run, four_nodes):
+    result = run("analyze", four_nodes, "--chain")
     assert result.exit_code == 2
     assert "--delegate" in result.stderr
 
