@@ -14,7 +14,6 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 """The reader of the output closed the pipe."""
 
-
 DEBUG_VARIABLE = "DELEGATE_SIM_DEBUG"
 
 

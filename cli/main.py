@@ -43,7 +43,6 @@ _COMMANDS = {
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
 """Hidden names of commands. The help does not show these names."""
 
-
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )

@@ -36,7 +36,6 @@ Examples:
   delegate-sim explain --log device.txt
 """
 
-
 _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 
 

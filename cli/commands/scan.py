@@ -38,7 +38,6 @@ has the error, and the exit code is 2 (70 after an internal error). After Ctrl-C
 command again to continue.
 """
 
-
 _RELEASES = click.option(
     "--runtime",
     "releases",

@@ -86,7 +86,6 @@ def _targets_text(sweep: Swept) -> str:
 WRITING = "--best-for TARGET -o FILE writes the best model"
 CODE_BELOW = "; its Python code is at the end"
 
-
 _NO_BEST = "no row can be the best: "
 
 

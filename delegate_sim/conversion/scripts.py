@@ -42,7 +42,6 @@ images = [place for place, each in enumerate(arguments) if each.dim() == 4]
 module = litert_torch.to_channel_last_io(module, args=images)
 arguments = [each.movedim(1, -1) if each.dim() == 4 else each for each in arguments]"""
 
-
 _LISTED = """\
 values = [node.meta["val"] for node in program.graph.nodes if node.name in program.graph_signature.user_inputs]
 inputs = [

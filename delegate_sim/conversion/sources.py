@@ -143,7 +143,6 @@ The last byte of the match is the length of the path.
 """
 _MOST_NAME = 127
 
-
 VARIABLE = "DELEGATE_SIM_RUN_MODEL_CODE"
 """If this environment variable is 1, converters may run the code of all source models."""
 

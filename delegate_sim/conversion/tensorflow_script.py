@@ -86,7 +86,6 @@ with open({result!r}, "wb") as file:
 """
 _FROM_ZERO = "[size or 1 for size in each.shape]"
 
-
 _KERAS_LISTED = "inputs = [(each.name, list(each.shape), tf.as_dtype(each.dtype).name) for each in model.inputs]\n"
 _SIGNATURE_LISTED = """\
 inputs = [

@@ -265,7 +265,6 @@ UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM WHERE ZEROS_LIKE
 OPS_WITHOUT_PARAMETERS = frozenset(_NAMES_WITHOUT_PARAMETERS.split())
 """Builtin operators for which the runtime allocates no parameters (``ParseOpDataTfLite``, ``flatbuffer_conversions.cc``)."""
 
-
 ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
 """The bounds of each fused activation that clips its result."""
 

@@ -55,7 +55,6 @@ _HINT = (
     "bundle only if the GPU takes every node of every subgraph"
 )
 
-
 _CRASHES = frozenset(
     {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
 )

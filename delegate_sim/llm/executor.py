@@ -59,7 +59,6 @@ IN_MEMORY = ":memory"
 """The value of the option ``cache_dir`` for a cache in memory."""
 _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
 
-
 EmbeddingSizes = tuple[int, ...]
 """The shape of one embedding, without the batch and token dimensions."""
 

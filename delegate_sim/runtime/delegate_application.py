@@ -36,7 +36,6 @@ from .target import Target
 VALIDATION_PREFIX = "VALIDATION:"
 """Name prefix of subgraphs that test the model. No delegate is applied to these subgraphs."""
 
-
 _BEFORE = {
     Effect.CRASH: "creating a kernel will crash the process: ",
     Effect.CRASH_LATER: "creating a kernel will crash the process: ",

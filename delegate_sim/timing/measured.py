@@ -18,7 +18,6 @@ from ..runtime.interpreter import Run
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """The kinds of measured parts."""
 
-
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
 _ROW = (
     *(Column("first_ms", NUMBER, unit="ms"), Column("memory_kb", NUMBER, unit="KiB")),

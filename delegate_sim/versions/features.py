@@ -268,7 +268,6 @@ FEATURES: Mapping[str, Explanation] = MappingProxyType(
 FEATURE_CHANGES: Mapping[str, str] = MappingProxyType({code: own.advice for code, own in _ALL.items()})
 """The advice on each feature without the last period, because other words may follow."""
 
-
 HIGHEST_TOLD_APART = 32
 """The highest version that delegates' rules distinguish. A model file may store any version up to 2**31 - 1."""
 _ABOVE = 3

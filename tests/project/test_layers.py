@@ -45,7 +45,6 @@ LAYERS = (
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
-
 CLI_LAYERS = (
     ("codes", "exits", "gathering"),
     ("console",),
@@ -172,7 +171,6 @@ the tools in ``mcp_server`` give examples.
 """
 GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
-
 
 OF_FILES_AND_TOOLS = ("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu")
 """A custom operator of model files, a compiler and a library, whose names contain that of a delegate."""

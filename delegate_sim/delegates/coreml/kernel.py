@@ -58,7 +58,6 @@ KINDS = kinds_by_code(
 
 kernel_failure = functools.partial(decision.kernel_failure, KINDS)
 
-
 MAX_RANK = 4
 
 _BOUNDARY_RANK_IS_CHECKED = parse_release("litert-2.2.0")

@@ -77,7 +77,6 @@ _BINARY = (
     check(BROADCAST, "shapes that Core ML broadcasts", _not_broadcast).from_source(_SOURCE.with_symbol("IsBroadcastable")),
 )
 
-
 _CONVOLUTION_SOURCE = builder("convolution_op_builder.cc", "IsConvolutionOpSupported")
 _DEPTHWISE_SOURCE = (_CONVOLUTION_SOURCE, _CONVOLUTION_SOURCE.with_symbol("IsDepthwiseConvolutionOpSupported"))
 _TRANSPOSE_SOURCE = (_CONVOLUTION_SOURCE, _CONVOLUTION_SOURCE.with_symbol("IsTransposeConvolutionOpSupported"))
@@ -97,9 +96,7 @@ _FILTERED = (
 )
 _CONVOLUTION = (NO_SIGN_BIT, *_FILTERED, given(_BIAS), constant(_BIAS))
 
-
 _SIZE = operand(1, "size")
-
 
 _WEIGHTS, _MATRIX_BIAS = operand(1, "weight matrix"), operand(2, "bias")
 
@@ -205,7 +202,6 @@ _PADDED = tuple(
     )
 )
 
-
 _OPERATORS = {
     "HARD_SWISH": coreml_rule(),
     "LOGISTIC": coreml_rule(),
@@ -277,7 +273,6 @@ _OPERATORS = {
     "PAD": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
     "PADV2": coreml_rule(*_PADDED, source=(_PAD_SOURCE,)),
 }
-
 
 RULES: RuleBook[CoreMlTarget] = RuleBook(
     "coreml",

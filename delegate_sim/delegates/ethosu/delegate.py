@@ -54,7 +54,6 @@ KINDS = kinds_by_code(
 
 kernel_failure = functools.partial(decision.kernel_failure, KINDS)
 
-
 _NAME = "EthosuDelegate"
 _OFFSETS = "OfflineMemoryAllocation"
 _LEFT_BY_VELA = ("SHAPE", "BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND")

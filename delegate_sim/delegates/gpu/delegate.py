@@ -100,7 +100,6 @@ OPTIONS = (
     ),
 )
 
-
 NODE_RANGE = Kind(
     "gpu-node-range",
     Problem.LIMIT,

@@ -29,7 +29,6 @@ def _beta(node: NodeView) -> str | None:
 
 SOFTMAX = case(check(ATTRIBUTE, "beta 1", _beta, "scale the input instead").saying("Softmax.beta != 1 is not supported."))
 
-
 UNARY = (operands(1, 0, 1),)
 BINARY = (one_or_two_operands(),)
 BINARY_WITH_ACTIVATION = (*BINARY, KNOWN_ACTIVATION)

@@ -82,7 +82,6 @@ def is_full_lstm(node: NodeView) -> bool:
 OUTPUT_STATE, CELL_STATE = 18, 19
 """The positions of a full LSTM's states. The LSTM reads and writes the states."""
 
-
 T = TypeVar("T")
 
 COMPATIBILITY = Source(LITERT, "tflite/tools/versioning/gpu_compatibility.cc", "CheckGpuDelegateCompatibility", "OpSignature")
@@ -292,7 +291,6 @@ def _axes(node: NodeView) -> Found | None:
 
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
 """Require constant INT32 axes. The shader depends on their values."""
-
 
 OPERAND_COUNT = kinds.OPERAND_COUNT.reworded(
     title="number of runtime operands, constants and results",

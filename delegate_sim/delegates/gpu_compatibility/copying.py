@@ -72,7 +72,6 @@ ONE_HOT = case(
     source=COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility"),
 )
 
-
 INDICES = operand(1, "index tensor")
 
 GATHER = case(
@@ -80,7 +79,6 @@ GATHER = case(
     rank(INDICES, 1).saying("Only support 1D indices"),
     typed(INDICES, INT32, hint=in_code("use INT32 indices")).saying("Only accept INT32 indices"),
 )
-
 
 _PADDINGS = operand(1, "paddings")
 _PADDING_SHAPES = ((3, 2), (4, 2))
@@ -134,7 +132,6 @@ BLOCKS = case(
     option("block_size", at_least(2), hint="remove the operator: a block size of 1 changes nothing").saying(_say_blocks),
 )
 """Checks of DEPTH_TO_SPACE and SPACE_TO_DEPTH."""
-
 
 SLICE_MASKS = (
     option("ellipsis_mask", 0, hint="slice without an ellipsis").saying("Slice does not support ellipsis_mask."),

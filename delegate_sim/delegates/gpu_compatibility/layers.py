@@ -70,7 +70,6 @@ DEPTHWISE_CONV_2D = case(
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())
 
-
 POOL_2D = (runtime_operands(1, 1), window(), strides(), KNOWN_ACTIVATION)
 
 
@@ -158,7 +157,6 @@ _BASIC = (
     option("proj_clip", 0).saying("proj_clip is not supported."),
 )
 LSTM = case(*where(is_full_lstm, "in the full form", *_FULL), *where(is_basic, "in the basic form", *_BASIC))
-
 
 _FUNCTION = COMPATIBILITY.with_symbol("CheckCustomOpsGpuDelegateCompatibility")
 _POOL_FUNCTION = COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")

@@ -84,7 +84,6 @@ SOURCE = Source(LITERT, "tflite/delegates/hexagon/utils.cc", "IsNodeSupportedByH
 _VERSIONS = SOURCE.with_symbol("CheckOpVersion")
 _TYPES = SOURCE.with_symbol("InputsWithCorrectTypes")
 
-
 QUANT8 = ("UINT8", "INT8")
 INT32 = ("INT32",)
 MAX_RANK = 4
@@ -97,7 +96,6 @@ _RANKS = (
 NO_ACTIVATION = activation(("NONE",))
 RELU_ACTIVATION = activation(("NONE", "RELU", "RELU6", "RELU_N1_TO_1"))
 """Require RELU, RELU6, RELU_N1_TO_1 or no fused activation (``IsActivationReluOrNone``)."""
-
 
 UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = up_to_one(), at_most(2), at_most(3), at_most(4)
 
@@ -139,10 +137,8 @@ def all_inputs_quant8() -> tuple[Check[object], Check[object]]:
 
 _ONE = inputs(QUANT8)
 
-
 _INT8 = ("INT8",)
 _TWO = inputs(QUANT8, QUANT8)
-
 
 _MAX_STRIDE = 3
 _SAME, _VALID = 0, 1
@@ -185,9 +181,7 @@ def _unknown_padding(node: NodeView) -> str | None:
 _CONVOLVED = inputs(QUANT8, QUANT8, INT32)
 _SMALL_STRIDES = check(ATTRIBUTE, f"strides at most {_MAX_STRIDE}", _large_stride, "use smaller strides")
 
-
 _MAX_WINDOW = 12
-
 
 _POOLING_SAME = 0
 
@@ -222,9 +216,7 @@ def _variable_bias(node: NodeView) -> str | None:
 
 _WITH_AXES = inputs(QUANT8, INT32)
 
-
 _INDICES = ("INT32", "INT64")
-
 
 _REFLECT, _SYMMETRIC = 0, 1
 
@@ -235,7 +227,6 @@ def _unknown_mode(node: NodeView) -> str | None:
 
 
 _PADDED = (*inputs(QUANT8, INT32), constant(operand(1, "padding")))
-
 
 _OPERATORS = {
     "HARD_SWISH": hexagon_rule(*_ONE),
@@ -332,7 +323,6 @@ _OPERATORS = {
     "MIRROR_PAD": hexagon_rule(*_PADDED, check(ATTRIBUTE, "mode REFLECT or SYMMETRIC", _unknown_mode), version_in=UP_TO_2),
     "PAD": hexagon_rule(*_PADDED, version_in=UP_TO_2),
 }
-
 
 RULES: RuleBook[HexagonTarget] = RuleBook(
     "hexagon",

@@ -125,7 +125,6 @@ OPTIONS = (
     ),
 )
 
-
 _NODES_TOLD = 10
 
 

@@ -157,7 +157,6 @@ WITHOUT_KERNEL = Kind(
     template="there is no kernel for the operator that computes {tensor}",
 )
 
-
 KINDS = kinds_by_code(
     LITERT_LOADER,
     HINT_NOT_MET,

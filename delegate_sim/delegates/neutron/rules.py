@@ -71,7 +71,6 @@ KINDS = (
 )
 """Every kind of problem in the rules, with the delegate's wording."""
 
-
 NEUTRON_6_6_23 = Repository("nxp-imx/tflite-neutron-delegate", "0b4e06df64d39add24c1f1eef219f3cbc9ac6f2f")
 """NXP's repository at lf-6.6.23_2.0.0."""
 NEUTRON_6_6_3 = Repository("nxp-imx/tflite-neutron-delegate", "f6ed0fc8ebea2980b28f54658a9c79e757508a0e")
@@ -150,9 +149,7 @@ _CUSTOM_OPERATORS: dict[str, OpRule[object]] = {
     COMPILED_NETWORK: OpRule((), source=(Source(NEUTRON_6_6_23, _FILE, _SYMBOL), Source(NEUTRON_6_6_3, _FILE, _SYMBOL)))
 }
 
-
 _SECOND = operand(1)
-
 
 _FILTER = operand(1, "filter")
 _UNDILATED = tuple(option(f"dilation_{side}_factor", 1, hint="use a larger filter instead of dilation") for side in ("w", "h"))
@@ -239,7 +236,6 @@ _OPERATORS = {
         ),
     ),
 }
-
 
 NAME = "neutron-imx95"
 WITH_RULES = "lf-6.6.23"

@@ -265,7 +265,6 @@ _NOTHING_WITH_FLOAT16 = Reason(
     FLOAT16_ALL_OR_NOTHING.hint,
 )
 
-
 _LEVEL_CODES = frozenset(
     {
         RULES.code_of(FEATURE_LEVEL),

@@ -115,7 +115,6 @@ OPTIONS = (
     ),
 )
 
-
 _MANY_MIXTURES = (
     "the model has many mixtures of experts; some log lines about these nodes, and some changes of the node order, are not shown"
 )

@@ -33,7 +33,6 @@ QS8, QU8 = FLAGS["qs8"], FLAGS["qu8"]
 DEFAULT_FLAGS = QS8 | QU8
 """The flags that the runtime sets by default."""
 
-
 DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM = parse_release("litert-2.0.2")
 """The first release that accepts float CONV_2D and FULLY_CONNECTED with integer weights by default.
 

@@ -39,7 +39,6 @@ from .wrong_model import other_model_note
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
 
-
 LINES = Column(
     "lines",
     OBJECT,

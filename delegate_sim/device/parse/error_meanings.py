@@ -119,7 +119,6 @@ _MEANINGS = {
     NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
 }
 
-
 _FAILURES = (
     ("No dispatch library", "this directory of the application has no dispatch library of the NPU's vendor"),
     (
@@ -150,7 +149,6 @@ _FAILURES = (
     ("modify graph", "the accelerator could not be applied, so the model was not compiled"),
 )
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
-
 
 _WHILE_RUNNING = ("verify graph", "execute request")
 """Words in errors of delegates while the model runs.
@@ -186,7 +184,6 @@ _OTHER_ERRORS = (
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
 
-
 _VENDOR_ERRORS = (
     ("crashed", "the accelerator's processor crashed, and its results are lost"),
     (
@@ -207,7 +204,6 @@ _VENDOR_ERRORS = (
     ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
 )
 """Meanings of the errors of vendors' libraries, keyed by words in the error line."""
-
 
 _NOT_CREATED, COMPILER_ERROR = "not-created", "compiler-error"
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
@@ -237,7 +233,6 @@ _RUNTIME_FAILURES = (
     ("ANeuralNetworksCompilation_", "the runtime rejects the compilation"),
 )
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
-
 
 _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     FAILURE: _FAILURES,

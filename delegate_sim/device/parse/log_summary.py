@@ -89,7 +89,6 @@ of a delegate. ``crashed``: the process crashed before the log shows what the de
 ``unknown``: the log shows no later stage.
 """
 
-
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
 

@@ -59,7 +59,6 @@ _TAKEN: Mapping[str, str] = MappingProxyType(
     {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers with a single scale"}
 )
 
-
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
 _HOW_FIXED = (

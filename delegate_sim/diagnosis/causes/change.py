@@ -79,7 +79,6 @@ WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
     }
 )
 
-
 _CONVERTED_FEATURES = frozenset(
     [
         *("asymmetric-quantize-inputs", "basic-lstm", "hybrid-weights", "int2-type", "int2-weights", "int4-type", "int4-weights"),

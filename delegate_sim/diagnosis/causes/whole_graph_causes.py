@@ -44,7 +44,6 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
     }
 )
 
-
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 

@@ -456,7 +456,6 @@ _ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
     {"ARG_MAX": _arg_max, "ARG_MIN": _arg_max, "BATCH_MATMUL": _batch_matmul, "LOG_SOFTMAX": _softmax, "SOFTMAX": _softmax}
 )
 
-
 _RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
     {
         "SELECT": _select_of_rank_4,

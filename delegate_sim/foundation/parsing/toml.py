@@ -17,7 +17,6 @@ else:
 
 __all__ = ["parser"]
 
-
 _SIGN = re.compile(r'''\n|[\[\]{}\#]|"""|\'{3}|["']''')
 _ENDS = {
     '"""': re.compile(r'\\.|(?P<end>"{3,5})', re.DOTALL),
@@ -181,7 +180,6 @@ _MOST_PARTS = 64
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
 _LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-]){_PART}(?:\.[ \t]*{_PART}){{{_MOST_PARTS}}}")
 """Pattern of a key with too many parts. Reading time grows with the square of the number of parts."""
-
 
 _QUOTES_NOTHING = re.compile(r"Invalid|Unclosed|Unterminated|Unescaped|Escaped|Expected|Cannot overwrite a value")
 """Matches the beginning of messages of the parser that quote nothing of the document."""

@@ -90,7 +90,6 @@ _SOFTMAX_CHECKS = (
     *where(_are("INT8", "INT8"), "from INT8 to INT8", zero_point_of(OUTPUT, -128), _scale_is(1 / 256, "1/256")),
 )
 
-
 _CAST_TYPES = ("INT8", "INT16", "INT32", "UINT32", "FLOAT32", "BOOL")
 _QUANTIZED_TO = {
     "FLOAT32": ("INT8", "INT16"),

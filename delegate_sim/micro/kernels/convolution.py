@@ -121,7 +121,6 @@ _CONV_COUNT = operand_count(exactly(2, 3), 1)
 _TRANSPOSED_INPUT = operand(2, "input")
 _TRANSPOSED_BIAS = operand(3, "bias")
 
-
 _TRANSPOSED_TYPES = same_type(_TRANSPOSED_INPUT, OUTPUT, kind=TENSOR_TYPE)
 _PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8"))
 

@@ -174,7 +174,6 @@ def _size_count(node: NodeView) -> str | None:
 
 _RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), takes(_SIZE, INT32))
 
-
 KERNELS = {
     "BATCH_MATMUL": MicroKernel(
         in_source(

@@ -64,7 +64,6 @@ _BEYOND_FLOAT32 = (
     "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
 )
 
-
 MUL_SCALE = operation_rule(
     "mul-output-scale",
     Concern.SCALES,
@@ -118,7 +117,6 @@ _ELEMENTWISE = unary(FLOAT_3, "Elementwise.cpp: elementwise::validate")
 _MAXIMUM_MINIMUM = binary(NUMBER_3, "MaximumMinimum.cpp: maximum_minimum::validate")
 _LOGICAL = binary(BOOL_3, "LogicalAndOr.cpp: logical::validate")
 
-
 CAST_SHAPE = operation_rule(
     "cast-shape",
     Concern.SHAPE,
@@ -160,7 +158,6 @@ _ARG_MIN_MAX = OperationRule(
 _LOGICAL_REDUCTION = _reduction(BOOL_3, "validateLogical")
 _MAX_MIN_REDUCTION = _reduction(REAL_3, "validateMaxMin")
 _PROD_SUM_REDUCTION = _reduction(FLOAT_3, "validateProdSum")
-
 
 RULES: dict[int, OperationRule] = {
     _O.RELU: _activation(QUANT8_1),

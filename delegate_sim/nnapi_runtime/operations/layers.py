@@ -37,7 +37,6 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-
 CONV_RANK = operation_rule(
     "conv-rank",
     Concern.RANK,
@@ -58,7 +57,6 @@ DEPTHWISE_CHANNEL = operation_rule(
     "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
     AndroidRelease.ANDROID_11,
 )
-
 
 _TENSORS = (SAME, FILTER, BIAS)
 
@@ -172,10 +170,8 @@ _QUANT16_SYMM = one_of(_T.TENSOR_QUANT16_SYMM)
 
 _LAYER_NORM = (SAME,) * 4
 
-
 _ANCHORS = by_type(dict.fromkeys(QUANT8, _T.TENSOR_QUANT16_SYMM))
 _DELTAS = Slot(lambda decider: QUANT8 if decider == _T.TENSOR_QUANT16_ASYMM else frozenset({decider}))
-
 
 RULES: dict[int, OperationRule] = {
     _O.CONV_2D: OperationRule(

@@ -42,7 +42,6 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-
 PACK_RANK = operation_rule(
     "pack-rank",
     Concern.SHAPE,
@@ -100,7 +99,6 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
 
 
 _PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
-
 
 RESIZE_SIZES = operation_rule(
     "resize-sizes",

@@ -243,7 +243,6 @@ BOOL_3 = levels(BOOL8=3)
 NUMBER_3 = {**REAL_3, **levels(INT32=3)}
 NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
 
-
 RANK_LIMIT = operation_rule(
     "rank",
     Concern.RANK,

@@ -77,7 +77,6 @@ variant("SOFTMAX", None, inputs=[int8(1, 4)], outputs=[int8(1, 4, scale=1 / 256,
 variant("SOFTMAX", QUANTIZATION, inputs=[int8(1, 4)], outputs=[int8(1, 4, scale=1 / 256)])
 variant("SOFTMAX", QUANTIZATION, inputs=[int8(1, 4)], outputs=[int8(1, 4, zero_point=-128)])
 
-
 CONVERSION_UINT8, FLOAT16, INT64 = [arena(kind, 1, 4) for kind in ("UINT8", "FLOAT16", "INT64")]
 
 accepted("CAST", [ROW], [arena("INT32", 1, 4)])

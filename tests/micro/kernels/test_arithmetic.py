@@ -123,7 +123,6 @@ variant("SELECT_V2", None, inputs=[arena("BOOL", 1), ROW, ROW])
 variant("SELECT_V2", BROADCAST, inputs=[arena("BOOL", 3), ROW, ROW])
 variant("SELECT_V2", TYPE, inputs=[BOOL, INT32, INT32], outputs=[INT32])
 
-
 ROWS, COLUMN, AXIS = floats(2, 4), floats(2), constant([1])
 INT64_AXIS, WRONG_AXIS = constant([1], "INT64"), constant([2])
 INT16 = [int16(2, 4), AXIS]

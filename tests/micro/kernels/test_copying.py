@@ -62,7 +62,6 @@ accepted("ZEROS_LIKE", [floats(4)], [floats(4)])
 variant("ZEROS_LIKE", COUNT, outputs=[floats(4)] * 2)
 variant("ZEROS_LIKE", TYPE, inputs=[int16(4)])
 
-
 TABLE_OF_ROWS, ROWS = floats(8, 4), floats(3, 4)
 LOOKUP = constant([0, 1, 7])
 INT8_ROWS = int8(8, 4)
@@ -98,7 +97,6 @@ variant("GATHER_ND", RANK, inputs={0: floats()})
 variant("GATHER_ND", RANK, inputs={1: constant(0)})
 variant("GATHER_ND", SHAPE, inputs={1: constant([[0, 0, 0]])})
 variant("GATHER_ND", VALUE, inputs={1: constant([[8]])})
-
 
 IMAGE, PADDED, PADDINGS = floats(1, 2, 2), floats(1, 4, 3), constant([[0, 0], [1, 1], [0, 1]])
 VALUE_OF_TWO = constant([1.0, 2.0], "FLOAT32")

@@ -86,7 +86,6 @@ variant(
 SHADOWED = ["FULLY_CONNECTED, check 13: micro-tensor-type"]
 """A check of Invoke. Prepare refuses all nodes that it would refuse."""
 
-
 IMAGE, SMALL = floats(1, 4, 4, 8), floats(1, 2, 2, 8)
 WINDOW = {"filter_height": 2, "filter_width": 2, "stride_h": 2, "stride_w": 2, "padding": 1}
 UINT8 = arena("UINT8", 1, 4, 4, 8)
@@ -103,7 +102,6 @@ variant("L2_POOL_2D", RANK, inputs=[floats(4, 4, 8)])
 variant("L2_POOL_2D", RANK, outputs=[floats(2, 2, 8)])
 variant("L2_POOL_2D", TYPE, outputs=[int8(1, 2, 2, 8)])
 variant("L2_POOL_2D", TYPE, inputs=[int8(1, 4, 4, 8)], outputs=[int8(1, 2, 2, 8)])
-
 
 RESIZING_IMAGE, LARGE, SIZE = floats(1, 4, 4, 8), floats(1, 8, 8, 8), constant([8, 8])
 

@@ -102,7 +102,6 @@ _OPERANDS = upstream(
     check(RANK, "input and output of the same rank if keep_num_dims is set", _other_rank),
 )
 
-
 _STATE = 18
 
 
@@ -158,7 +157,6 @@ _WEIGHTS = upstream(
     ),
 )
 
-
 COMPILED_NETWORK = "ethos-u"
 """The custom operator of networks that Vela compiled beforehand."""
 
@@ -167,7 +165,6 @@ CUSTOM_RULES: dict[str, OpRule[object]] = {
         (), source=(Source(ETHOSU_DELEGATE, "ethosu_delegate.cc", "EthosuDelegate::IsNodeSupportedByDelegate"),)
     )
 }
-
 
 RULES = {
     "GELU": _PLAIN,

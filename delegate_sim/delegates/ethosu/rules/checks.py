@@ -76,7 +76,6 @@ KINDS = (
 )
 """Every kind of problem in the rules, with the delegate's wording."""
 
-
 ETHOSU_DELEGATE = Repository("nxp-imx/tflite-ethosu-delegate-imx", "6fb32a1a5cc2015503bfcc25917fbe5f3ec88b48")
 """NXP's repository at lf-6.6.3_1.0.0."""
 SOURCE = Source(ETHOSU_DELEGATE, "ethosu_supported_ops.cc", "ConstraintTensorPre")
@@ -360,7 +359,6 @@ def input_types(symbol: str, which: Operand, *types: str) -> tuple[Check[object]
 
 EIGHT_BITS = input_types("ConstraintInput8bit", INPUT, "INT8", "UINT8")
 SIGNED = input_types("ConstraintInputSigned", INPUT, "INT8", "INT16")
-
 
 _LARGEST, _SMALLEST = 0xFFFFFFFFFF, -0x7FFFFFFFFF
 

@@ -113,7 +113,6 @@ _MEAN = (
     ),
 )
 
-
 _PLAIN = ethosu_rule()
 _SHAPE = operand(1, "shape")
 _RESHAPE = upstream(
@@ -169,7 +168,6 @@ _TRANSPOSE = upstream(
         "swap only two dimensions, and only if the third dimension has size 1",
     ),
 )
-
 
 _STRIDES = operand(3, "strides")
 
@@ -289,7 +287,6 @@ _SPLIT_V = upstream(
     check(OPERAND_VALUE, "at most one inferred size", _inferred, "state the sizes"),
 )
 
-
 _PADDINGS = operand(1, "paddings")
 
 
@@ -320,7 +317,6 @@ _CHECKS = upstream(
     check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _other_shape, by_reshape("add dimensions with RESHAPE")),
     check(SHAPE, "an output as large as the padded input", _other_output),
 )
-
 
 RULES = {
     "ARG_MAX": ethosu_rule(*EIGHT_BITS, *_ARG_MAX, scalar_inputs=True, int32=True, all_types=True, unquantized=True),

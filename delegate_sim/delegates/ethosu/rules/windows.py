@@ -116,7 +116,6 @@ DILATED_FILTER = upstream(
     ),
 )
 
-
 WEIGHTS = operand(1, "weights")
 CONSTANT_WEIGHTS = upstream(
     "ConstraintWeights",
@@ -192,7 +191,6 @@ _TRANSPOSED = upstream(
         "use strides of 2, or UpSampling and CONV_2D",
     ),
 )
-
 
 _LARGEST_HEIGHT = 256
 _LARGEST_PRODUCT = 256 * 256
@@ -333,7 +331,6 @@ _HALF_PIXELS = upstream(
     "ConstraintResizebiHalfPixelCentersDims",
     check(SHAPE, "an output twice as large as the input if half_pixel_centers is set", _half_pixels, "resize by 2"),
 )
-
 
 RULES = {
     "CONV_2D": ethosu_rule(

@@ -22,7 +22,6 @@ _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
 """The types of constants that the delegate converts to float with a scale and a zero point."""
 
-
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 
 

@@ -141,7 +141,6 @@ RULES = {
     "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *arithmetic.QUANTIZE, version_in=UP_TO_2)),
 }
 
-
 PARSERS: Mapping[str, Parser] = {
     "ELU": parse_one_operand,
     "GELU": parse_one_operand,

@@ -311,7 +311,6 @@ RULES = {
     "SUM": _REDUCTION,
 }
 
-
 PARSERS: Mapping[str, Parser] = {
     "ABS": parse_one_operand,
     "ADD": parse_two_operands,

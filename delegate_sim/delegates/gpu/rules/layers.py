@@ -210,7 +210,6 @@ RULES = {
     "FULLY_CONNECTED": gpu_rule("FullyConnectedOperationParser", *layers.FULLY_CONNECTED, version_in=at_most(9)),
 }
 
-
 PARSERS: Mapping[str, Parser] = {
     "CONV_2D": parse_conv_2d,
     "DEPTHWISE_CONV_2D": parse_depthwise_conv_2d,

@@ -286,7 +286,6 @@ RULES = {
     "TILE": gpu_rule("TileOperationParser", runtime_operands(1, 1)),
 }
 
-
 PARSERS: Mapping[str, Parser] = {
     "DEPTH_TO_SPACE": parse_one_to_one,
     "RESHAPE": parse_reshape,

@@ -57,7 +57,6 @@ _CONSTANT_INPUT = refused_if(
     "compute the input at run time, or fold the operator",
 ).saying("input must be a runtime tensor")
 
-
 _POOL = parsed_by(
     "Pooling2DOperationParser",
     *version_up_to(2),
@@ -204,7 +203,6 @@ _BASIC: Checks = (
     *readable(4),
 )
 
-
 RULES = {
     "CONV_2D": parsed_by(
         "Conv2DOperationParser",
@@ -283,12 +281,10 @@ RULES = {
     ),
 }
 
-
 BUILD_PROBLEMS: BuildProblems = {
     "BATCH_MATMUL": _unread_matrices,
     "FULLY_CONNECTED": _fully_connected,
 }
-
 
 UNSHARED_PROBLEMS: BuildProblems = {
     "FULLY_CONNECTED": blockwise_weights,

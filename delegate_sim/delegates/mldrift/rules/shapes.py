@@ -326,7 +326,6 @@ RULES = {
     "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=tensors(*SIGNED)),
 }
 
-
 BUILD_PROBLEMS: BuildProblems = {
     "CUMSUM": _unusable_axis,
     "TRANSPOSE": _negative_axes,
@@ -336,11 +335,9 @@ BUILD_PROBLEMS: BuildProblems = {
     "ONE_HOT": _unusable_values,
 }
 
-
 UNSHARED_PROBLEMS: BuildProblems = {
     "EMBEDDING_LOOKUP": blockwise_weights,
 }
-
 
 WEBGPU_PROBLEMS: BuildProblems = {
     "TOPK_V2": _few_channels,

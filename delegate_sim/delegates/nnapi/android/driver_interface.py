@@ -64,7 +64,6 @@ DEVICES_INTERFACE = DevicesInterface(
     "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
 )
 
-
 _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
 
 

@@ -178,7 +178,6 @@ KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, wo
 Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.
 """
 
-
 _REFUSAL_ADVICE_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 _SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _REFUSAL_ADVICE_CHANNELS})
 _MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"})

@@ -40,7 +40,6 @@ class Lowering:
 
 Lowerings: TypeAlias = Mapping[str, Lowering]
 
-
 NO_ACTIVATION = 0
 
 _BYTES = 4

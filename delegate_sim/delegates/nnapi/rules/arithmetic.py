@@ -53,7 +53,6 @@ from .checks import (
 _CLAMPED = OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND))
 _SLOPED = OpRule((op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8)))
 
-
 _MAX_RANK = 4
 
 
@@ -102,7 +101,6 @@ _EXTREMUM = OpRule(
         _constant_if_scalar(operand(1)),
     )
 )
-
 
 _POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
 
@@ -173,7 +171,6 @@ _REDUCTION_EXTREMUM = OpRule(
     )
 )
 _FOLD = OpRule((op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT)))
-
 
 RULES: Rules[NnapiTarget] = {
     "ELU": OpRule((op_version(1), min_level(NNAPI_1_3), typed(INPUT, FLOAT))),

@@ -22,7 +22,6 @@ from ..target import NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 
-
 FLOAT = ("FLOAT32",)
 QUANT8 = ("UINT8", "INT8")
 FLOAT_UINT8 = ("FLOAT32", "UINT8")
@@ -121,7 +120,6 @@ def _unrestricted_scales(node: NodeView) -> str | None:
 RESTRICTED_SCALES_ONLY = check(
     RESTRICTED_SCALES, "an output scale above input scale * weight scale", _unrestricted_scales
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
-
 
 NO_ACTIVATION = activation(("NONE",))
 

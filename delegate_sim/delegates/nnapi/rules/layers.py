@@ -76,7 +76,6 @@ def _groups(node: NodeView) -> str | None:
 
 _NO_DILATION = check(OPERAND_VALUE, "dilation 1", _dilation, "use NNAPI 1.2").when(below_level(NNAPI_1_2))
 
-
 _MAX_WINDOW = 256
 
 
@@ -153,7 +152,6 @@ _FULL_KERNEL = where(
 _FLOAT_WEIGHTS = typed(operand(1, "weight tensor"), FLOAT, hint=in_code("keep the weights in float"))
 (_FLOAT_WEIGHTS_IF_ANY,) = where(lambda node: len(node.inputs) >= 2, "if there is one", _FLOAT_WEIGHTS)
 _SEQUENCE_LSTM = (min_level(NNAPI_1_2), not_hybrid(hybrid_with_weights(2)))
-
 
 RULES: Rules[NnapiTarget] = {
     "CONV_2D": OpRule(

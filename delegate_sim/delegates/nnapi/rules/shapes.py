@@ -77,7 +77,6 @@ _PAD: OpRule[NnapiTarget] = OpRule(
     )
 )
 
-
 _SPARSE_PROJECTION = 1
 
 

@@ -11,7 +11,6 @@ from .checks import EIGHT_BITS, is_affine, not_of_type, of_inputs, of_outputs, v
 
 _SIMPLE = vx_rule("SimpleOpMapper")
 
-
 _LOGICAL = vx_rule("LogicalOpMapper")
 
 
@@ -105,7 +104,6 @@ _SELECT = vx_rule(
     *of_outputs(not_of_type(*_UNSELECTED, side="outputs", hint=in_code("select in float"))),
 )
 
-
 _NOT_CAST = ("COMPLEX64", "UINT32", "UINT16")
 
 
@@ -169,7 +167,6 @@ _QUANTIZE = (
         "quantize per tensor",
     ),
 )
-
 
 RULES = {
     "ELU": _SIMPLE,

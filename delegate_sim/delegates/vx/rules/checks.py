@@ -28,7 +28,6 @@ NXP_VX_6_6_3 = Repository("nxp-imx/tflite-vx-delegate-imx", "44aab8a50b37d553997
 NXP_VX_5_15_71 = Repository("nxp-imx/tflite-vx-delegate-imx", "84edae24c7e921f7e322bd796b9fd3c064b10522")
 """NXP's repository at lf-5.15.71_2.2.0."""
 
-
 CUSTOM_OPERATOR = Kind(
     "custom-operator",
     Problem.OPERATOR,
@@ -99,7 +98,6 @@ class VxTarget(NamedTuple):
 
 
 SOURCE = Source(VX_DELEGATE, "op_map.cc", "OpMapperBase::IsSupported")
-
 
 EIGHT_BITS = ("INT8", "UINT8")
 MAX_RANK = 6

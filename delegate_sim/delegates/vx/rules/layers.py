@@ -41,9 +41,7 @@ def _dilation(node: NodeView) -> str | None:
 
 _NO_DILATION = check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter instead of dilation")
 
-
 _POOL = vx_rule("Pool2dMapper::IsOpSupported")
-
 
 _RESIZE = vx_rule(
     "ResizeMapper::IsOpSupported",
@@ -69,7 +67,6 @@ NOT_BOTH_ADJOINT = refused_if(
     "adj_x and adj_y",
     "swap the operands and transpose the result",
 )
-
 
 _INPUT_WEIGHTS = operand(1, "input weight matrix")
 _OUTPUT_STATE, _CELL_STATE = operand(18, "output state"), operand(19, "cell state")
@@ -110,7 +107,6 @@ CUSTOM_RULES = {
     ),
     "vsi-npu": vx_rule("NBGOpMap"),
 }
-
 
 RULES = {
     "CONV_2D": vx_rule("Conv2dMapper::IsOpSupported", SAME_TYPES, _GROUPED_BATCH),

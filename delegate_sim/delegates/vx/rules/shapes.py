@@ -116,12 +116,10 @@ _EMBEDDING_LOOKUP = refused_if(
     in_code("give the table and the output the same type"),
 )
 
-
 _ONE_HOT = (
     constant(operand(1, "depth")),
     refused_if(TENSOR_TYPE, "an output that is not BOOL", lambda node: node.output(0).type == "BOOL", "a BOOL output"),
 )
-
 
 RULES = {
     "ARG_MAX": _ARGUMENT,

@@ -100,7 +100,6 @@ _AT_LEAST_VECTOR = between(1, MAX_RANK)
 _UNARY = unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=SHAPES_FROM)
 _SIGMOID = unary(FLOAT_OR_8_BITS_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC, shapes_from=SHAPES_FROM)
 
-
 _UNARY_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
 _FLOAT = FLOAT.with_float16_from(FLOAT16_ARITHMETIC)
 
@@ -218,7 +217,6 @@ def _no_constant_to_densify(node: NodeView) -> str | None:
 
 _DEQUANTIZE = unary(EIGHT_BITS, FLOAT.with_float16_from(FLOAT16_ARITHMETIC))
 
-
 _AXES = operand(1, "axes")
 
 
@@ -271,7 +269,6 @@ _8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "wi
 _FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))
 
 _REDUCTION_EXTREMUM = _reduction().from_release("litert-1.3.0")
-
 
 RULES = {
     "ELU": unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8, shapes_from=SHAPES_FROM),

@@ -39,7 +39,6 @@ _ONE_VALUE = check_for_target(
     NEIGHBOR, "an earlier VAR_HANDLE, and the type and shape of earlier nodes that use the variable", _conflict
 ).from_source(SOURCE.with_symbol("ResourceInfo::AddProxyValue"))
 
-
 ATTENTION = "odml.scaled_dot_product_attention"
 
 
@@ -51,7 +50,6 @@ def _other_composite(node: NodeView) -> str | None:
 _COMPOSITE: Check[Visit] = check(
     OPERATOR, f"composite {ATTENTION}", _other_composite, "leave other composites to the CPU"
 ).from_source(SOURCE)
-
 
 RULES = {
     "ASSIGN_VARIABLE": xnnpack_rule(

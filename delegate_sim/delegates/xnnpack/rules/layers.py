@@ -164,7 +164,6 @@ _TRANSPOSE_PADDING = in_method(
     "CalculateTransposeConvPaddings", check(ATTRIBUTE, TRANSPOSE_PADDING_NEEDS, _unusable_transpose_paddings)
 )
 
-
 _FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
 
 
@@ -191,7 +190,6 @@ def _empty_first_size(node: NodeView) -> str | None:
 
 
 _NEW_SIZE = operand(1, "new size")
-
 
 _PADDING_MODES = {1: "SAME", 2: "VALID"}
 """The names of the padding modes, by their numbers in ``TfLitePadding``."""
@@ -340,7 +338,6 @@ CUSTOM_RULES = {
     "odml.scaled_dot_product_attention": OpRule(ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),
 }
 """Custom operators, by name."""
-
 
 RULES = {
     "CONV_2D": xnnpack_rule(

@@ -62,7 +62,6 @@ npu-samsung: Exynos 2500 to Exynos 2600. To choose a device: --soc, such as --so
 For details: --delegate NAME, or --delegate all
 """
 
-
 DYNAMIC = """\
 4 NPU plugins (no other target runs a node), without a ranking: they take 100 %
   of nodes; this is no promise, because selected nodes are not yet compiled

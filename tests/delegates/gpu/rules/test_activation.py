@@ -54,7 +54,6 @@ variant("SOFTMAX", VERSION, version=3)
 variant("SOFTMAX", VALUE, beta=2.0)
 without_options("SOFTMAX", VALUE)
 
-
 for _producer, _casts, _float_reads, _code in (
     ("LESS", 1, 1, None),
     ("LESS", 2, 1, NEIGHBOR),

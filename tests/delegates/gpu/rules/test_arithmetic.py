@@ -137,7 +137,6 @@ for _op in ("ABS",):
     variant(_op, RANK, outputs=[RANK_5])
 variant("ADD", RANK, inputs={1: constant([[[[[1.0]]]]], "FLOAT32"), 0: RANK_5})
 
-
 for _op in ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"):
     accepted(_op, [FLOAT, AXIS], [FLOAT], version=9)
     variant(_op, COUNT, inputs={1: arena("INT32", 1)})

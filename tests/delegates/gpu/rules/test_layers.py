@@ -70,7 +70,6 @@ variant("DEPTHWISE_CONV_2D", SHAPE, inputs={2: constant([0.0] * 4, "FLOAT32")})
 variant("DEPTHWISE_CONV_2D", SHAPE, inputs={2: None})
 variant("DEPTHWISE_CONV_2D", None, inputs=[FLOAT, constant([[[[0.0] * 2] * 3] * 3], "FLOAT32")])
 
-
 for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     accepted(_op, [FLOAT], [FLOAT], version=2, filter_height=2, filter_width=2, stride_h=1, stride_w=1)
     variant(_op, VERSION, version=3)
@@ -79,14 +78,12 @@ for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     variant(_op, VALUE, stride_h=0)
     variant(_op, ACTIVATION, fused_activation_function=SIGN_BIT)
 
-
 for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
     accepted(_op, [FLOAT, constant([8, 8])], [FLOAT], version=3, align_corners=True)
     variant(_op, VERSION, version=4)
     variant(_op, COUNT, inputs={1: arena("INT32", 2)})
 variant("RESIZE_BILINEAR", VALUE, half_pixel_centers=True)
 variant("RESIZE_NEAREST_NEIGHBOR", None, half_pixel_centers=True)
-
 
 accepted("FULLY_CONNECTED", [MATRIX, constant([[0.0, 0.0]], "FLOAT32"), None], [MATRIX], version=9)
 variant("FULLY_CONNECTED", VERSION, version=10)

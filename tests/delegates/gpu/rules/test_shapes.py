@@ -66,7 +66,6 @@ for _op in ("RESHAPE",):
     variant(_op, RANK, inputs={0: RANK_5})
     variant(_op, RANK, outputs=[RANK_5])
 
-
 accepted("SLICE", [FLOAT, constant([0] * 4), constant([1] * 4)], [FLOAT], version=2)
 variant("SLICE", VERSION, version=3)
 variant("SLICE", COUNT, inputs=[FLOAT, constant([0] * 4)])
@@ -78,7 +77,6 @@ for _mask in ("ellipsis_mask", "new_axis_mask", "shrink_axis_mask"):
 variant("STRIDED_SLICE", COUNT, inputs=[RANK_3, constant([0] * 3), constant([1] * 3)])
 variant("STRIDED_SLICE", RANK, inputs={0: MATRIX})
 
-
 accepted("CONCATENATION", [FLOAT, FLOATS, BOOL._replace(type="FLOAT16")], [FLOAT], version=2)
 variant("CONCATENATION", VERSION, version=3)
 
@@ -86,7 +84,6 @@ for _op in ("PACK", "SPLIT", "SPLIT_V", "UNPACK"):
     accepted(_op, [FLOAT, FLOAT, FLOAT], [FLOAT, FLOAT], version=9)
 variant("PACK", None, inputs=[constant([1], "INT64"), persistent([1], "INT64"), None, FLOAT])
 variant("PACK", RANK, inputs=[FLOAT, constant([[[[[1]]]]])])
-
 
 _PADDINGS = constant([[0, 0]] * 4)
 
@@ -103,14 +100,12 @@ for _op in ("PAD", "PADV2", "MIRROR_PAD"):
     variant(_op, None, inputs={1: constant([[0, 0]] * 3)})
     variant(_op, SHAPE, inputs={1: constant([[0, 0]] * 2)})
 
-
 accepted("GATHER", [FLOAT, AXIS], [FLOAT])
 variant("GATHER", VERSION, version=2)
 variant("GATHER", None, inputs={1: arena("INT32", 2)})
 variant("GATHER", COUNT, inputs=[FLOATS, AXIS])
 variant("GATHER", RANK, inputs={1: constant([[1]])})
 variant("GATHER", TYPE, inputs={1: constant([1], "INT64")})
-
 
 _ON, _OFF = constant(1.0, "FLOAT32"), constant([0.0], "FLOAT32")
 

@@ -32,9 +32,7 @@ from tests.support.graphs import arena, constant
 LIKE_OTHERS = {"MAX_POOL_2D", "RESIZE_NEAREST_NEIGHBOR"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
-
 """Operators whose rules are those of others, or that have tests of their own."""
-
 
 CASES = [
     Case("CONV_2D", None, [F, FILTER, EIGHT], [G], STEPS),

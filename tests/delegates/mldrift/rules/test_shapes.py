@@ -38,7 +38,6 @@ from tests.support.graphs import arena, constant
 LIKE_OTHERS = {"REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
-
 CASES = [
     Case("MEAN", None, [F, ints(1, 2)], [arena("FLOAT32", 1, 8)]),
     Case("MEAN", AXIS, [F, ints(4)], [arena("FLOAT32", 1, 8)]),

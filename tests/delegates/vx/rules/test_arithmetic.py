@@ -40,7 +40,6 @@ for _op in (
     accepted(_op, [FLOAT], [FLOAT])
 accepted("PRELU", [FLOAT, FLOAT], [FLOAT])
 
-
 for _op in ("EXP", "FLOOR", "LOG", "LOGICAL_NOT", "NEG", "RSQRT", "SIN", "SQRT", "SQUARE"):
     accepted(_op, [FLOAT], [FLOAT])
 for _op in (
@@ -89,7 +88,6 @@ for _op in ("SELECT", "SELECT_V2"):
         variant(_op, TYPE, inputs={2: _tensor})
         variant(_op, TYPE, outputs=[_tensor])
     variant(_op, inputs={1: INT32, 2: INT32}, outputs=[INT32])
-
 
 accepted("CAST", [FLOAT], [INT32])
 for _type in ("COMPLEX64", "UINT32", "UINT16"):

@@ -79,11 +79,9 @@ variant("CONV_3D", CONSTANT, inputs={1: WEIGHTS})
 variant("CONV_3D", HYBRID, inputs={1: INT8_WEIGHTS})
 without_options("CONV_3D", None)
 
-
 for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     accepted(_op, [FLOAT], [FLOAT])
     variant(_op, filter_width=100, filter_height=100, fused_activation_function=RELU_N1_TO_1)
-
 
 for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
     accepted(_op, [FLOAT, PAIR], [FLOAT])
@@ -91,7 +89,6 @@ for _op in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"):
     variant(_op, inputs={0: INT8}, outputs=[INT8])
     variant(_op, QUANTIZATION, inputs={0: INT8_UNSCALED})
     variant(_op, QUANTIZATION, inputs={0: UINT8_UNSCALED})
-
 
 accepted("FULLY_CONNECTED", [FLOAT, WEIGHTS, None], [FLOAT])
 variant("FULLY_CONNECTED", HYBRID, inputs={1: INT8_WEIGHTS})
@@ -112,7 +109,6 @@ variant("BATCH_MATMUL", None, inputs=[INT8, INT8], outputs=[INT8], books=(UPSTRE
 for _inputs in ([FLOAT, INT8], [INT8, FLOAT], [INT8, INT8]):
     variant("BATCH_MATMUL", TYPE, inputs=_inputs, books=(LF_5_15_71,))
 variant("BATCH_MATMUL", None, inputs=[UINT8, UINT8], outputs=[UINT8], books=BOOKS)
-
 
 accepted("RNN", [INT8] * 5, [FLOAT])
 

@@ -62,7 +62,6 @@ for _op in ("MEAN", "REDUCE_ANY", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SU
     accepted(_op, [FLOAT, AXIS], [FLOAT_SCALAR])
     needs_constant(_op, 1, COMPUTED_AXIS, PERSISTENT_AXIS)
 
-
 for _op in ("SQUEEZE",):
     accepted(_op, [FLOAT], [FLOAT])
 
@@ -109,7 +108,6 @@ variant("SHAPE", inputs=[FLOAT_SCALAR])
 variant("SHAPE", SHAPE, inputs=[arena("FLOAT32", -1, 4)])
 variant("SHAPE", TYPE, outputs=[INT64])
 
-
 accepted("REVERSE_V2", [FLOAT, AXIS], [FLOAT])
 needs_constant("REVERSE_V2", 1, COMPUTED_AXIS, PERSISTENT_AXIS)
 
@@ -128,7 +126,6 @@ variant("STRIDED_SLICE", ATTRIBUTE, new_axis_mask=1)
 variant("STRIDED_SLICE", ATTRIBUTE, ellipsis_mask=1)
 variant("STRIDED_SLICE", begin_mask=1, end_mask=1, shrink_axis_mask=1)
 variant("STRIDED_SLICE", CONSTANT, inputs={1: COMPUTED_PAIR}, ellipsis_mask=1)
-
 
 INT8_VECTOR = quantized(arena("INT8", 4), 0.5)
 UINT8_VECTOR = quantized(arena("UINT8", 4), 0.5)
@@ -156,7 +153,6 @@ for _op, _others in (("SPLIT", [INT8]), ("SPLIT_V", [INT8, INT32])):
     variant(_op, QUANTIZATION, inputs={1: UINT8_UNSCALED})
     variant(_op, DYNAMIC, inputs={1: UINT8_UNSCALED}, outputs=[HEAP_STRING])
 
-
 accepted("MIRROR_PAD", [FLOAT, PAIR], [FLOAT])
 variant("MIRROR_PAD", inputs={1: COMPUTED_PAIR}, mode=1)
 variant("MIRROR_PAD", DYNAMIC, outputs=[FLOAT_SCALAR])
@@ -167,7 +163,6 @@ for _op in ("PAD",):
     accepted(_op, [FLOAT, PAIR], [FLOAT])
     variant(_op, inputs={1: COMPUTED_PAIR})
     variant(_op, DYNAMIC, outputs=[FLOAT_SCALAR])
-
 
 for _op in ("GATHER", "GATHER_ND"):
     accepted(_op, [FLOAT, INT32], [FLOAT])
@@ -180,7 +175,6 @@ variant("EMBEDDING_LOOKUP", inputs={1: INT8}, outputs=[UINT8])
 accepted("SCATTER_ND", [INT32, FLOAT, PAIR], [FLOAT])
 variant("SCATTER_ND", inputs={0: COMPUTED_PAIR})
 needs_constant("SCATTER_ND", 2, COMPUTED_PAIR, PERSISTENT_PAIR)
-
 
 accepted("BROADCAST_TO", [FLOAT, PAIR], [FLOAT])
 variant("BROADCAST_TO", inputs=[INT64, arena("INT64", 4)])

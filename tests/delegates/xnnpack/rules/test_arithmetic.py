@@ -90,7 +90,6 @@ variant("SOFTMAX", TYPE, inputs=[INT8])
 variant("SOFTMAX", TYPE, outputs=[INT8])
 without_options("SOFTMAX", ATTRIBUTE)
 
-
 for _op in ("ABS", "CEIL", "COS", "EXP", "FLOOR", "LOG", "NEG", "ROUND", "RSQRT", "SIN", "SQRT", "SQUARE"):
     add_float_cases(TABLE, _op)
     variant(_op, TYPE, inputs=[INT8])
@@ -120,7 +119,6 @@ for _op in ("ADD", "SUB", "MUL", "DIV"):
     variant(_op, ACTIVATION, fused_activation_function=TANH)
     without_options(_op, None)
 
-
 WITH_REFUSED_READER = Visit()
 WITH_REFUSED_READER.unpacking.refused_readers[0] = node_view("POW", [FLOAT], [FLOAT]).node
 accepted("DEQUANTIZE", [INT8], [FLOAT])
@@ -148,7 +146,6 @@ variant("QUANTIZE", QUANTIZATION, inputs=[scaled(64.5)])
 variant("QUANTIZE", QUANTIZATION, inputs=[scaled(0.001)])
 variant("QUANTIZE", TYPE, inputs=[UINT8])
 variant("QUANTIZE", TYPE, inputs=[scaled(-1.0)])
-
 
 for _op in ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "SUM"):
     accepted(_op, [FLOAT, constant([1, 2])], [FLOAT])

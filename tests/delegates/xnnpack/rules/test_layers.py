@@ -142,7 +142,6 @@ variant("TRANSPOSE_CONV", ATTRIBUTE, stride_h=0)
 variant("TRANSPOSE_CONV", ACTIVATION, fused_activation_function=TANH)
 without_options("TRANSPOSE_CONV", ATTRIBUTE)
 
-
 for _op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
     accepted(_op, [FLOAT], [FLOAT], stride_w=2, stride_h=2, filter_width=2, filter_height=2)
     variant(_op, COUNT, inputs=[FLOAT, FLOAT])
@@ -160,7 +159,6 @@ variant("MAX_POOL_2D", None, inputs=[INT8], outputs=[INT8])
 variant("MAX_POOL_2D", TYPE, inputs=[FLOAT16])
 variant("MAX_POOL_2D", QUANTIZATION, inputs=[BARE_INT8])
 variant("MAX_POOL_2D", QUANTIZATION, outputs=[BARE_INT8])
-
 
 accepted("RESIZE_BILINEAR", [FLOAT, constant([8, 8])], [FLOAT])
 variant("RESIZE_BILINEAR", COUNT, inputs=[FLOAT])

@@ -74,7 +74,6 @@ for _op in ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"):
 variant("SPACE_TO_DEPTH", TYPE, inputs=[FLOAT16])
 variant("SPACE_TO_DEPTH", SHAPE, block_size=3)
 
-
 accepted("SLICE", [FLOAT, constant([0, 0, 0, 0]), constant([1, 2, 2, 2], "INT64")], [FLOAT])
 for _position in (1, 2):
     variant("SLICE", RANK, inputs={_position: constant([[1, 2, 2, 2]])})
@@ -102,7 +101,6 @@ variant("STRIDED_SLICE", QUANTIZATION, inputs={0: BARE_INT8})
 variant("STRIDED_SLICE", TYPE, outputs=[INT16])
 variant("STRIDED_SLICE", QUANTIZATION, outputs=[BARE_INT8])
 
-
 accepted("CONCATENATION", [FLOAT, FLOAT], [FLOAT], axis=3)
 variant("CONCATENATION", None, inputs=[FLOAT] * 5, axis=-1)
 variant("CONCATENATION", COUNT, inputs=[FLOAT] * 6)
@@ -123,7 +121,6 @@ variant("SPLIT", TYPE, inputs={1: INT16})
 variant("SPLIT", QUANTIZATION, inputs={1: BARE_INT8})
 variant("SPLIT", TYPE, outputs={1: INT16})
 variant("SPLIT", QUANTIZATION, outputs={1: BARE_INT8})
-
 
 _PADDINGS = [[0, 0], [1, 1], [1, 1], [0, 0]]
 accepted("PAD", [FLOAT, constant(_PADDINGS)], [FLOAT])

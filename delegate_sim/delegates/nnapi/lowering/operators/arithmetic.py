@@ -218,7 +218,6 @@ def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) 
 
 _INT8 = OperandTraits(converts_int8=first_is_int8)
 
-
 LOWERINGS: Lowerings = {
     "ABS": Lowering("ABS"),
     "ADD": Lowering("ADD", _add_activated, _BINARY),
