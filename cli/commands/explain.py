@@ -12,7 +12,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import printable, suggestion
-from delegate_sim.micro.kinds import EXPLAINED as MICRO
+from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
 from delegate_sim.rules.source import Source

@@ -17,8 +17,7 @@ from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition
 from ..rules.source import Source
 from ..rules.vocabulary import check, operand_count, same_type, typed, where
-from .kinds import TENSOR_TYPE
-from .target import TFLM, MicroTarget
+from .target import TENSOR_TYPE, TFLM, MicroTarget
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 

@@ -17,8 +17,7 @@ from ..foundation.printable import shortened
 from ..foundation.work_budget import spend_steps
 from ..model.model import Node
 from ..rules.rule import Reason
-from .kinds import MISSING_OPERATOR, reason
-from .target import Kernels, MicroTarget
+from .target import MISSING_OPERATOR, Kernels, MicroTarget, reason
 
 _SPLICE = re.compile(r"\\\r?\n")
 _TOKENS = re.compile(

@@ -15,9 +15,8 @@ from ..rules.source import Source
 from . import kernels
 from .graph import has_size
 from .kernels import custom
-from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, reason
 from .resolver import BUILTIN_FUNCTIONS
-from .target import TFLM, MicroKernel, MicroTarget, all_checks
+from .target import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, TFLM, MicroKernel, MicroTarget, all_checks, reason
 
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")
 _SOURCE = Source(TFLM, "tensorflow/lite/micro/micro_mutable_op_resolver.h", "MicroMutableOpResolver")

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..device.parse.log_contents import DeviceLog
-from ..device.parse.profiles.operator_tables import RowTime
-from ..device.parse.profiles.run_times import RunTimes
+from ..device.parse.profiles.operator_tables import RowTime, RunTimes
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals

@@ -13,7 +13,7 @@ from delegate_sim.llm import bundle as llm_bundle
 from delegate_sim.llm import composites
 from delegate_sim.llm.compiled import compile_for_cpu, first_run
 from delegate_sim.llm.contents import read_contents
-from delegate_sim.llm.sections import protobuf, tokenizer
+from delegate_sim.llm.sections import metadata, tokenizer
 from delegate_sim.llm.sections.tokenizer import Tokenizer
 from fixtures.language_models import bundle, decoder
 from tests.support.composites import nested_composites
@@ -21,10 +21,10 @@ from tests.support.composites import nested_composites
 
 def test_fields_beyond_the_limit_are_refused(monkeypatch):
     content = b"\x08\x01" * 5
-    assert list(protobuf.fields_of(content))
-    monkeypatch.setattr(protobuf, "_MOST_FIELDS", 4)
-    with pytest.raises(protobuf.ProtobufError, match="fields"):
-        list(protobuf.fields_of(content))
+    assert list(metadata.fields_of(content))
+    monkeypatch.setattr(metadata, "_MOST_FIELDS", 4)
+    with pytest.raises(metadata.ProtobufError, match="fields"):
+        list(metadata.fields_of(content))
 
 
 def test_a_long_prompt_is_not_counted(monkeypatch):

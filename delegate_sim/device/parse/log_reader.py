@@ -47,9 +47,19 @@ from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
-from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary, table_title
+from .profiles.operator_tables import (
+    RUN_ORDER,
+    SLOWEST,
+    SUMMARY,
+    OperatorTable,
+    Row,
+    RunOrder,
+    RunTimes,
+    Summary,
+    table_title,
+    times_in,
+)
 from .profiles.profile_files import is_of_dump, read_dump
-from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
 _READING = "reading the log"

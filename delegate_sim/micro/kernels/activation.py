@@ -30,8 +30,7 @@ from ..checks import (
     takes,
     zero_point_of,
 )
-from ..kinds import TENSOR_TYPE
-from ..target import MicroKernel, in_source
+from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _FRACTION_BITS = 15
 

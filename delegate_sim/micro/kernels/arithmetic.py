@@ -39,8 +39,7 @@ from ..checks import (
     with_cmsis_nn,
     zero_point,
 )
-from ..kinds import TENSOR_TYPE
-from ..target import NO_PREPARE, MicroKernel, in_source
+from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
 
 _FIRST, _SECOND, _THIRD = operand(0), operand(1), operand(2)
 _ONE_INPUT_TYPE = same_type(_FIRST, _SECOND, kind=TENSOR_TYPE)

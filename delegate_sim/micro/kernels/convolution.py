@@ -25,8 +25,7 @@ from ..checks import (
     takes,
     with_cmsis_nn,
 )
-from ..kinds import HYBRID, TENSOR_TYPE
-from ..target import MicroKernel, in_source
+from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 FILTER = operand(1, "filter")
 BIAS = operand(2, "bias")

@@ -30,8 +30,7 @@ from ..checks import (
     takes,
     zero_point,
 )
-from ..kinds import TENSOR_TYPE
-from ..target import MicroKernel, in_source
+from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _LOOKUP, _VALUES = operand(0, "lookup"), operand(1, "value")
 _INDICES = operand(1, "indices")

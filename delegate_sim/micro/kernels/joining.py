@@ -16,8 +16,7 @@ from ..checks import (
     takes,
     zero_point,
 )
-from ..kinds import TENSOR_TYPE
-from ..target import NO_PREPARE, MicroKernel, in_source
+from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
 
 _MOST_INPUTS = 10
 _MOST_DIMENSIONS = 6

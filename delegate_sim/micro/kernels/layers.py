@@ -33,8 +33,7 @@ from ..checks import (
     takes,
     with_cmsis_nn,
 )
-from ..kinds import HYBRID
-from ..target import MicroKernel, in_source
+from ..target import HYBRID, MicroKernel, in_source
 from .convolution import FILTER, bias_scale_fits, int4_filter, is_per_channel
 
 _SECOND = operand(1)

@@ -11,8 +11,7 @@ from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, where
 from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, scale, takes, with_cmsis_nn
-from ..kinds import HYBRID, TENSOR_TYPE
-from ..target import MicroKernel, in_source
+from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _FEATURES, _TIME, _BIAS, _STATE = (
     operand(1, "weights_feature"),

@@ -21,8 +21,7 @@ from ..checks import (
     integers,
     takes,
 )
-from ..kinds import TENSOR_TYPE
-from ..target import MicroKernel, in_source
+from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _BEGIN, _END, _STRIDES = operand(1, "begin"), operand(2, "end"), operand(3, "strides")
 _AXIS = operand(1, "axis")

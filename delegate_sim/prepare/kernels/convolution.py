@@ -10,6 +10,10 @@ from ..operands import (
     INT16_MAX,
     INT32_MAX,
     UINT16_MAX,
+    affine_quantization,
+    check_convolution_quantization,
+    check_quantized_bias_type,
+    check_symmetric,
     checked_output_sizes,
     ensure_int32,
     ensure_positive,
@@ -17,12 +21,6 @@ from ..operands import (
     output_size,
     padding_of,
     unchecked_output_size,
-)
-from ..quantization import (
-    affine_quantization,
-    check_convolution_quantization,
-    check_quantized_bias_type,
-    check_symmetric,
     weights_quantization,
 )
 

@@ -13,13 +13,13 @@ from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import (
     HALF_TYPES_LATER,
     INT32_MAX,
+    affine_quantization,
     first_unknown,
     has_unspecified_dimension,
     known_elements,
     only_operand,
     wrapped,
 )
-from ..quantization import affine_quantization
 
 _GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
 _GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..quantization import affine_quantization
+from ..operands import affine_quantization
 
 _INPUT_TO_INPUT, _INPUT_TO_FORGET, _INPUT_TO_CELL, _INPUT_TO_OUTPUT = range(1, 5)
 _RECURRENT_TO_INPUT, _RECURRENT_TO_FORGET, _RECURRENT_TO_CELL, _RECURRENT_TO_OUTPUT = range(5, 9)

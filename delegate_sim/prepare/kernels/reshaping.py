@@ -8,8 +8,16 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import INT32_MAX, as_int32, ensure_int32, known_elements, only_operand, wrapped
-from ..quantization import check_same_quantization, check_symmetric
+from ..operands import (
+    INT32_MAX,
+    as_int32,
+    check_same_quantization,
+    check_symmetric,
+    ensure_int32,
+    known_elements,
+    only_operand,
+    wrapped,
+)
 
 _REARRANGED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT32", "INT64")
 

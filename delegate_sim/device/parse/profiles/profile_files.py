@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
-from .operator_tables import Row, RowTime, RunOrder, row_of
-from .run_times import LATENCIES, LONGEST_MS, times_of_result
+from .operator_tables import LATENCIES, LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install 'delegate-sim[protobuf]'"
