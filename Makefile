@@ -112,7 +112,7 @@ conformance: setup  ## compare with all recorded verdicts, where ../shared exist
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, commands.md, suggestions.md, schemas, and parts of targets.md, formats.md, scan.md and architecture.md
+docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, commands.md, suggestions.md, schemas, and parts of targets.md, numbers.md, formats.md, scan.md and architecture.md
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
@@ -124,6 +124,7 @@ docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, comman
 	$(BIN)/python -m tools.docs.commands > docs/commands.md
 	$(BIN)/python -m tools.docs.architecture
 	$(BIN)/python -m tools.docs.targets
+	$(BIN)/python -m tools.docs.numbers
 	$(BIN)/python -m tools.docs.formats
 
 schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package

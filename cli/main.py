@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -66,6 +67,21 @@ class _Program(click.Group):
         ctx.with_resource(work_budget())
         command: click.Command = import_module(f".commands.{_COMMANDS[cmd_name][0]}", __package__).command
         return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that the arguments name. For a file or a misspelled name, the error suggests a command."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from delegate_sim.foundation.printable import command_line, shortened, suggestion, typed_path
+
+            name = args[0]
+            if os.path.exists(name):
+                raise click.UsageError(
+                    f"a command comes first, such as: {command_line(['analyze', typed_path(name)])}"
+                ) from error
+            near = suggestion(name, _COMMANDS)
+            raise click.UsageError(f"there is no command {shortened(repr(name))}{near}", ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

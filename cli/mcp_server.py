@@ -18,7 +18,7 @@ from delegate_sim.bundles.address import SEPARATOR, join_address, split_address
 from delegate_sim.bundles.stores import is_pattern, is_url
 from delegate_sim.errors import DelegateSimError
 from delegate_sim.foundation.outputs import is_within
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import install_command, printable
 from delegate_sim.foundation.processes import python_module, run
 from delegate_sim.version import __version__
 
@@ -135,7 +135,7 @@ def make_server(folders: Sequence[str], *, may_write: bool = False) -> Any:
         from mcp.server.mcpserver.exceptions import ToolError
         from mcp.types import ToolAnnotations
     except ImportError as error:
-        raise McpError("the MCP server needs the package mcp: pip install 'delegate-sim[mcp]'") from error
+        raise McpError(f"the MCP server needs the package mcp: {install_command('mcp')}") from error
     missing = [folder for folder in folders if not os.path.isdir(folder)]
     if missing:
         raise McpError(f"{missing[0]} is not a folder")

@@ -45,7 +45,7 @@ class DelegateSim:
         options: Mapping[str, Any] | None = None,
         *,
         runtime: str = DEFAULT_RELEASE,
-        defaults: str | None = None,
+        defaults: str = "benchmark",
         **more_options: Any,
     ) -> Analysis:
         """Apply a delegate, and return an analysis with assertion methods. Takes the arguments of ``delegate_sim.analyze``.
@@ -55,14 +55,12 @@ class DelegateSim:
         """
         __tracebackhide__ = True
         from delegate_sim import analyze
-        from delegate_sim.api.arguments import defaults_of
 
         from .assertions import Analysis
 
         try:
-            chosen = defaults_of(defaults, stacklevel=3)
             source, name = self._find(model)
-            report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=chosen)
+            report = analyze(source, delegate, {**(options or {}), **more_options}, runtime=runtime, defaults=defaults)
         except DelegateSimError as error:
             # The part of the traceback in this package does not help the author of the test.
             raise error.with_traceback(None) from None

@@ -29,6 +29,8 @@ class Stage(str, Enum):
     """The code behind the delegate, such as Android's NNAPI runtime, checks the model that the delegate builds."""
     COMPILING = "compile"
     """The code behind the delegate compiles this model for the devices of a phone."""
+    COMPUTING = "numbers"
+    """The delegate's kernels compute. A refusal of this stage says that they compute other numbers than the CPU."""
 
     @property
     def is_of_plugin(self) -> bool:
@@ -49,6 +51,10 @@ class Effect(Enum):
     """The process ends after all delegates were applied."""
     FAIL_AT_INVOKE = "fail-at-invoke"
     """Only ``Invoke`` fails."""
+    WRONG_NUMBERS = "wrong"
+    """The model runs, and its numbers differ from the numbers on the CPU for ordinary inputs."""
+    PERHAPS_WRONG_NUMBERS = "may be wrong"
+    """The model runs, and its numbers differ for some inputs, or perhaps in this release or on this backend."""
 
     @property
     def is_crash(self) -> bool:

@@ -80,7 +80,8 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
         single = Explanations({code: known[code]})
         write_result(form, output, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
     else:
-        raise click.ClickException(f"there is no code {code}{suggestion(code, known)}")
+        near = suggestion(code, known) or "; `delegate-sim rules --delegate NAME` lists the codes of a delegate"
+        raise click.ClickException(f"there is no code {code}{near}")
 
 
 def _explained_log(path: str, number: int | None) -> ExplainedLog:

@@ -51,7 +51,7 @@ the delegate's name before the suffix. Open the file with: model-explorer model.
 'export lowered' and 'export lowered-json' write the models that the delegate builds from its partitions, call by call.
 'export models' writes each section of a LiteRT-LM bundle, or each member of a .task file, to a file in a folder.
 'export bundle' writes a bundle from this folder, and keeps the bytes of unchanged sections.
-dot, graphml and json need networkx and pydot (pip install 'delegate-sim[export]'). In DOT, each partition is a cluster.
+dot, graphml and json need networkx and pydot (pip install '.[export]'). In DOT, each partition is a cluster.
 """
 
 

@@ -44,7 +44,7 @@ Examples:
 A pass is a small rewrite (docs/passes.md). fix keeps a pass if the simulated result is better. Results are compared by delegated
 multiply-adds first, and then by kernels, boundary bytes and partitions. With several targets, a pass must improve at least one
 target and make no target worse. Before fix writes a model, it runs the original and the new model on this CPU and compares the
-outputs (pip install 'delegate-sim[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
+outputs (pip install '.[fix]'). If an exact pass changes an output, fix fails. The exit code is 1 if no pass helps.
 """
 
 _BOTH = "give --plan or -o, not both: --plan writes no file"

@@ -23,7 +23,7 @@ Examples:
   delegate-sim verify model.tflite fixed.tflite --tolerance 0.001 --format json
 
 Both models run on this CPU with the same inputs, on one thread and without a delegate. The command needs optional packages:
-pip install 'delegate-sim[fix]'. The exit code is 1 if an output differs by more than the tolerance. If an output has different
+pip install '.[fix]'. The exit code is 1 if an output differs by more than the tolerance. If an output has different
 types in the two models, such as int8 and float32, the dequantized values are compared.
 """
 

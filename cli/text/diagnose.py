@@ -20,6 +20,7 @@ from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
+from .elements.number_risks import number_risk_lines
 from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
 from .elements.target import target_lines
 from .elements.verdict import plugin_lines, verdict_lines
@@ -68,6 +69,7 @@ def diagnosis_lines(
     if len(shown) < len(diagnosis.findings):
         yield Line("")
         yield from more_lines(len(diagnosis.findings) - len(shown), "cause", "")
+    yield from number_risk_lines(diagnosis.run, width, verbose)
     yield from _without_all_lines(diagnosis, words, width, times)
     yield from _plain_fix_lines(diagnosis, words, width)
     yield from plugin_lines([diagnosis.run], width)

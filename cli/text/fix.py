@@ -17,6 +17,7 @@ from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
 from delegate_sim.model.model import Node
+from delegate_sim.results.numbers.words import risks_text
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN
 from delegate_sim.results.report.outcome_words import words_of
 from delegate_sim.results.report.verdict import share_text, short_verdict
@@ -184,7 +185,7 @@ def _op(node: Node) -> str:
 def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
     """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
     tried = f"{counted(plan.simulations, 'simulation')}"
-    if not plan.is_changed and not any(standing.to_change for standing in plan.before):
+    if not plan.is_changed and not any(standing.to_change or standing.at_risk for standing in plan.before):
         return "Nothing to fix: all nodes are delegated"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
@@ -234,6 +235,7 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     """Return the verdict on the original model, and on the rewritten model if the result differs."""
     now, then = (
         short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
+        + risks_text(standing.at_risk, ", but ")
         for standing in (before, after)
     )
     if not plan.is_changed or plan.split is not None or now == then:
@@ -241,7 +243,8 @@ def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     if after.measures.outcome != TAKEN:
         return f"{now}. Rewritten: {then}{after.refusal and f', because {after.refusal}'}"
     shares = share_text(after.measures.delegated_nodes, after.measures.nodes, after.multiply_adds, after.total_multiply_adds)
-    return f"{now}; rewritten, {shares}"
+    cured = " without known wrong numbers" if before.at_risk and not after.at_risk else ""
+    return f"{now}; rewritten, {shares}{cured}{risks_text(after.at_risk, ', but ')}"
 
 
 def _hint(plan: FixPlan) -> str:

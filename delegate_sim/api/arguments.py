@@ -64,22 +64,6 @@ def model_of(model: Any, *, any_identifier: bool = False) -> Model:
     return load(model, any_identifier=any_identifier)
 
 
-def defaults_of(defaults: Any, stacklevel: int = 4) -> Any:
-    """Return the name of a set of defaults. For None, return ``benchmark`` and give a FutureWarning.
-
-    ``stacklevel`` is passed to ``warnings.warn``. The default value is right if a public function calls this function
-    directly.
-    """
-    if defaults is not None:
-        return defaults
-    message = (
-        "the default values of options are now the values that benchmark_model uses: pass defaults='benchmark' to silence this "
-        "warning, or defaults='api' for the former values"
-    )
-    warnings.warn(message, FutureWarning, stacklevel=stacklevel)
-    return "benchmark"
-
-
 def application_of(
     name: Any, options: Any, defaults: Any, *, is_live: bool = False
 ) -> tuple[tuple[Delegate, OptionValues], str | None]:

@@ -16,7 +16,6 @@ from .arguments import (
     application_of,
     chain_of,
     changed_target,
-    defaults_of,
     delegate_of,
     hypothetical_changes_of,
     model_of,
@@ -67,7 +66,7 @@ def analyze(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
     live: bool = False,
@@ -76,9 +75,8 @@ def analyze(
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
-    passes. ``api`` selects the defaults of the delegate's API. In earlier releases of this package, ``api`` was the default,
-    so a call without ``defaults`` gives a FutureWarning. ``runtime`` selects the release of the runtime, by default the newest
-    release. The option ``release`` does the same. A model is refused if it has an operator that the release cannot load. If
+    passes. ``api`` selects the defaults of the delegate's API. ``runtime`` selects the release of the runtime, by default the
+    newest release. The option ``release`` does the same. A model is refused if the release cannot load an operator of it. If
     ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of an
     op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs on
     this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as ``ethos-u55-128``,
@@ -94,9 +92,9 @@ def analyze(
     if live:
         if op_profile or assume_ops_registered:
             raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
-        target = target_of(delegate, options, runtime, "benchmark" if defaults is None else defaults, is_live=True)
+        target = target_of(delegate, options, runtime, defaults, is_live=True)
         return _live_report(loaded, target)
-    target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
+    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     times = timings_of(op_profile, loaded, [target])
     return Report(loaded, (simulate(loaded, target),), viewer=PageViewer(), times=times, adviser=_advised)
 
@@ -119,7 +117,7 @@ def simulate(
     delegates: Sequence[tuple[str, Mapping[str, Any]]],
     *,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
 ) -> Report:
@@ -133,7 +131,7 @@ def simulate(
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate_chain
 
-    targets = chain_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
+    targets = chain_of(delegates, runtime, defaults, assume_ops_registered)
     loaded = model_of(model)
     times, runs = timings_of(op_profile, loaded, targets), simulate_chain(loaded, targets)
     return Report(loaded, runs, is_chain=True, viewer=PageViewer(), times=times, adviser=_advised)
@@ -194,7 +192,7 @@ def diagnose(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
 ) -> Diagnosis:
@@ -205,7 +203,7 @@ def diagnose(
     With ``op_profile``, the causes are ranked by measured time, and the result's ``times`` has the times and bounds on the
     time that each fix saves. Raises the errors of ``analyze``.
     """
-    target = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
+    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     loaded = model_of(model)
     timings = timings_of(op_profile, loaded, [target])
     if not timings:
@@ -226,7 +224,7 @@ def compare(
     *,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
 ) -> Comparison:
@@ -242,7 +240,7 @@ def compare(
     from ..live.live_runs import run_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered, is_live=True)
+    before = target_of(delegate, options, runtime, defaults, assume_ops_registered, is_live=True)
     after = changed_target(before, options, changed, is_live=True)
     first = model_of(a)
     if (b is None or b is a) and after == before:
@@ -265,7 +263,7 @@ def whatif(
     to: str | None = None,
     changed: Mapping[str, Any] | None = None,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
 ) -> Comparison:
@@ -284,7 +282,7 @@ def whatif(
     from ..results.compare.compared_runs import hypothetical_side, simulated_side
     from ..results.compare.comparison import compare
 
-    before = target_of(delegate, options, runtime, defaults_of(defaults), assume_ops_registered)
+    before = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     after = changed_target(before, options, changed)
     hypothetical = hypothetical_changes_of(accept, set_versions, batch, fix_shapes, to)
     if after == before and hypothetical == HypotheticalChanges():
@@ -318,7 +316,7 @@ def fix(
     force: bool = False,
     proof: bool = True,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
 ) -> Fixed:
@@ -352,7 +350,7 @@ def fix(
         raise OptionError(f"passes are {', '.join(kinds)}, not {allow!r}")
     if unknown := [name for name in passes if name not in PASSES]:
         raise OptionError(f"there is no pass {unknown[0]!r}; the passes are {', '.join(PASSES)}")
-    targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
+    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
     loaded = model_of(model)
     given = parse_shapes(loaded, [f"{name}={','.join(map(str, shape))}" for name, shape in (shapes or {}).items()])
     allowed, chosen = choose_passes(passes, kinds[allow])
@@ -394,7 +392,7 @@ def sweep(
     memory_limit: int | None = None,
     cache: str | os.PathLike[str] | None = None,
     runtime: str | None = None,
-    defaults: str | None = None,
+    defaults: str = "benchmark",
     assume_ops_registered: bool = False,
 ) -> Swept:
     """Convert a source model in many ways, and simulate every delegate on each converted model.
@@ -429,7 +427,7 @@ def sweep(
     require_bool("all", all)
     require_bool("force", force)
     require_bool("run_model_code", run_model_code)
-    targets = targets_of(delegates, runtime, defaults_of(defaults), assume_ops_registered)
+    targets = targets_of(delegates, runtime, defaults, assume_ops_registered)
     if (best_for is None) != (output is None):
         raise OptionError(
             "give best_for and output together: the best model for the target best_for is written to the file output"

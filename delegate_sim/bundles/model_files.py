@@ -6,11 +6,14 @@ they either ignore linked folders or follow loops of links until the path is too
 
 from __future__ import annotations
 
+import functools
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
+from fnmatch import translate
 
 from ..foundation.work_budget import spend_steps, work_budget
 from .address import SEPARATOR
@@ -20,6 +23,7 @@ from .stores import is_pattern, is_url, models_at
 
 _MOST_ENTRIES = 8
 _STEPS_FOR_A_FOLDER, _STEPS_FOR_AN_ENTRY = 10, 2
+_STEPS_FOR_A_CHARACTER, _STEPS_FOR_A_MATCH, _POSITIONS_IN_A_STEP, _PAIRS_IN_A_STEP = 4, 5, 2, 1_000
 
 
 def models_below(folder: str, activity: str | None = None) -> list[str]:
@@ -53,47 +57,63 @@ def matching_files(pattern: str, root: str = "", activity: str | None = None) ->
     depth = None if "**" in rest else len(rest)
     if rest[-1] == "**":
         rest = [*rest, "*"]
+    matching = FilePattern("/".join(rest))
     files = [
         "/".join([*([start.rstrip("/")] if start else []), *names])
         for names in _walk(os.path.join(root, start) if start else root or ".", depth, activity)
-        if matches_parts(names, rest) and (not only_models or names[-1].lower().endswith(SEARCHED_SUFFIXES))
+        if matching.matches("/".join(names), activity) and (not only_models or names[-1].lower().endswith(SEARCHED_SUFFIXES))
     ]
     return sorted(files)
 
 
-def matches_parts(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match the parts of a pattern. ``**`` matches any number of folders, even none.
+@dataclass(frozen=True)
+class FilePattern:
+    """A pattern of paths with slashes. The part ``**`` matches any number of folders, even none.
 
-    >>> matches_parts(["a", "b", "c.tflite"], ["**", "*.tflite"])
+    >>> FilePattern("**/*.tflite").matches("a/b/c.tflite")
     True
     """
-    reached = {0}
-    for name in names:
-        reached = _step(reached, name, pattern)
-    return len(pattern) in _skipped(reached, pattern)
 
+    text: str
 
-def _step(reached: set[int], name: str, pattern: Sequence[str]) -> set[int]:
-    """Return the positions in a pattern that are reached if one more name of the path matches."""
-    positions = set()
-    for position in _skipped(reached, pattern):
-        if position == len(pattern):
-            continue
-        if pattern[position] == "**":
-            if not name.startswith("."):
-                positions.add(position)
-        elif fnmatchcase(name, pattern[position]) and (not name.startswith(".") or pattern[position].startswith(".")):
-            positions.add(position + 1)
-    return positions
+    def matches(self, path: str, activity: str | None = None) -> bool:
+        """Return whether a path with slashes matches. If an ``activity`` is given, the work costs steps of the budget."""
+        names = path.split("/")
+        if activity is not None:
+            steps = len(names) * len(self._parts) // _POSITIONS_IN_A_STEP + len(path) * len(self.text) // _PAIRS_IN_A_STEP
+            spend_steps(_STEPS_FOR_A_MATCH + steps, activity)
+        reached = self._skipped({0})
+        for name in names:
+            reached = self._skipped(self._step(reached, name))
+        return len(self._parts) in reached
 
+    @functools.cached_property
+    def _parts(self) -> Sequence[tuple[str, re.Pattern[str]]]:
+        """The parts and their expressions. Of several ``**`` in succession, there is one."""
+        spend_steps(_STEPS_FOR_A_CHARACTER * len(self.text), "reading patterns")
+        parts = self.text.split("/")
+        kept = [part for before, part in zip([None, *parts], parts, strict=False) if part != "**" or before != "**"]
+        return [(part, re.compile(translate(part))) for part in kept]
 
-def _skipped(reached: set[int], pattern: Sequence[str]) -> set[int]:
-    """Return the reached positions and the position after each reached ``**``, which may match no folder."""
-    positions = set(reached)
-    for position, part in enumerate(pattern):
-        if position in positions and part == "**":
-            positions.add(position + 1)
-    return positions
+    def _step(self, reached: set[int], name: str) -> set[int]:
+        """Return the positions in the pattern that are reached if one more name of the path matches."""
+        positions = set()
+        for position in reached:
+            if position == len(self._parts):
+                continue
+            part, expression = self._parts[position]
+            if part == "**":
+                if not name.startswith("."):
+                    positions.add(position)
+            elif expression.match(name) and (not name.startswith(".") or part.startswith(".")):
+                positions.add(position + 1)
+        return positions
+
+    def _skipped(self, reached: set[int]) -> set[int]:
+        """Return the reached positions and the position after each reached ``**``, which may match no folder."""
+        return reached | {
+            position + 1 for position in reached if position < len(self._parts) and self._parts[position][0] == "**"
+        }
 
 
 def _walk(folder: str, depth: int | None, activity: str | None) -> Iterator[tuple[str, ...]]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from ..foundation.work_budget import spend_bytes
 from .bundle_error import BundleError
 from .formats import SEARCHED_SUFFIXES
@@ -95,7 +96,7 @@ def _store(url: str) -> tuple[Any, str]:
     try:
         fsspec: Any = importlib.import_module("fsspec")
     except ImportError as error:
-        raise BundleError("a remote store needs the package fsspec: pip install 'delegate-sim[remote]'") from error
+        raise BundleError(f"a remote store needs the package fsspec: {install_command('remote')}") from error
     try:
         options = {}
         if url.startswith(("http://", "https://")):

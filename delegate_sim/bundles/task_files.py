@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
-from ..errors import ModelError
+from ..errors import LimitError, ModelError
 from ..foundation.columns import schema_of
-from ..foundation.files import file_content, named_file, open_input, write_by, write_chunks
+from ..foundation.files import file_content, named_file, named_files, open_input, write_by, write_chunks
 from ..foundation.printable import printable
 from .address import SEPARATOR
 from .archives import copy_entry, read_directory
@@ -89,10 +89,13 @@ def repack_task(folder: str, path: str) -> None:
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ModelError(printable(f"{manifest}: is not a list of members that 'export models' wrote")) from error
 
+    with _naming(folder):
+        paths = named_files(folder, [name for name, _ in members])
+
     def fill(temporary: str) -> None:
         with open(temporary, "wb") as target, ZipWriter(target, comment) as writer:
-            for name, member in members:
-                with _naming(os.path.join(folder, name)), open_input(named_file(folder, name)) as file:
+            for file_path, (_, member) in zip(paths, members, strict=True):
+                with _naming(file_path), open_input(file_path) as file:
                     writer.write(member, _pieces(file), os.fstat(file.fileno()).st_size)
 
     with _naming(path):
@@ -182,7 +185,7 @@ def _naming(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise ModelError(printable(f"{error.filename or path}: {error.strerror or error}")) from error
-    except BundleError as error:
+    except (BundleError, LimitError) as error:
         raise ModelError(printable(f"{path}: {error}")) from error
     except _FAULTS as error:
         raise ModelError(printable(f"{path}: is a damaged zip archive: {error}")) from error

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..errors import OptionError
-from ..foundation.printable import printable
+from ..foundation.printable import install_command, printable
 from ..foundation.processes import clean_environment, isolated_python, start
 from .sources import SourceKind, SourceModel
 
@@ -201,7 +201,7 @@ def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ..
         own = [_converter(name, known, python, packages) for python, packages in versions]
         present += [converter for converter in own if converter is not None]
         if not any(own):
-            missing.append(Converter(name, install=f"pip install 'delegate-sim[{known.extra}]'"))
+            missing.append(Converter(name, install=install_command(known.extra)))
     return (*present, *missing)
 
 

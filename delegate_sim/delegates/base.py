@@ -171,6 +171,17 @@ class Delegate:
         """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield the nodes of a partition that are known to compute other numbers than the CPU, by default none.
+
+        ``graph`` is the graph of the decision. The stage of each refusal is ``Stage.COMPUTING``.
+        """
+        return iter(())
+
+    def numbers_are_checked(self, release: Release) -> bool:
+        """Return whether the numbers of a release were compared with the numbers of the CPU."""
+        return True
+
     def profiled_operator(self, name: str) -> str:
         """Return the operator that a name in a profile of the delegate's kernels means; empty if it is not known."""
         return ""

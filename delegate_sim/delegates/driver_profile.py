@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,14 +29,11 @@ class Rejection:
     shapes: tuple[tuple[int, ...], ...] | None = None
     """The shapes of all operands, or None for any shapes."""
 
-    def covers(self, found: OperationSignature) -> bool:
-        """Return whether this rule rejects an operation."""
-        return (
-            self.operation == found.operation
-            and self.types in (None, found.types)
-            and self.rank in (None, found.rank)
-            and self.shapes in (None, found.shapes)
-        )
+
+def rules_covering(found: OperationSignature) -> Iterator[Rejection]:
+    """Yield every rule that would reject an operation."""
+    patterns = itertools.product((None, found.types), (None, found.rank), (None, found.shapes))
+    return (Rejection(found.operation, *pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +75,7 @@ class DriverProfile(Driver):
         """Return whether one of the profile's rules rejects the operation."""
         if operation not in self._operations:
             return False
-        asked = signature(operation, view)
-        patterns = itertools.product((None, asked.types), (None, asked.rank), (None, asked.shapes))
-        return any(Rejection(operation, *pattern) in self._rejections for pattern in patterns)
+        return not self._rejections.isdisjoint(rules_covering(signature(operation, view)))
 
     @property
     def has_open_rejections(self) -> bool:
@@ -105,7 +100,7 @@ class DriverProfile(Driver):
         return groups
 
     @functools.cached_property
-    def _rejections(self) -> Set[Rejection]:
+    def _rejections(self) -> frozenset[Rejection]:
         return frozenset(self.rejections)
 
     @functools.cached_property

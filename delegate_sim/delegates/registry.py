@@ -59,7 +59,8 @@ GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 
 GRAPHICS_SPEAKER = "GPU"
 """The name that delegates for graphics processors use in their own log lines."""
-DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
+CORE_ML_SPEAKER, DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
+    "CoreML",
     "Hexagon",
     "XNNPACK",
     "Vx Delegate",

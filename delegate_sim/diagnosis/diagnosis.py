@@ -15,6 +15,7 @@ from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
+from ..results.numbers.risks import NUMBER_RISKS
 from ..results.report.display import Shown, Times, shown_times, times_tables
 from ..results.report.outcome_words import words_of
 from ..results.report.run_columns import MODEL, NOT_SIMULATED, STATE, TIME, run_columns
@@ -102,7 +103,7 @@ class Diagnosis(Shown):
     document = "diagnosis"
     columns = (
         *(MODEL, *run_columns("delegate", "options", "runtime", "defaults")),
-        *within("run", [*STATE, Column("log_lines", LIST)]),
+        *within("run", [*STATE, Column("log_lines", LIST), NUMBER_RISKS]),
         *(Column("multiply_adds", INTEGER, source="total_multiply_adds"), Column("now", OBJECT)),
         *(Column("nodes_beyond_limit", INTEGER, source="limited"), Column("causes", LIST, source=_found, parts=CAUSE_ENTRY)),
         *(Column("fix", OBJECT, source="plain_fix"), Column("without_all", OBJECT), NOT_SIMULATED, TIME),

@@ -110,7 +110,8 @@ def _passes(model: Model, report: MicroReport, nodes: Sequence[MicroNode], effor
     keys = frozenset([NodeKey(node.subgraph, node.index) for node in nodes])
     helpful = []
     tried = 0
-    for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
+    passes = [pass_ for pass_ in PASSES.values() if not pass_.is_for_wrong]
+    for pass_ in sorted(passes, key=lambda pass_: pass_.exactness):
         if not pass_.ops or operators.isdisjoint(pass_.ops):
             continue
         if effort.is_over or tried == _MOST_PASSES:

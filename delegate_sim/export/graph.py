@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import MissingPackageError
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import install_command, printable, shortened
 from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun
@@ -131,5 +131,5 @@ def _package(name: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise MissingPackageError(
-            f"this format needs the package {name}, which is not installed: pip install 'delegate-sim[export]'"
+            f"this format needs the package {name}, which is not installed: {install_command('export')}"
         ) from error

@@ -122,7 +122,7 @@ class Descent:
     def _is_done(self) -> bool:
         """Return whether every target already runs the whole model in one kernel."""
         return all(
-            standing.takes_nodes and not standing.on_cpu and standing.measures.partitions == 1 for standing in self.standing
+            standing.takes_nodes and not standing.to_change and standing.measures.partitions == 1 for standing in self.standing
         )
 
     def standings_of(self, model: Model) -> tuple[Standing, ...]:
@@ -132,15 +132,22 @@ class Descent:
         cache = AnalysisCache()
         return tuple([standing(model, target, cache) for target in self._targets])
 
-    def _to_change(self, standings: Sequence[Standing]) -> frozenset[NodeKey]:
-        return frozenset().union(*[standing.to_change for standing in standings])
+    def _nodes_for(self, pass_: Pass, standings: Sequence[Standing]) -> frozenset[NodeKey] | None:
+        """Return the nodes that a pass may rewrite, or None for all nodes."""
+        if pass_.is_for_all:
+            return None
+        chosen = [standing.to_cure if pass_.is_for_wrong else standing.to_change for standing in standings]
+        return frozenset().union(*chosen)
 
     def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+        nodes = self._nodes_for(pass_, standings)
+        if pass_.is_for_wrong and not nodes:
+            return None
         self._attempts += 1
         if self._attempts % _ATTEMPTS_OF_A_SIMULATION == 0:
             self.effort.spend()
         try:
-            return apply_pass(now, pass_, None if pass_.is_for_all else self._to_change(standings))
+            return apply_pass(now, pass_, nodes)
         except MissingPackageError as error:
             self.missing = str(error)
             return None
@@ -195,7 +202,9 @@ class Descent:
 
         Passes that the gain does not need are left out.
         """
-        now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None])
+        # A cure of wrong numbers may change the model only after another pass.
+        cures = [pass_ for pass_ in passes if pass_.is_for_wrong and self._nodes_for(pass_, self.standing)]
+        now = tuple([pass_ for pass_ in passes if self._try(pass_) is not None or pass_ in cures])
         if not now or now == self._tried_together:
             return False
         chain = self._chain(passes)

@@ -189,7 +189,7 @@ class _MicroSearch:
         self._applied.append(after.report)
 
     def _after(self, pass_: Pass, state: _State) -> _State | None:
-        if self._effort.is_over:
+        if self._effort.is_over or pass_.is_for_wrong:
             return None
         refused = frozenset([NodeKey(node.subgraph, node.index) for node in state.report.refused])
         rewritten = apply_pass(state.rewritten, pass_, None if pass_.is_for_all else refused)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from ..foundation.columns import Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model
+from ..results.numbers.risks import NumberRisk, number_risks
 from ..results.report.measures import NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.run_columns import COST
@@ -25,6 +26,10 @@ class Score(NamedTuple):
 
     fails: bool
     """True if the application cannot run the model with the delegate."""
+    wrong: int
+    """Number of nodes that compute other numbers than the CPU, and of outputs that are never written."""
+    perhaps_wrong: int
+    """Number of further nodes and outputs with numbers that may differ."""
     work_left: int
     """Multiply-adds on the CPU, or the number of CPU nodes in a model without multiply-adds."""
     is_partial: bool
@@ -50,9 +55,16 @@ class Standing(Declared):
     on_cpu: frozenset[NodeKey]
     """The nodes that stay on the CPU."""
     to_change: frozenset[NodeKey]
-    """The nodes that passes may change: the nodes on the CPU, or all nodes if the model does not run or is rejected."""
+    """The nodes that passes may change: the nodes on the CPU and nodes with wrong numbers.
+
+    These are all nodes if the model does not run or is rejected.
+    """
     warnings: tuple[str, ...] = ()
     """The warnings about the run."""
+    to_cure: frozenset[NodeKey] = frozenset()
+    """The nodes with wrong numbers that passes may change."""
+    at_risk: tuple[NumberRisk, ...] = ()
+    """The nodes and outputs with numbers that are known to differ, or may differ, from the numbers on the CPU."""
     refusal: str = field(default="", compare=False)
     """The reason why the delegate is not applied or rejects the model, or ""."""
 
@@ -70,8 +82,12 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
+        wrong = {risk.place for risk in self.at_risk if risk.is_certain}
+        perhaps_wrong = {risk.place for risk in self.at_risk} - wrong
         return Score(
             measures.outcome in NOT_RUNNING,
+            len(wrong),
+            len(perhaps_wrong),
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
@@ -91,8 +107,20 @@ def standing_of(run: Run) -> Standing:
     measures = measure(run)
     work = compute.delegated_multiply_adds, compute.multiply_adds
     on_cpu = _nodes(run, are_all=measures.outcome == PREDICTED)
-    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu
-    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, refusal_text(run))
+    risks = tuple(number_risks(run))
+    to_cure = frozenset(_with_constants(run, risks))
+    to_change = _nodes(run, are_all=True) if run.refusal is not None else on_cpu | to_cure
+    return Standing(run.target, measures, *work, on_cpu, to_change, run.warnings, to_cure, risks, refusal_text(run))
+
+
+def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> Iterator[NodeKey]:
+    """Yield the nodes at risk, and the nodes that widen their float16 constants."""
+    for risk in risks:
+        if risk.node is not None:
+            graph = run.subgraphs[risk.subgraph].graph
+            writers = [graph.writers.get(tensor, ()) for tensor in graph.nodes[risk.node].inputs]
+            widening = [node for own in writers for node in own if graph.view(node).is_constant_float16_dequantize]
+            yield from [NodeKey(risk.subgraph, index) for index in (risk.node, *[node.index for node in widening])]
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:

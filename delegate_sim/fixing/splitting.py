@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,7 +30,7 @@ from .flatbuffer.layout import (
     string,
     vector,
 )
-from .flatbuffer.model_writing import Weights
+from .flatbuffer.model_writing import Weights, computed_vector
 
 TASK_METADATA = "TFLITE_METADATA"
 """Name of the metadata that describes the inputs and outputs of the whole model. Neither part keeps this metadata."""
@@ -244,18 +245,18 @@ class _Second:
         if key not in self._buffer_numbers:
             content = self._elements(tensor)
             self._buffer_numbers[key] = len(self._buffers)
-            self._buffers.append(NewTable("Buffer", {"data": NewVector(len(content), content, 16)}))
+            self._buffers.append(NewTable("Buffer", {"data": content}))
         return self._buffer_numbers[key]
 
-    def _elements(self, tensor: Tensor) -> bytes | memoryview:
+    def _elements(self, tensor: Tensor) -> NewVector:
         if tensor.data is not None:
             offset, size = tensor.data
-            return part_of(self._model.content, offset, offset + size)
-        values = self._weights[tensor.buffer]() if tensor.buffer < 0 else tensor.value
-        if values is None:
+            return NewVector(size, part_of(self._model.content, offset, offset + size), 16)
+        if tensor.buffer < 0:
+            return computed_vector(self._weights[tensor.buffer], tensor)
+        if tensor.value is None:
             raise FixError(f"the elements of the constant {tensor.name!r} are not known")
-        stored = np.ascontiguousarray(np.asarray(values).reshape(-1), schema.NUMPY_TYPES[tensor.type])
-        return memoryview(stored.tobytes())
+        return computed_vector(functools.partial(np.asarray, tensor.value), tensor)
 
     def _node(self, node: Node) -> NewTable:
         table = NewTable(

@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from .limits import how_to_raise, raised
 from .outputs import OutputFile, check_output, is_device, is_input, is_within, keep_input, keep_written, output_at
+from .work_budget import spend_steps
 
 MOST_TEXT = 64 << 20
 """Largest size in bytes of a file that is read as text."""
@@ -28,6 +29,7 @@ LARGEST_IN_MEMORY = 64 << 20
 CAN_MAP = sys.platform != "emscripten"
 """Whether files are mapped into memory. False in a browser, because mapping would copy the file there."""
 
+_STEPS_OF_A_FILE = 100
 _ZEROS = bytes(1 << 16)
 
 
@@ -61,6 +63,23 @@ def named_file(folder: str, name: str) -> str:
         raise OSError(errno.EACCES, "leads outside its folder", path)
     open_input(path).close()
     return path
+
+
+def named_files(folder: str, names: Iterable[str]) -> list[str]:
+    """Return the paths of files in a folder, like ``named_file``. Raise OSError also if a file is named twice.
+
+    The files therefore have no more bytes than the folder. Raise LimitError for too many files.
+    """
+    paths, found = [], set()
+    for name in names:
+        spend_steps(_STEPS_OF_A_FILE, "finding the files of a folder")
+        path = named_file(folder, name)
+        status = os.stat(path)
+        if (status.st_dev, status.st_ino) in found:
+            raise OSError(errno.EEXIST, "is named twice", path)
+        found.add((status.st_dev, status.st_ino))
+        paths.append(path)
+    return paths
 
 
 def read_whole(path: str, most: int = MOST_TEXT) -> bytes:

@@ -106,3 +106,8 @@ def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     parts = [name for name in by_folded if folded and f"-{folded}-" in f"-{name}-"]
     near = [by_folded[name] for name in parts[:_MOST] or get_close_matches(folded, by_folded, n=_MOST, cutoff=cutoff)]
     return f"; did you mean {', '.join(near)}?" if near else ""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an optional extra. It runs in a checkout, because no index has the package."""
+    return f"pip install '.[{extra}]'"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..hypothetical.hypothetical_changes import NodeKey
+from ..results.numbers.words import risk_findings
 from ..results.report.blockers import Ranks
 from ..results.report.findings import ERROR, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import measure
@@ -96,11 +97,15 @@ def _sentence(timing: Timing) -> str:
 
 
 def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused. Yield a warning for each CPU node that has another code than this error."""
+    """Yield an error if the whole graph is refused, and findings about wrong numbers.
+
+    Yield a warning for each CPU node that has another code than the error.
+    """
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
         yield Finding(refusal.code, ERROR, refusal.message, refusal.hint, place)
+    yield from risk_findings(run)
     ranks = Ranks(run, compute_of(run))
     for subgraph, index, reasons in on_cpu(run):
         code = code_of(reasons)

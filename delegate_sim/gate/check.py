@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ..errors import fault_text
 from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text
 from ..foundation.outputs import OutputFile, declare_outputs
+from ..foundation.parsing.invalid_value import InvalidValueError
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
@@ -23,7 +24,8 @@ from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
-from .configuration import Configuration, ConfigurationError, ConfiguredTarget, matches
+from .configuration import Configuration, ConfigurationError, ConfiguredTarget, matches, naming_configuration
+from .configuration_table import path_below
 from .ignored import without_ignored
 from .judgment import judge, take_entry, update_command
 from .micro_targets import KIND as MICRO
@@ -143,8 +145,9 @@ def check_models(
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
     cases = list(_priced(configuration, cases))
     if not prune:
-        cases += [_stale_case(configuration, key, baseline.entries[key]) for key in stale]
-    cases = without_ignored(cases, configuration.ignored, configuration.group_of, matches)
+        cases += _stale_cases(configuration, {key: baseline.entries[key] for key in stale})
+    with naming_configuration(configuration.path):
+        cases = without_ignored(cases, configuration.ignored, configuration.groups, matches)
     return Checked(Results("check", tuple(sorted(cases, key=lambda case: (case.model, case.target)))), written, tuple(reports))
 
 
@@ -385,31 +388,38 @@ def _stale(baseline: Baseline, jobs: Sequence[_Job], target_names: Sequence[str]
     return [key for key in baseline.entries if key not in checked and (not target_names or key.target in target_names)]
 
 
-def _stale_case(configuration: Configuration, key: EntryKey, entry: Entry) -> Case:
-    path = _from_here(configuration, key.model)
-    is_source = any(source.name == key.model for source in configuration.sources)
-    is_gone = not is_source and not os.path.isfile(os.path.join(configuration.root, key.model))
-    known = any(target.name == key.target for target in configuration.targets)
-    why = (
-        "the model does not exist"
-        if is_gone
-        else f"the configuration does not {'apply this target to the model' if known else 'name this target'}"
-    )
-    finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
-    return Case(
-        key.model,
-        path,
-        key.target,
-        entry.delegate,
-        entry.runtime,
-        entry.options,
-        FAILED,
-        (finding,),
-        baseline=entry.measures,
-        baseline_compute=entry.compute,
-        sha256=entry.sha256,
-        rule_set=entry.rule_set,
-    )
+def _stale_cases(configuration: Configuration, entries: Mapping[EntryKey, Entry]) -> Iterator[Case]:
+    sources = {source.name for source in configuration.sources}
+    for key, entry in entries.items():
+        why, path = _staleness(configuration, key, sources)
+        finding = Finding("no-model-for-entry", ERROR, f"the baseline has an entry, but {why}", "delegate-sim check --prune")
+        yield Case(
+            key.model,
+            _from_here(configuration, path),
+            key.target,
+            entry.delegate,
+            entry.runtime,
+            entry.options,
+            FAILED,
+            (finding,),
+            baseline=entry.measures,
+            baseline_compute=entry.compute,
+            sha256=entry.sha256,
+            rule_set=entry.rule_set,
+        )
+
+
+def _staleness(configuration: Configuration, key: EntryKey, sources: Collection[str]) -> tuple[str, str]:
+    """Return why an entry is stale, and the path to show. No file outside the configuration's folder is looked up."""
+    if key.model not in sources:
+        try:
+            joined = path_below(configuration.root, key.model)
+        except InvalidValueError:
+            return "the model is outside the folder of the configuration", configuration.baseline or ""
+        if not os.path.isfile(joined):
+            return "the model does not exist", key.model
+    known = "apply this target to the model" if key.target in configuration.groups else "name this target"
+    return f"the configuration does not {known}", key.model
 
 
 def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry], stale: Sequence[EntryKey]) -> Update:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
-from functools import reduce
 from itertools import groupby
 from typing import Any
 
-from ..bundles.model_files import matches_parts, matching_files, models_below
+from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
@@ -36,6 +36,7 @@ from .configuration_table import (
     parse_count,
     parse_defaults,
     parse_delegate,
+    parse_model_patterns,
     parse_operators,
     parse_patterns,
     parse_releases,
@@ -55,7 +56,7 @@ DEFAULT_BASELINE = "delegate-sim-baseline.json"
 _LARGEST_FILE = 1 << 20
 _MOST_TARGETS = 2_000
 """Largest number of targets, after releases of the runtime and of platforms are expanded."""
-_STEPS_FOR_A_PATTERN, _STEPS_FOR_A_MATCH, _CHARACTERS_IN_A_STEP, _STEPS_FOR_AN_OVERRIDE = 100, 5, 100, 5
+_STEPS_FOR_A_PATTERN, _STEPS_FOR_AN_OVERRIDE = 100, 5
 _FINDING, _MATCHING = "finding the models of the configuration", "matching models with the patterns of the configuration"
 _OVERRIDING = "applying the overrides of the configuration"
 _ASSUMES_KEY, _FORMER_KEY = "assume-ops-registered", "own-resolver"
@@ -81,7 +82,7 @@ class ConfiguredTarget:
     name: str
     group: str
     target: Target
-    models: tuple[str, ...] | None
+    models: tuple[FilePattern, ...] | None
     """Patterns of the models to check on the target, or None for all models."""
     budgets: Budgets
 
@@ -93,12 +94,12 @@ class Override:
     ``models`` is None for all models, and ``targets`` is None for all targets.
     """
 
-    models: tuple[str, ...] | None
+    models: tuple[FilePattern, ...] | None
     targets: frozenset[str] | None
     budgets: Budgets
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Configuration:
     """The content of a configuration. All patterns are relative to the folder ``root`` and use slashes."""
 
@@ -120,28 +121,29 @@ class Configuration:
 
     def find_models(self) -> list[str]:
         """Return the models that match the patterns, sorted."""
-        with _naming(self.path):
+        with naming_configuration(self.path):
             paths = _matched(self.root, self.models) - _matched(self.root, self.exclude)
         return sorted(path for path in paths if os.path.isfile(os.path.join(self.root, path)))
 
     def concerns(self, target: ConfiguredTarget | ConfiguredMicroTarget, model: str) -> bool:
         """Return whether a model is checked on a target."""
-        with _naming(self.path):
+        with naming_configuration(self.path):
             return target.models is None or matches(model, target.models)
 
-    def group_of(self, target: str) -> str:
-        """Return the name that the configuration file gives to a target."""
-        return next((own.group for own in self.targets if own.name == target), target)
+    @functools.cached_property
+    def groups(self) -> Mapping[str, str]:
+        """The names of targets in the configuration file, by the names of targets with a release."""
+        return {own.name: own.group for own in self.targets}
 
     def budgets_of(self, targets: Sequence[ConfiguredTarget], model: str) -> list[Budgets]:
         """Return the budgets of a model on each target.
 
         The target's budgets override the general budgets, and the configuration's overrides are applied last.
         """
-        with _naming(self.path):
+        with naming_configuration(self.path):
             overrides = [override for override in self.overrides if override.models is None or matches(model, override.models)]
             joined = [
-                (names, reduce(Budgets.overridden_by, [override.budgets for override in group]))
+                (names, functools.reduce(Budgets.overridden_by, [override.budgets for override in group]))
                 for names, group in groupby(overrides, key=lambda override: override.targets)
             ]
             spend_steps(_STEPS_FOR_AN_OVERRIDE * len(overrides), _OVERRIDING)
@@ -149,12 +151,12 @@ class Configuration:
             for target in targets:
                 own = [budgets for names, budgets in joined if names is None or not names.isdisjoint((target.name, target.group))]
                 spend_steps(len(joined) + _STEPS_FOR_AN_OVERRIDE * len(own), _OVERRIDING)
-                results.append(reduce(Budgets.overridden_by, own, self.budgets.overridden_by(target.budgets)))
+                results.append(functools.reduce(Budgets.overridden_by, own, self.budgets.overridden_by(target.budgets)))
         return results
 
 
 @contextmanager
-def _naming(path: str) -> Iterator[None]:
+def naming_configuration(path: str) -> Iterator[None]:
     """Put the path of the configuration at the start of the message of each LimitError that is raised in this context."""
     try:
         yield
@@ -162,14 +164,9 @@ def _naming(path: str) -> Iterator[None]:
         raise ConfigurationError(printable(f"{path}: {error}")) from error
 
 
-def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a path with slashes matches a pattern. ``**`` matches any number of folders, including none."""
-    names = path.split("/")
-    for pattern in patterns:
-        spend_steps(_STEPS_FOR_A_MATCH + len(pattern) // _CHARACTERS_IN_A_STEP, _MATCHING)
-        if matches_parts(names, pattern.split("/")):
-            return True
-    return False
+def matches(path: str, patterns: Sequence[FilePattern]) -> bool:
+    """Return whether a path with slashes matches a pattern."""
+    return any(pattern.matches(path, _MATCHING) for pattern in patterns)
 
 
 @work_budget()
@@ -205,7 +202,7 @@ def read_configuration(path: str) -> Configuration:
         if table is None:
             raise ConfigurationError(printable(f"{path}: has no table [tool.delegate-sim]"))
     try:
-        with _naming(path):
+        with naming_configuration(path):
             configuration = _configuration(path, ConfigurationTable(table, prefix))
             return replace(configuration, sources=_with_places(configuration, text))
     except ConfigurationProblem as problem:
@@ -290,7 +287,7 @@ def _targets(
     platforms = platforms or [((), {})]
     _limit_targets(table.key[:-1], before + len(releases) * len(platforms))
     assume_ops_registered = _assume_ops_registered(table)
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     budgets = _budgets_in(table.table("budgets"))
     table.finish()
     return [
@@ -330,7 +327,7 @@ def _options(delegate: Delegate, option_table: ConfigurationTable | None, defaul
 
 
 def _override(table: ConfigurationTable, names: Collection[str]) -> Override:
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, names))
     if models is None and chosen is None:
         raise ConfigurationProblem(

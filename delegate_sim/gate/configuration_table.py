@@ -8,16 +8,20 @@ from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from typing import Any
 
+from ..bundles.model_files import FilePattern
 from ..delegates.base import Delegate
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
+from ..foundation.limits import how_to_raise, raised
 from ..foundation.outputs import is_within
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
 from ..version import __version__
 from .budgets import Allowance
+
+_LONGEST_PATTERN = 4096
 
 
 class ConfigurationProblem(Exception):
@@ -134,9 +138,17 @@ def parse_texts(value: Any) -> tuple[str, ...]:
 def parse_patterns(value: Any) -> tuple[str, ...]:
     """Return patterns of files inside the configuration's folder. Raises ValueError for other values."""
     patterns = tuple(pattern.removeprefix("./") for pattern in parse_texts(value))
+    most = raised(_LONGEST_PATTERN)
     for pattern in patterns:
         parse_inside(pattern)
+        if len(pattern) > most:
+            raise InvalidValueError(f"takes patterns of at most {most:,} characters{how_to_raise()}")
     return patterns
+
+
+def parse_model_patterns(value: Any) -> tuple[FilePattern, ...]:
+    """Return patterns to compare with many models. Raises ValueError as ``parse_patterns`` does."""
+    return tuple(map(FilePattern, parse_patterns(value)))
 
 
 def parse_operators(value: Any) -> tuple[str, ...]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..bundles.model_files import FilePattern
+from ..foundation.work_budget import spend_steps
 from ..results.report.findings import ERROR, NOTE, Finding
-from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_patterns, parse_targets, parse_text
+from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_model_patterns, parse_targets, parse_text
 from .results import FAILED, PASSED, Case
+
+_Matches = Callable[[str, Sequence[FilePattern]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,7 @@ class Ignored:
 
     code: str
     reason: str
-    models: tuple[str, ...] | None = None
+    models: tuple[FilePattern, ...] | None = None
     targets: frozenset[str] | None = None
 
 
@@ -29,24 +33,28 @@ def read_ignored(table: ConfigurationTable, targets: Collection[str]) -> Ignored
     for key, value in (("code", code), ("reason", reason)):
         if value is None:
             raise ConfigurationProblem(table.key, f"has no {key}; give the code of the findings, and the reason to ignore them")
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, targets))
     table.finish()
     return Ignored(code, reason, models, None if chosen is None else frozenset(chosen))
 
 
 def without_ignored(
-    cases: Iterable[Case], rows: Sequence[Ignored], group_of: Callable[[str], str], matches: Callable[[str, Sequence[str]], bool]
+    cases: Iterable[Case],
+    rows: Sequence[Ignored],
+    groups: Mapping[str, str],
+    matches: Callable[[str, Sequence[FilePattern]], bool],
 ) -> list[Case]:
     """Return the cases with ignored findings as notes. A case passes if no other finding is an error.
 
-    ``group_of`` returns the name that the configuration gives to a target. ``matches`` tells whether a model has a pattern.
+    ``groups`` has the names that the configuration gives to targets. ``matches`` tells whether a model has a pattern.
     """
-    return [_without(case, [row for row in rows if _concerns(row, case, group_of, matches)]) for case in cases]
+    return [_without(case, [row for row in rows if _concerns(row, case, groups, matches)]) for case in cases]
 
 
-def _concerns(row: Ignored, case: Case, group_of: Callable[[str], str], matches: Callable[[str, Sequence[str]], bool]) -> bool:
-    is_target = row.targets is None or not row.targets.isdisjoint((case.target, group_of(case.target)))
+def _concerns(row: Ignored, case: Case, groups: Mapping[str, str], matches: _Matches) -> bool:
+    spend_steps(1, "applying [[ignore]] of the configuration")
+    is_target = row.targets is None or not row.targets.isdisjoint((case.target, groups.get(case.target, case.target)))
     return is_target and (row.models is None or matches(case.model, row.models))
 
 

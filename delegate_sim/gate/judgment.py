@@ -15,6 +15,7 @@ from ..foundation.printable import command_line, typed_path
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
+from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of
@@ -100,6 +101,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
         *_not_running(run, now, entry),
         *_expected_idle(target, now, compute, entry),
         *_over_budget(run, now, compute, budgets),
+        *risk_findings(run),
     )
     is_failed = any(finding.level == ERROR for finding in further)
     return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))
@@ -266,7 +268,7 @@ def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[
 
     With the node, yield the reasons, and whether the node is new in the model.
     """
-    before = [entry.on_cpu(number) for number in range(len(run.subgraphs))]
+    before = entry.on_cpu
     for subgraph, index, reasons in on_cpu(run):
         old = matching.old_of[subgraph.graph.index].get(index)
         if old is None or old not in before[subgraph.graph.index]:

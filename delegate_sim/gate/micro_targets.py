@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from ..bundles.model_files import FilePattern
 from ..errors import OptionError
 from ..foundation.files import read_whole
 from ..foundation.parsing.invalid_value import InvalidValueError
@@ -23,7 +24,7 @@ from .configuration_table import (
     ConfigurationProblem,
     ConfigurationTable,
     parse_count,
-    parse_patterns,
+    parse_model_patterns,
     parse_text,
     path_below,
 )
@@ -46,7 +47,7 @@ class ConfiguredMicroTarget:
 
     name: str
     target: MicroTarget
-    models: tuple[str, ...] | None
+    models: tuple[FilePattern, ...] | None
     max_arena: int | None
 
     @property
@@ -77,7 +78,7 @@ def read_micro_target(name: str, table: ConfigurationTable, root: str) -> Config
     resolver = table.take("resolver", lambda value: path_below(root, parse_text(value)))
     source = None if resolver is None else _resolver(resolver, (*table.key, "resolver"))
     kernels = table.take("kernels", lambda value: parse_kernels(parse_text(value)), "reference")
-    models = table.take("models", parse_patterns)
+    models = table.take("models", parse_model_patterns)
     max_arena = table.take("max-arena", parse_count)
     table.finish()
     target = MicroTarget(kernels=kernels) if source is None else source.target(kernels)

@@ -14,7 +14,7 @@ from ..conversion.converters import Route, find_converters, routes
 from ..conversion.settings import FLOAT, Settings, knows, parse_settings
 from ..conversion.sources import find_source
 from ..errors import ModelError, OptionError
-from ..foundation.parsing.invalid_value import InvalidValueError
+from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..foundation.printable import printable
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_inside, parse_text, parse_texts, path_below
 
@@ -50,6 +50,10 @@ class ConfiguredSource:
 
 def read_source(name: str, table: ConfigurationTable, root: str) -> ConfiguredSource:
     """Read a table of ``sources``. Raises ConfigurationProblem if the table is invalid."""
+    try:
+        parse_inside(name)
+    except ValueError as error:
+        raise ConfigurationProblem(table.key, expected_of(error)) from error
     text = table.take("source", lambda value: _place(root, value))
     if text is None:
         raise ConfigurationProblem(table.key, 'has no source; write one as source = "model.keras"')

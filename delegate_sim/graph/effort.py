@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
-from ..model.model import Model, Node, Tensor
+from ..model.model import Model, Node, Subgraph, Tensor
 from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
@@ -38,7 +38,7 @@ _OF_A_NEW_FORM = 25
 _LARGE_MODEL = 3500
 """If a model has more nodes than this number, the time for a simulation grows with the square of the number of nodes."""
 _USUAL_OPERANDS = 8
-"""Number of operands that are included in the cost of a node. Every further operand costs as much as a node."""
+"""Number of operands and of tensors that are included in the cost of a node. Each further one costs as much as a node."""
 _COMPOSITE = "STABLEHLO_COMPOSITE"
 _SMALL_CONSTANT = 64
 """Largest size in bytes of a constant whose value is part of a node's form, such as a shape, axes or a permutation."""
@@ -194,16 +194,17 @@ class Effort:
     def _sizes(self) -> Mapping[str, int]:
         """The sizes of operands, subgraphs and bodies of composites, by words for them.
 
-        The nodes in the body of a composite are counted once more for each composite, because they may replace it.
+        The body of a composite is counted once more for each composite, because it may replace the composite. The same holds
+        for the bodies of the composites in this body.
         """
         subgraphs = self._model.subgraphs
         nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
         operands = sum([len(node.inputs) + len(node.outputs) for node in nodes])
-        bodies = sum([_nodes_of_body(self._model, node) for node in nodes if node.op == _COMPOSITE])
+        bodies = _size_of_bodies(self._model)
         return {
             f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
             f"{len(subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(subgraphs),
-            f"{bodies:,} nodes in the bodies of all composites": bodies,
+            f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
         }
 
     @property
@@ -223,10 +224,26 @@ def _size_of_operands(node: Node) -> int:
     return max(len(node.inputs) + len(node.outputs) - _USUAL_OPERANDS, 0)
 
 
-def _nodes_of_body(model: Model, node: Node) -> int:
-    """Return the number of nodes in the body of a composite, or 0 if the composite has no body."""
-    index = 0 if node.is_custom else int(model.options(node).decomposition_subgraph_index)
-    return len(model.subgraphs[index].nodes) if 0 < index < len(model.subgraphs) else 0
+def size_of_body(body: Subgraph) -> int:
+    """Return the cost of a copy of a subgraph in nodes. Operands and tensors beyond the usual numbers are included."""
+    operands = sum([len(node.inputs) + len(node.outputs) for node in body.nodes])
+    usual = _USUAL_OPERANDS * len(body.nodes)
+    return len(body.nodes) + max(operands - usual, 0) + max(len(body.tensors) - usual, 0)
+
+
+def _size_of_bodies(model: Model) -> int:
+    """Return the size of the bodies of all composites, each with the bodies of the composites in it."""
+    called = [[body for node in subgraph.nodes if (body := _body(model, node))] for subgraph in model.subgraphs]
+    sizes = [size_of_body(subgraph) for subgraph in model.subgraphs]
+    inner = [sum([sizes[body] for body in bodies]) for bodies in called]
+    return sum([sizes[body] + inner[body] for bodies in called for body in bodies])
+
+
+def _body(model: Model, node: Node) -> int:
+    """Return the body of a composite, or 0 for another node and if there is no body."""
+    is_composite = node.op == _COMPOSITE and not node.is_custom
+    index = int(model.options(node).decomposition_subgraph_index) if is_composite else 0
+    return index if 0 < index < len(model.subgraphs) else 0
 
 
 def _count_forms(graph: Graph) -> int:

@@ -8,9 +8,10 @@ from types import MappingProxyType
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
+from ..graph.effort import size_of_body
 from ..graph.graph import file_graphs
 from ..model.model import Allocation, Model, Subgraph
-from ..model.numbers import StoredNumbers
+from ..model.numbers import as_float32
 from .converted_versions import with_converted_versions
 from .model_editing import Edited, Editor, NodeKey, edited
 
@@ -73,8 +74,9 @@ def _as_float(editor: Editor, index: int) -> int:
     if tensor.type not in _INTEGERS:
         return index
     if tensor.is_constant:
-        numbers = [float(number) for number in editor.model.constant(tensor) or ()]
-        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=StoredNumbers.of("<f4", numbers)))
+        numbers = editor.model.constant(tensor)
+        value = None if numbers is None else as_float32(numbers)
+        return editor.add_tensor(tensor._replace(type="FLOAT32", data=None, value=value))
     result = _floating(editor, index)
     editor.insert("CAST", index, result)
     return result
@@ -115,10 +117,10 @@ def with_inlined_nodes(model: Model, nodes: Collection[NodeKey]) -> Edited:
 
     For an IF, both branches are computed, and SELECT_V2 selects between the results.
     """
-    count = sum([len(body.nodes) for key in nodes for body in bodies_of(model, key)])
+    count = sum([size_of_body(body) for key in nodes for body in bodies_of(model, key)])
     most = raised(_MOST_NODES_OF_BODIES)
     if count > most:
-        raise LimitError(f"the subgraphs have {count:,} nodes, above the limit of {most:,}{how_to_raise()}")
+        raise LimitError(f"the subgraphs have {count:,} nodes and operands, above the limit of {most:,}{how_to_raise()}")
     changed = edited(model, lambda editor: _inline(editor, {key.node for key in nodes if key.subgraph == editor.subgraph.index}))
     called = {body.index for key in nodes for body in bodies_of(model, key)}
     return _without_last(changed.then(with_converted_versions), called)

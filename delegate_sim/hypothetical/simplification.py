@@ -10,6 +10,7 @@ from typing import Any
 from ..foundation.late_numpy import np
 from ..foundation.limits import element_count
 from ..model.model import OPTIONAL_TENSOR, Node, Tensor
+from ..model.numbers import as_list
 from .model_editing import Editor
 
 _SHAPING = ("BROADCAST_TO", "RESHAPE")
@@ -59,6 +60,7 @@ def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) 
         before, after = editor.tensor(node.input(0)).shape, editor.tensor(node.output(0)).shape
         if (
             order is None
+            or len(order) != len(before)
             or sorted(int(axis) for axis in order) != list(range(len(before)))
             or [int(axis) for axis in order if before[axis] != 1] != [axis for axis, size in enumerate(before) if size != 1]
         ):
@@ -283,6 +285,6 @@ def _source_with_dimensions(editor: Editor, place: int, reshape: Node, neighbors
     source, axes = editor.tensor(layer.input(0)), editor.model.constant(editor.tensor(layer.input(1)))
     if axes is None or editor.options_of(layer).keep_dims:
         return None
-    reduced = {int(axis) % max(source.rank, 1) for axis in axes}
+    reduced = {int(axis) % max(source.rank, 1) for axis in as_list(axes)}
     kept = tuple([1 if axis in reduced else size for axis, size in enumerate(source.shape)])
     return layer.input(0) if kept == shape else None

@@ -26,6 +26,7 @@ from ..errors import FixError, MissingPackageError, NotRunningError
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, head
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from ..foundation.processes import python_file, run
 from ..model.model import Model
 from .inputs import InputArray
@@ -236,7 +237,7 @@ def is_installed() -> bool:
 def check_installed() -> None:
     """Raise MissingPackageError if the runtime is not installed."""
     if not is_installed():
-        raise MissingPackageError("running models needs the package ai-edge-litert: pip install 'delegate-sim[fix]'")
+        raise MissingPackageError(f"running models needs the package ai-edge-litert: {install_command('fix')}")
 
 
 def compare(

@@ -25,7 +25,7 @@ from ..runtime.interpreter import Run
 from .engine import Engine, LiveDecision
 from .process import run_module
 
-INSTALL = "a Vulkan driver: apt install libvulkan1 mesa-vulkan-drivers, or install Chromium, which includes SwiftShader"
+INSTALL = "a Vulkan driver: apt install chromium-common, which includes SwiftShader"
 _NAMED_BY = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
 _DRIVER_FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
 _BROWSER_FOLDERS = (

@@ -130,8 +130,9 @@ def first_run(compiled: Compiled, subgraph: int, *, is_clustered: bool = True) -
     """
     model, run, lines, budget = compiled.model, compiled.run, list[BundleReplacement](), InliningBudget()
     while composites := composites_left(model, subgraph, run.subgraphs[subgraph].delegated):
+        model = only_called(model, subgraph)
+        budget.spend(model, subgraph, composites)
         model = only_called(with_inlined_composites(model, subgraph, composites), subgraph)
-        budget.spend(model, subgraph)
         run = _run(model, "xnnpack", {}, compiled.run.release)
         lines += [line for line in _replacements(compiled.section, run, is_clustered) if line.subgraph == subgraph]
     if run.refusal is not None and model is compiled.model:

@@ -5,11 +5,12 @@ Source: ``Subgraph::InlineCompositeNodes`` (``tflite/core/subgraph.cc``).
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import replace
 
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
+from ..graph.effort import size_of_body
 from ..graph.reachability import subgraphs_from
 from ..model.model import Model, Node
 
@@ -29,13 +30,19 @@ class InliningBudget:
     def __init__(self) -> None:
         self._nodes = 0
 
-    def spend(self, model: Model, subgraph: int) -> None:
-        """Add the size of a model, before the model is simulated. Raises LimitError if all models together are too large."""
-        self._nodes += sum([len(one.nodes) + _WEIGHT_OF_A_SUBGRAPH for one in model.subgraphs if one.nodes])
+    def spend(self, model: Model, subgraph: int, composites: Iterable[int]) -> None:
+        """Add the size of a model and of the bodies that will replace composites.
+
+        Raises LimitError if all models together are too large.
+        """
+        nodes = [model.subgraphs[subgraph].nodes[index] for index in composites]
+        bodies = [model.subgraphs[body] for node in nodes if (body := _body(model, node)) is not None]
+        self._nodes += sum(map(size_of_body, bodies))
+        self._nodes += sum([size_of_body(one) + _WEIGHT_OF_A_SUBGRAPH for one in model.subgraphs if one.nodes])
         if self._nodes > raised(_MOST_NODES):
             raise LimitError(
-                f"the composites of subgraph {subgraph} contain further composites: inlining all of them needs models of more "
-                f"than {raised(_MOST_NODES):,} nodes in total{how_to_raise()}"
+                f"inlining the composites of subgraph {subgraph}, and the composites in their bodies, needs models of more than "
+                f"{raised(_MOST_NODES):,} nodes in total{how_to_raise()}"
             )
 
 

@@ -34,7 +34,7 @@ _MEANINGS = (
     ("Invalid flatbuffer", "a model in the bundle is damaged: download or export it again"),
     (
         "Failed to modify graph with delegate",
-        "the backend does not take all nodes of a model; lines above name the refused operators",
+        "the backend could not be applied to a model; lines above say why, or name the operators that it refuses",
     ),
     ("Some ops are not accelerated", "the GPU does not take all nodes of an encoder: run this encoder on the CPU"),
     ("Failed to build TFL interpreter", "the runtime is older than the model: it has no kernel for an operator or its version"),

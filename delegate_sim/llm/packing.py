@@ -16,9 +16,9 @@ from typing import Any, BinaryIO, TypeAlias
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
-from ..errors import ModelError
+from ..errors import LimitError, ModelError
 from ..foundation.columns import schema_of
-from ..foundation.files import file_content, named_file, open_input, write_chunks
+from ..foundation.files import file_content, named_files, open_input, write_chunks
 from ..foundation.printable import printable
 from .bundle import checked_header
 
@@ -26,7 +26,7 @@ MANIFEST, HEADER, TAIL = "bundle.json", "header.bin", "tail.bin"
 _ALIGNMENT = 16384
 _PIECE = 1 << 20
 _GREATEST_GAP = 64 << 20
-"""The largest number of bytes between two sections of a bundle that is written. The bytes are zeros."""
+"""The largest number of bytes between all sections of a bundle that is written. The bytes are zeros."""
 _ZEROS = bytes(_PIECE)
 _SUFFIXES = {3: ".tflite", 4: ".spiece", 5: ".pb", 6: ".json.zlib", 9: ".pb"}
 
@@ -126,9 +126,8 @@ def unpack(path: str, folder: str) -> tuple[str, ...]:
 def repack(folder: str, path: str) -> None:
     """Make a bundle from the files that ``unpack`` wrote to a folder. Raises ModelError."""
     manifest = _manifest(folder)
-    header, tail = _span(folder, HEADER), _span(folder, TAIL)
-    files = {number: _span(folder, name) for number, name in manifest.items()}
-    write_bundle(path, _read(header.path), files, tail)
+    header, tail, *spans = _named_spans(folder, [HEADER, TAIL, *manifest.values()])
+    write_bundle(path, _read(header.path), dict(zip(manifest, spans, strict=True)), tail)
 
 
 def model_sections(path: str) -> tuple[tuple[Section, str], ...]:
@@ -175,15 +174,17 @@ def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes], first: 
 
     ``first`` is the end of the header. Raises BundleError if the header places sections far apart.
     """
-    placed, is_moved = list[Section](), False
+    placed, is_moved, end, gaps = list[Section](), False, first, 0
     for section in sorted(sections, key=lambda one: one.begin):
         size = len(files[section.number])
         begin = section.begin
-        if placed and (is_moved or placed[-1].end > begin):
-            begin = -(-placed[-1].end // _ALIGNMENT) * _ALIGNMENT
-        if begin > _GREATEST_GAP + (placed[-1].end if placed else first):
+        if placed and (is_moved or end > begin):
+            begin = -(-end // _ALIGNMENT) * _ALIGNMENT
+        gaps += max(begin - end, 0)
+        if gaps > _GREATEST_GAP:
             raise BundleError("places sections far apart")
-        placed.append(replace(section, begin=begin, end=begin + size))
+        end = begin + size
+        placed.append(replace(section, begin=begin, end=end))
         is_moved = is_moved or size != section.size
     return tuple(sorted(placed, key=lambda one: one.number))
 
@@ -220,7 +221,7 @@ def _file_name(section: Section, name: str) -> str:
 
 def _manifest(folder: str) -> dict[int, str]:
     """Return the file name of each section, by section number. Raises ModelError."""
-    path = _span(folder, MANIFEST).path
+    path = _named_spans(folder, [MANIFEST])[0].path
     try:
         # bounded: as long as the file
         data: Any = json.loads(bytes(_read(path)))
@@ -237,12 +238,13 @@ def _read(path: str) -> memoryview:
         raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
 
 
-def _span(folder: str, name: str) -> FileSpan:
+def _named_spans(folder: str, names: Sequence[str]) -> list[FileSpan]:
     try:
-        path = named_file(folder, name)
-        return FileSpan(path, 0, os.path.getsize(path))
+        return [FileSpan(path, 0, os.path.getsize(path)) for path in named_files(folder, names)]
     except OSError as error:
-        raise ModelError(printable(f"{os.path.join(folder, name)}: {error.strerror or error}")) from error
+        raise ModelError(printable(f"{error.filename or folder}: {error.strerror or error}")) from error
+    except LimitError as error:
+        raise ModelError(printable(f"{folder}: {error}")) from error
 
 
 def _write(folder: str, name: str, content: PartBytes) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from ..foundation.float32 import quotient
 from ..graph.graph import ACTIVATION_BOUNDS, NodeView, fused_activation
 from ..model.model import Quantization, Tensor
-from ..model.numbers import FlatNumbers, StoredNumbers
+from ..model.numbers import FlatNumbers, StoredNumbers, as_list
 from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition
@@ -248,7 +248,7 @@ def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
 
 def distinct_elements(values: FlatNumbers) -> list[float]:
     """Return the distinct elements of a constant. Only the first part of a large constant is read."""
-    return [float(value) for value in set(values[:_MOST_COMPARED].tolist())]
+    return [float(value) for value in set(as_list(values[:_MOST_COMPARED]))]
 
 
 def axis_in_range(which: Operand, of: Operand = INPUT, *, skips_empty: bool = False) -> Check[object]:

@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from ..bundles.ranged import Content, part_of, unpacked
+from ..foundation.float32 import float32
 from ..foundation.late_numpy import np
 from ..foundation.limits import bounded
+from ..foundation.work_budget import spend_bytes, spend_steps
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -30,6 +32,11 @@ _FORMATS: Mapping[str, str] = MappingProxyType(
 _NOTHING = memoryview(b"")
 _MANY = 1 << 12
 """For more elements than this number, numpy is faster, even if it must first be imported."""
+_FEW = 1 << 8
+"""Largest number of elements that are read without a cost, such as axes or sizes: at most one for each dimension."""
+_ELEMENTS_IN_A_STEP = 4
+_CONVERTED_IN_A_STEP = 1 << 10
+_READING = "reading the elements of constants"
 
 
 def width_of(kind: str) -> int:
@@ -125,7 +132,7 @@ class StoredNumbers:
 
     def any(self) -> bool:
         """Return whether any element is not 0."""
-        return any(self.tolist())
+        return bool(np.asarray(self).any()) if self._count > _MANY else any(self.tolist())
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
@@ -175,6 +182,30 @@ class RepeatedNumber(StoredNumbers):
         return bytes(self._content) * bounded(len(self), "elements of a constant")
 
 
+class FloatNumbers(StoredNumbers):
+    """Integers as float32 numbers. They are converted each time that they are read, so they take no memory."""
+
+    __slots__ = ("_source",)
+
+    def __init__(self, source: FlatNumbers) -> None:
+        super().__init__("<f4", count=len(source))
+        self._source = source
+
+    def __getitem__(self, index: Any) -> Any:
+        return FloatNumbers(self._source[index]) if isinstance(index, slice) else float32(self._source[index])
+
+    def _stored(self) -> bytes:
+        spend_steps(len(self) // _CONVERTED_IN_A_STEP, _READING)
+        return np.asarray(self._source).astype(self.kind).tobytes()
+
+
+def as_float32(values: FlatNumbers) -> StoredNumbers:
+    """Return integers as float32 numbers. Many numbers are converted only when they are read."""
+    if isinstance(values, RepeatedNumber):
+        return RepeatedNumber("<f4", float32(values.number), len(values))
+    return FloatNumbers(values) if len(values) > _MANY else StoredNumbers.of("<f4", map(float, values))
+
+
 def kind_of(values: Any) -> str:
     """Return numpy's name for the type of the elements."""
     name: str = values.kind if isinstance(values, StoredNumbers) else values.dtype.str.replace("|", "<")
@@ -202,6 +233,18 @@ def picked(values: FlatNumbers, positions: Iterable[int]) -> StoredNumbers:
     return StoredNumbers.read(kind, b"".join([content[width * place : width * (place + 1)] for place in places]))
 
 
+def as_list(values: FlatNumbers) -> list[Any]:
+    """Return the elements of a constant as Python numbers. Raise LimitError if there are too many in one or in all constants.
+
+    Operands that hold axes, sizes or indices are read with this function, because a file decides how many elements they have,
+    and how many nodes read them.
+    """
+    if len(values) > _FEW:
+        spend_steps(bounded(len(values), "elements of a constant") // _ELEMENTS_IN_A_STEP, _READING)
+    elements: list[Any] = values.tolist()
+    return elements
+
+
 def distinct(values: FlatNumbers) -> Sequence[Any]:
     """Return the elements as Python numbers. For a ``RepeatedNumber``, return the number once."""
     if isinstance(values, RepeatedNumber):
@@ -213,6 +256,7 @@ def distinct(values: FlatNumbers) -> Sequence[Any]:
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
     """Return the smallest and the largest element. Raise ValueError if there are no elements."""
     if len(values) > _MANY and not isinstance(values, RepeatedNumber):
+        spend_bytes(values.nbytes, _READING)
         array = np.asarray(values)
         return array.min().item(), array.max().item()
     numbers = distinct(values)

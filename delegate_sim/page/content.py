@@ -26,6 +26,8 @@ from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
 from ..results.compare.model_changes import compare_outlines
 from ..results.compare.model_outline import outline
+from ..results.numbers.risks import number_risks
+from ..results.numbers.words import risk_findings
 from ..results.report.measures import FURTHER, TAKEN, Measures, measure, outcome_text
 from ..results.report.multiply_adds import COMPUTE, ComputeTotals, compute_of
 from ..results.report.outcome_words import plugin_notes, words_of
@@ -174,6 +176,7 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         "warnings": [
             short_text(warning)
             for warning in (
+                *_wrong_numbers(run),
                 *run.warnings,
                 *([] if view.diagnosis is None else [f"not simulated: {reason}" for reason in view.diagnosis.not_simulated]),
             )
@@ -204,7 +207,8 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
     For a model without multiply-adds, the share of nodes is used. The color ``selected`` is for the nodes of a compiler plugin,
     because it is not known whether these nodes run.
     """
-    if run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
+    is_wrong = any(risk.is_certain for risk in number_risks(run))
+    if is_wrong or run.refusal is not None or (measures.outcome != TAKEN and measures.is_delegated):
         return "bad"
     if not measures.is_delegated:
         return "none"
@@ -212,6 +216,14 @@ def _grade(run: Run, measures: Measures, compute: ComputeTotals) -> str:
         return "selected"
     share = compute.delegated_share if compute.multiply_adds else measures.delegated_share
     return "most" if share >= _MOST else "none" if share <= _HARDLY_ANY else "part"
+
+
+def _wrong_numbers(run: Run) -> list[str]:
+    return [f"{finding.message}; what to do: {finding.hint}" for finding in risk_findings(run)]
+
+
+def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
+    return [] if diagnosis is None else [f"not simulated: {reason}" for reason in diagnosis.not_simulated]
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..foundation.printable import counted
 from ..graph.graph import DynamicTensor, Graph
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Allocation, Model, Node, Quantization, Tensor
-from ..model.numbers import FlatNumbers, StoredNumbers, flat
+from ..model.numbers import FlatNumbers, StoredNumbers, as_list, flat
 from ..model.options import Options
 from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
@@ -136,7 +136,7 @@ class KernelTensor:
 
     def integers(self) -> list[int]:
         """Return the elements as Python integers."""
-        return list(map(int, self.value()))
+        return list(map(int, as_list(self.value())))
 
     def freeze(self) -> Tensor:
         """Return the tensor in its current state."""

@@ -12,7 +12,7 @@ from ..foundation.limits import element_count, is_above_limit
 from ..graph.graph import ACTIVATION_BOUNDS, fused_activation
 from ..model import schema
 from ..model.model import Quantization
-from ..model.numbers import FlatNumbers, RepeatedNumber, read_as
+from ..model.numbers import FlatNumbers, RepeatedNumber, as_list, read_as
 from .kernel import KernelNode, KernelTensor
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def positions_in(axes: Sequence[tuple[int, Iterable[int]]]) -> Iterator[int]:
 
 def as_int32(tensor: KernelTensor) -> list[int]:
     """Return a tensor's data, read as 32-bit integers. Some kernels do so for data of any type."""
-    return read_as(tensor.value(), "<i4").tolist()
+    return as_list(read_as(tensor.value(), "<i4"))
 
 
 def has_unspecified_dimension(tensor: KernelTensor) -> bool:

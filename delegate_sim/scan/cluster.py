@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..foundation.printable import install_command
 from .job import Batch, Job, JobAnswer, answers_to, batches_of, failed
 from .journal import ScanError
 
@@ -24,7 +25,7 @@ def answers_on(scheduler: str, jobs: Iterable[Job], count: int) -> Iterator[list
     try:
         distributed: Any = importlib.import_module("distributed")
     except ImportError as error:
-        raise ScanError("--scheduler needs the package distributed: pip install 'delegate-sim[dask]'") from error
+        raise ScanError(f"--scheduler needs the package distributed: {install_command('dask')}") from error
     try:
         client = distributed.Client(scheduler, timeout=_SECONDS_TO_CONNECT)
     except (OSError, ValueError) as error:

@@ -16,6 +16,7 @@ from ..foundation.columns import TEXT
 from ..foundation.files import open_input
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from .journal import ScanError, ScanRows
 from .schema import COLUMNS, LONGEST_TEXT, check_columns
 
@@ -69,7 +70,7 @@ class DuckDb:
         try:
             duckdb: Any = importlib.import_module("duckdb")
         except ImportError as error:
-            raise ScanError("this needs the package duckdb: pip install 'delegate-sim[scan]'") from error
+            raise ScanError(f"this needs the package duckdb: {install_command('scan')}") from error
         self.error: type[Exception] = duckdb.Error
         self.limit_errors: tuple[type[Exception], ...] = (duckdb.OutOfMemoryException, duckdb.InterruptException)
         self._module = duckdb
@@ -144,7 +145,7 @@ def arrow(path: str) -> tuple[Any, Any]:
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
     except ImportError as error:
-        raise ScanError(f"{path}: Parquet needs the package pyarrow: pip install 'delegate-sim[scan]'") from error
+        raise ScanError(f"{path}: Parquet needs the package pyarrow: {install_command('scan')}") from error
 
 
 def _check_footer(path: str) -> None:

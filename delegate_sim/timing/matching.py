@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, TypeVar
 
+from ..delegates.registry import APPLIED_BY_DEFAULT
 from ..device.compare.row_matching import OTHER_MODEL, without_commas
+from ..device.parse.delegate_identity import has_hidden_kernels
 from ..device.parse.log_contents import DeviceLog, ReconcileError
 from ..device.parse.profiles.operator_tables import Row, Summary
 from ..foundation.printable import and_list, counted, printable, shortened
@@ -61,6 +63,7 @@ def match_profile(profile: OpProfile, model: Model, target: Target) -> Timing:
     first, main = next(((index, parts) for index, parts in matched.items() if parts), (0, []))
     _refuse_if_nothing_matches(profile, main)
     nested = [part for parts in matched.values() if parts is not main for part in parts]
+    main = [*_hidden_kernels(log, plan, first), *main]
     notes = [*profile.notes, *total_notes(log, min(tables, default=0), sum([part.ms for part in main]))]
     notes += _differences(profile, main, plan, first)
     inner = inner_operators(log.inner_rows, plan)
@@ -170,7 +173,8 @@ class _Matcher:
         if len(others) * 2 > len(named):
             told = f"names the output of node {others[0].node} {shortened(others[0].outputs, 80)}"
             raise _wrong(self.profile, f"{told}, but the model does not")
-        if count not in (None, len(plan)) and not any(one.delegate is not None for one in timed):
+        has_kernels = has_hidden_kernels(self.profile.log) or any(one.delegate is not None for one in timed)
+        if count not in (None, len(plan)) and not has_kernels:
             raise _wrong(self.profile, f"lists {count:,} nodes, but the model has {len(plan):,}")
 
     def _match(self, timed: Sequence[_Timed], step_of: Callable[[_Timed], PlannedStep | None]) -> None:
@@ -321,7 +325,7 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
     available = Counter({op: len(keys) for op, keys in by_op.items()})
     delegates = {op: kernel_delegate(op, target) for op in summary.counts}
     nodes = {op: count for op, count in summary.counts.items() if delegates[op] is None}
-    has_kernels = len(nodes) < len(delegates)
+    has_kernels = len(nodes) < len(delegates) or has_hidden_kernels(profile.log)
     is_whole = summary.is_complete and not summary.lacks_rows
     for op, count in nodes.items():
         if count > available[op] and (is_operator(op) or available[op] or not has_kernels):
@@ -347,6 +351,18 @@ def _summary_parts(profile: OpProfile, plan: TimedPlan, index: int, target: Targ
             yield MeasuredPart(NODE, op, op, ms, count, keys)
         else:
             yield MeasuredPart(KERNEL, delegate, op, ms, count, keys, kernels)
+
+
+def _hidden_kernels(log: DeviceLog, plan: TimedPlan, index: int) -> Iterator[MeasuredPart]:
+    """Yield one part for all kernels of the CPU library if the profile lists only the operators inside of them."""
+    kernels = [step for step in plan.steps[index] if step.is_kernel and step.op == APPLIED_BY_DEFAULT]
+    if not kernels or not has_hidden_kernels(log):
+        return
+    times = [row.time.ms for row in log.inner_rows if row.time is not None]
+    ms = sum(times) if times else sum([summary.inner_ms or 0.0 for summary in log.summaries.values()])
+    keys = tuple([tuple([NodeKey(index, node) for node in step.nodes]) for step in kernels])
+    nodes = tuple([key for kernel in keys for key in kernel])
+    yield MeasuredPart(KERNEL, APPLIED_BY_DEFAULT, "operators inside of kernels", ms, len(kernels), nodes, keys)
 
 
 def _differences(profile: OpProfile, parts: Sequence[MeasuredPart], plan: TimedPlan, main: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..delegates.options import parse_options
 from ..delegates.registry import APPLIED_BY_DEFAULT, find_delegate
 from ..device.compare.row_matching import without_commas
-from ..device.parse.delegate_identity import UNNAMED_KERNEL, delegate_named
+from ..device.parse.delegate_identity import UNNAMED_KERNEL, delegate_named, has_hidden_kernels
 from ..device.parse.log_contents import DeviceLog
 from ..device.parse.profiles.operator_tables import Row
 from ..graph.calls import DELEGATE
@@ -70,6 +70,7 @@ def delegates_in(log: DeviceLog, target: Target) -> tuple[str, ...]:
     ops += [row.op for index in sorted(log.slowest) for row in log.slowest[index]]
     ops += [op for index in sorted(log.summaries) for op in log.summaries[index].counts]
     names = dict.fromkeys([name for op in dict.fromkeys(ops) if (name := kernel_delegate(op, target))])
+    names |= {APPLIED_BY_DEFAULT: None} if has_hidden_kernels(log) else {}
     return tuple(sorted(names, key=lambda name: name == APPLIED_BY_DEFAULT))
 
 

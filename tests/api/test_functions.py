@@ -89,10 +89,8 @@ def test_options_have_the_names_of_flags(model):
 
 
 @pytest.mark.parametrize("function", ["analyze", "diagnose"])
-def test_the_defaults_are_those_of_the_command_line_with_a_warning_if_none_are_given(model, function):
-    with pytest.warns(FutureWarning, match="defaults='benchmark'") as warned:
-        result = getattr(delegate_sim, function)(model, "nnapi")
-    assert [warning.filename for warning in warned] == [__file__]
+def test_the_defaults_are_those_of_the_command_line(model, function):
+    result = getattr(delegate_sim, function)(model, "nnapi")
     run = result.runs[0] if function == "analyze" else result.run
     assert run.target.defaults == "benchmark"
     assert run.options["max_number_delegated_partitions"] == 0
@@ -271,7 +269,6 @@ WRONG = 17.5
 """Of a type that no argument takes."""
 
 
-@pytest.mark.filterwarnings("ignore:options that are not given:FutureWarning")
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim.bundles import model_files
 from delegate_sim.bundles.formats import is_bundle
-from delegate_sim.bundles.model_files import files_for, models_below
+from delegate_sim.bundles.model_files import FilePattern, files_for, models_below
 from fixtures.bundles import zip_bytes
 from tests.support.models import chain_model
 
@@ -54,3 +54,24 @@ def test_a_link_that_leads_nowhere(tmp_path, target):
     except OSError:
         pytest.skip("this system does not allow links")
     assert models_below(str(tmp_path)) == [str(tmp_path / "m.tflite")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("**/**/**/x", "x", True),
+        ("**/**/x", "a/b/c/x", True),
+        ("a/a/x", "a/x", False),
+        ("*/*/x", "a/x", False),
+        ("**/**", "a/b", True),
+        ("**/x", ".a/x", False),
+        (".*/x", ".a/x", True),
+        ("[.]a", ".a", False),
+    ],
+)
+def test_patterns(pattern, path, fits):
+    assert FilePattern(pattern).matches(path) is fits
+
+
+def test_repeated_folders_of_a_pattern_are_one():
+    assert len(FilePattern("**/" * 1000 + "x")._parts) == 2

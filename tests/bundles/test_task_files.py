@@ -18,6 +18,7 @@ from delegate_sim.bundles.task_files import (
     with_task_models,
 )
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation import work_budget
 from fixtures.builder import ModelBuilder
 
 
@@ -217,7 +218,25 @@ def test_a_link_that_leads_outside_the_folder(saved, tmp_path, name):
 def test_a_link_inside_the_folder(saved, tmp_path):
     path, folder, again = saved(zipped(MEMBERS)), tmp_path / "parts", tmp_path / "again.task"
     unpack_task(path, str(folder))
+    (folder / "01-words.spiece").rename(folder / "moved")
+    (folder / "01-words.spiece").symlink_to("moved")
+    repack_task(str(folder), str(again))
+    assert contents(str(again)) == MEMBERS
+
+
+def test_a_file_that_is_named_twice(saved, tmp_path):
+    folder = tmp_path / "parts"
+    unpack_task(saved(zipped(MEMBERS)), str(folder))
     (folder / "01-words.spiece").unlink()
     (folder / "01-words.spiece").symlink_to("00-decoder.tflite")
-    repack_task(str(folder), str(again))
-    assert contents(str(again)) == {**MEMBERS, "words.spiece": FIRST}
+    with pytest.raises(ModelError, match=r"01-words\.spiece: is named twice$"):
+        repack_task(str(folder), str(tmp_path / "again.task"))
+    assert not (tmp_path / "again.task").exists()
+
+
+def test_the_files_of_a_folder_share_the_budget_of_work(saved, tmp_path, monkeypatch):
+    folder = tmp_path / "parts"
+    unpack_task(saved(zipped(MEMBERS)), str(folder))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 100)
+    with work_budget.work_budget(), pytest.raises(ModelError, match="parts: finding the files of a folder takes more than"):
+        repack_task(str(folder), str(tmp_path / "again.task"))

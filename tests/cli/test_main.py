@@ -123,7 +123,7 @@ def test_help_is_shown_where_nothing_is_asked_for(run, arguments):
 def test_unknown_command(run):
     result = run("analyses")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert result.stderr.startswith("error: No such command 'analyses'")
+    assert result.stderr.startswith("error: there is no command 'analyses'; did you mean analyze?")
 
 
 def failing(error):
@@ -285,3 +285,16 @@ def test_shell_completion(words, expected):
         "_DELEGATE_SIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1),
     }  # fmt: skip
     assert python("-m", "delegate_sim", **environment).stdout.split() == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explane"], "there is no command 'explane'; did you mean explain?"),
+        (["README.md"], "a command comes first, such as: delegate-sim analyze README.md"),
+        (["explain", "foo"], "there is no code foo; `delegate-sim rules --delegate NAME` lists the codes"),
+    ],
+)
+def test_a_wrong_first_word_suggests_a_command(run, arguments, message):
+    result = run(*arguments)
+    assert (result.exit_code, message in " ".join(result.stderr.split())) == (2, True)

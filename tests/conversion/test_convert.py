@@ -98,11 +98,11 @@ def test_a_chatting_converter_leaves_little(attempt):
 
 
 def test_a_missing_converter_says_what_to_install(tmp_path, cache):
-    route = Route(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+    route = Route(Converter("tensorflow", install="pip install '.[sweep-tf]'"))
     found = convert(find_source(make_source(tmp_path, "good")), route, FLOAT, cache)
     assert found.failure is not None
     assert found.failure.kind is FailureKind.MISSING
-    assert found.failure.line == "tensorflow is not installed: pip install 'delegate-sim[sweep-tf]'"
+    assert found.failure.line == "tensorflow is not installed: pip install '.[sweep-tf]'"
     assert found.code.startswith("# tensorflow (not installed)\n")
 
 

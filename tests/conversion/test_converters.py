@@ -28,9 +28,9 @@ def test_missing_converters_say_what_to_install(fake_python):
     found = find_converters([fake_python])
     assert [each.name for each in found] == list(NAMES)
     assert {each.name: each.install for each in found if each.is_missing} == {
-        "onnx2tf": "pip install 'delegate-sim[sweep-onnx]'",
-        "litert-torch": "pip install 'delegate-sim[sweep-torch]'",
-        "ai-edge-quantizer": "pip install 'delegate-sim[sweep-torch]'",
+        "onnx2tf": "pip install '.[sweep-onnx]'",
+        "litert-torch": "pip install '.[sweep-torch]'",
+        "ai-edge-quantizer": "pip install '.[sweep-torch]'",
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.driver import OperationSignature
-from delegate_sim.delegates.driver_profile import Rejection
+from delegate_sim.delegates.driver_profile import Rejection, rules_covering
 
 FOUND = OperationSignature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
 
@@ -24,4 +24,4 @@ FOUND = OperationSignature("ADD", ("FLOAT32", "FLOAT32"), ((1, 4), (1, 4)))
     ],
 )
 def test_rejections(rejection, expected):
-    assert rejection.covers(FOUND) == expected
+    assert (rejection in rules_covering(FOUND)) == expected

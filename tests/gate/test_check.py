@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 
 from delegate_sim.gate.check import Update, check_models
@@ -135,6 +138,24 @@ def test_an_entry_without_its_place_says_why(project, tmp_path):
     assert stale(project()) == {
         ("upsampler.tflite", "tablet"): "the baseline has an entry, but the configuration does not name this target"
     }
+
+
+@pytest.mark.parametrize("name", ["../outside", "{outside}", "//server/share/m.tflite", "\\\\server\\share", "link/outside"])
+def test_an_entry_tells_nothing_about_files_outside_the_folder(project, tmp_path, monkeypatch, name):
+    project(update=True)
+    outside = tmp_path.parent / "outside"
+    outside.write_bytes(b"x")
+    (tmp_path / "link").symlink_to(tmp_path.parent)
+    name, baseline = name.format(outside=outside), tmp_path / "delegate-sim-baseline.json"
+    baseline.write_text(baseline.read_text("utf-8").replace('"upsampler.tflite"', json.dumps(name)), "utf-8")
+    (tmp_path / "upsampler.tflite").unlink()
+    asked = []
+    monkeypatch.setattr(os.path, "isfile", lambda path, ask=os.path.isfile: asked.append(path) or ask(path))
+    message = "the baseline has an entry, but the model is outside the folder of the configuration"
+    checked = project()
+    assert stale(checked) == {(name, "phone"): message, (name, "tablet"): message}
+    assert {case.path for case in checked.results.cases if case.model == name} == {"delegate-sim-baseline.json"}
+    assert not [path for path in asked if os.path.basename(path) == os.path.basename(name)]
 
 
 def test_entries_of_targets_that_were_not_chosen_are_no_concern(project, tmp_path):

@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from delegate_sim.bundles.model_files import FilePattern
 from delegate_sim.foundation import work_budget
 from delegate_sim.gate import configuration as configuration_module
+from delegate_sim.gate import configuration_table
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
 from delegate_sim.gate.configuration import ConfigurationError, find_configuration, matches, read_configuration
 from delegate_sim.version import __version__
@@ -261,7 +263,7 @@ def test_without_a_configuration_init_is_named(tmp_path):
     ],
 )
 def test_patterns(path, pattern, fits):
-    assert matches(path, [pattern]) is fits
+    assert matches(path, [FilePattern(pattern)]) is fits
 
 
 def test_a_driver_profile_lies_beside_the_configuration(write, tmp_path, monkeypatch):
@@ -466,13 +468,30 @@ def test_different_patterns_use_up_the_budget(write, tmp_path, monkeypatch, patt
 def test_patterns_of_targets_use_up_the_budget(write, monkeypatch):
     patterns = json.dumps([f"a{number}" for number in range(1000)])
     configuration = read_configuration(write(f"{TARGET}models = {patterns}\n"))
-    monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
-    words = r"delegate-sim.toml: matching models with the patterns of the configuration takes more than the limit of 20,000 steps"
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 30_000)
+    words = r"delegate-sim.toml: matching models with the patterns of the configuration takes more than the limit of 30,000 steps"
     with work_budget.work_budget():
-        for _ in range(4):
+        for _ in range(2):
             assert not configuration.concerns(configuration.targets[0], "m.tflite")
         with pytest.raises(ConfigurationError, match=words):
             configuration.concerns(configuration.targets[0], "m.tflite")
+
+
+def test_a_long_pattern(write, monkeypatch):
+    monkeypatch.setattr(configuration_table, "_LONGEST_PATTERN", 10)
+    read_configuration(write(f'models = ["{"a" * 10}"]\n{TARGET}'))
+    with pytest.raises(ConfigurationError, match=r"toml:1: models: takes patterns of at most 10 characters; DELEGATE"):
+        read_configuration(write(f'models = ["{"a" * 11}"]\n{TARGET}'))
+
+
+@pytest.mark.parametrize("pattern", ["{}x.tflite", "{}*.tflite"])
+def test_the_parts_of_a_pattern_and_the_files_use_up_the_budget(write, tmp_path, monkeypatch, pattern):
+    files_in(tmp_path, 100)
+    configuration = read_configuration(write(f"models = [{json.dumps(pattern.format('**/*/' * 100))}]\n{TARGET}"))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
+    words = r"delegate-sim.toml: finding the models of the configuration takes more than the limit of 10,000 steps"
+    with work_budget.work_budget(), pytest.raises(ConfigurationError, match=words):
+        configuration.find_models()
 
 
 def test_overrides_of_the_same_targets_are_joined(write, monkeypatch):

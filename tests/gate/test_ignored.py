@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from delegate_sim.bundles.model_files import FilePattern
 from delegate_sim.gate.configuration import ConfigurationError, matches, read_configuration
 from delegate_sim.gate.ignored import Ignored, without_ignored
 from delegate_sim.gate.results import FAILED, PASSED, UNREADABLE, Case
@@ -24,15 +25,15 @@ def case(*codes, status=FAILED, model="models/m.tflite"):
         (Ignored("a", "known"), case("a", "b"), [NOTE, ERROR], FAILED),
         (Ignored("b", "known"), case("a"), [ERROR], FAILED),
         (Ignored("a", "known"), case("a", status=UNREADABLE), [NOTE], UNREADABLE),
-        (Ignored("a", "known", models=("models/*",)), case("a"), [NOTE], PASSED),
-        (Ignored("a", "known", models=("other/*",)), case("a"), [ERROR], FAILED),
+        (Ignored("a", "known", models=(FilePattern("models/*"),)), case("a"), [NOTE], PASSED),
+        (Ignored("a", "known", models=(FilePattern("other/*"),)), case("a"), [ERROR], FAILED),
         (Ignored("a", "known", targets=frozenset({"phone"})), case("a"), [NOTE], PASSED),
         (Ignored("a", "known", targets=frozenset({"phone@13"})), case("a"), [NOTE], PASSED),
         (Ignored("a", "known", targets=frozenset({"phone@12"})), case("a"), [ERROR], FAILED),
     ],
 )
 def test_ignored_findings_are_notes_and_do_not_fail(row, before, levels, status):
-    (after,) = without_ignored([before], [row], lambda target: target.partition("@")[0], matches)
+    (after,) = without_ignored([before], [row], {"phone@13": "phone"}, matches)
     assert ([finding.level for finding in after.findings], after.status) == (levels, status)
     assert all((finding.ignored == "known") == (finding.level == NOTE) for finding in after.findings)
 
@@ -60,4 +61,4 @@ def test_a_row_that_is_wrong(tmp_path, rows, problem):
 def test_rows_are_read(tmp_path):
     path = tmp_path / "delegate-sim.toml"
     path.write_text(f'{TARGETS}[[ignore]]\ncode = "a"\nreason = "known"\nmodels = "m*"\ntargets = "phone"\n', encoding="utf-8")
-    assert read_configuration(str(path)).ignored == (Ignored("a", "known", ("m*",), frozenset({"phone"})),)
+    assert read_configuration(str(path)).ignored == (Ignored("a", "known", (FilePattern("m*"),), frozenset({"phone"})),)

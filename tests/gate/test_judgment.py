@@ -379,8 +379,7 @@ def test_an_entry_holds_what_the_run_did():
         Fallback(0, "nnapi-operator", frozenset({0, 3})),
         Fallback(0, "nnapi-operator-version", frozenset({2})),
     )
-    assert entry.on_cpu(0) == {0, 2, 3}
-    assert entry.on_cpu(1) == frozenset()
+    assert entry.on_cpu == {0: {0, 2, 3}}
     assert (entry.sha256, entry.delegate, entry.runtime, entry.defaults) == (model.sha256, "nnapi", "litert-2.3", "benchmark")
     assert (entry.tool, entry.outline, entry.options["feature_level"]) == (__version__, outline(model), 1000008)
 

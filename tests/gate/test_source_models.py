@@ -92,6 +92,14 @@ def test_an_entry_of_a_source_that_is_no_longer_named_is_stale(project, tmp_path
     assert found["net"] == ["no-model-for-entry"]
 
 
+def test_the_name_of_a_source_stays_in_the_folder(project, tmp_path):
+    project.write("")
+    path = tmp_path / "delegate-sim.toml"
+    path.write_text(path.read_text("utf-8").replace("sources.net", "sources.'//server/share'"), "utf-8")
+    with pytest.raises(ConfigurationError, match=r"sources\.//server/share: takes a path inside the folder of this file"):
+        read_configuration(str(path))
+
+
 @pytest.mark.parametrize("chosen", ["net", "net.keras"])
 def test_one_source_is_checked_by_its_name_or_its_path(project, tmp_path, chosen):
     upsampler().write(tmp_path / "other.tflite")
@@ -115,9 +123,9 @@ def test_a_conversion_that_fails_is_a_case_of_each_target(project):
 
 
 def test_a_converter_that_is_missing_says_what_to_install(project):
-    project.convert(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+    project.convert(Converter("tensorflow", install="pip install '.[sweep-tf]'"))
     (case,) = project.check()
-    assert "missing: not installed: pip install 'delegate-sim[sweep-tf]'" in case.findings[0].message
+    assert "missing: not installed: pip install '.[sweep-tf]'" in case.findings[0].message
 
 
 def test_an_installed_converter_goes_before_a_missing_one(project):

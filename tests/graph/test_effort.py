@@ -11,8 +11,9 @@ from delegate_sim.diagnosis.goal_search import search
 from delegate_sim.errors import LimitError
 from delegate_sim.fixing import score
 from delegate_sim.graph import effort
-from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, SIMULATION, Effort, Tries
+from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, SIMULATION, Effort, Tries, size_of_body
 from fixtures.builder import ModelBuilder
+from tests.support.composites import nested_composites
 from tests.support.models import many_operators
 
 
@@ -199,13 +200,35 @@ def test_the_bodies_of_composites_count_for_each_composite():
     assert weight(50) - weight(40) == 10 * 101
 
 
+def test_bodies_in_bodies_count():
+    sizes = Effort(load(nested_composites(2, 3)))._sizes
+    in_the_model, in_the_first_body = 3 * (3 + 3 * 1), 3 * 1
+    assert sizes[f"{in_the_model + in_the_first_body} nodes, operands and tensors in the bodies of all composites"] == 21
+
+
+@pytest.mark.parametrize(
+    ("nodes", "operands", "tensors", "expected"), [(2, 1, 0, 2), (2, 7, 0, 2), (2, 107, 0, 202), (2, 1, 13, 2), (2, 1, 113, 102)]
+)
+def test_operands_and_tensors_of_a_body_count(nodes, operands, tensors, expected):
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    x = graph.input("x", "FLOAT32", [1])
+    for _ in range(nodes):
+        result = graph.tensor("r", "FLOAT32", [1])
+        graph.node("ADD_N", [x] * operands, [result])
+    for _ in range(tensors):
+        graph.tensor("unused", "FLOAT32", [1])
+    graph.outputs(result)
+    assert size_of_body(load(builder.bytes()).subgraphs[0]) == expected
+
+
 @pytest.mark.parametrize(
     ("nodes", "operands", "subgraphs", "inside", "words"),
     [
         (1, 200, 1, 0, "201 operands of nodes are"),
         (50, 1, 1, 0, r"50 nodes \(1 of them different\) are"),
         (1, 1, 20, 0, "20 subgraphs are"),
-        (3, 1, 1, 70, "210 nodes in the bodies of all composites are"),
+        (3, 1, 1, 70, "210 nodes, operands and tensors in the bodies of all composites are"),
     ],
 )
 def test_the_refusal_names_what_is_too_many(monkeypatch, nodes, operands, subgraphs, inside, words):

@@ -37,5 +37,21 @@ def test_no_more_nodes_are_inlined_than_a_limit(monkeypatch):
         "SELECT_V2",
     ]
     monkeypatch.setattr(code_changes, "_MOST_NODES_OF_BODIES", 1)
-    with pytest.raises(LimitError, match=f"2 nodes, above the limit of 1; {VARIABLE}=10 raises every limit tenfold"):
+    with pytest.raises(LimitError, match=f"2 nodes and operands, above the limit of 1; {VARIABLE}=10 raises every limit tenfold"):
         with_inlined_nodes(model, [NodeKey(0, 0)])
+
+
+def test_operands_and_tensors_are_limited_like_nodes(monkeypatch):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    graph.node("CALL", [source], [result], options={"subgraph": 1})
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    operands = [body.input("x", "FLOAT32", [1, 4]), *[body.tensor("z", "FLOAT32", [1, 4], data=[0] * 4) for _ in range(20)]]
+    result = body.tensor("y", "FLOAT32", [1, 4])
+    body.node("ADD_N", operands, [result])
+    body.outputs(result)
+    monkeypatch.setattr(code_changes, "_MOST_NODES_OF_BODIES", 20)
+    with pytest.raises(LimitError, match="29 nodes and operands, above the limit of 20"):
+        with_inlined_nodes(load(builder.bytes()), [NodeKey(0, 0)])

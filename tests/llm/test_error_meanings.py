@@ -29,7 +29,7 @@ RECORDS = Path(__file__).resolve().parents[3] / "shared" / "oracle-llm"
             "backend is CPU",
             "backend_constraint",
         ),
-        ("└ Failed to modify graph with delegate", "does not take all nodes"),
+        ("└ Failed to modify graph with delegate", "could not be applied"),
         ("Failed to run prefill: INVALID_ARGUMENT: Input token ids are too long. Exceeding", "longer than the context"),
     ],
 )

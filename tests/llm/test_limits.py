@@ -10,13 +10,15 @@ import delegate_sim
 from delegate_sim.bundles import litertlm
 from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.llm import bundle as llm_bundle
+from delegate_sim.llm import compiled as llm_compiled
 from delegate_sim.llm import composites
 from delegate_sim.llm.compiled import compile_for_cpu, first_run
 from delegate_sim.llm.contents import read_contents
 from delegate_sim.llm.sections import metadata, tokenizer
 from delegate_sim.llm.sections.tokenizer import Tokenizer
+from fixtures.builder import ModelBuilder
 from fixtures.language_models import bundle, decoder
-from tests.support.composites import nested_composites
+from tests.support.composites import EMPTY_MAP, nested_composites
 
 
 def test_fields_beyond_the_limit_are_refused(monkeypatch):
@@ -61,5 +63,25 @@ def test_items_beyond_the_limit_are_left_out(monkeypatch, tmp_path):
 def test_composites_that_grow_without_bound_are_refused(monkeypatch):
     compiled = compile_for_cpu("decoder", delegate_sim.load(nested_composites(40, 2)), "engine")
     monkeypatch.setattr(composites, "_MOST_NODES", 10_000)
-    with pytest.raises(LimitError, match="composites of subgraph 0 contain further composites"):
+    with pytest.raises(LimitError, match="inlining the composites of subgraph 0, and the composites in their bodies"):
+        first_run(compiled, 0)
+
+
+def test_bodies_are_counted_before_they_are_copied(monkeypatch):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    options = {"name": "c", "composite_attributes": EMPTY_MAP, "decomposition_subgraph_index": 1}
+    graph.node("STABLEHLO_COMPOSITE", [source], [result], options=options)
+    graph.outputs(result)
+    body = builder.subgraph("body")
+    source, result = body.input("x", "FLOAT32", [1, 4]), body.tensor("y", "FLOAT32", [1, 4])
+    body.node("ATAN2", [source, source], [result])
+    for _ in range(100):
+        body.tensor("unused", "FLOAT32", [1, 4])
+    body.outputs(result)
+    compiled = compile_for_cpu("decoder", delegate_sim.load(builder.bytes()), "engine")
+    monkeypatch.setattr(llm_compiled, "with_inlined_composites", lambda *_: pytest.fail("copies bodies"))
+    monkeypatch.setattr(composites, "_MOST_NODES", 150)
+    with pytest.raises(LimitError, match="needs models of more than 150 nodes in total"):
         first_run(compiled, 0)

@@ -13,6 +13,7 @@ import pytest
 import delegate_sim
 from delegate_sim.bundles.litertlm import with_offsets
 from delegate_sim.errors import ModelError
+from delegate_sim.llm import packing
 from delegate_sim.llm.contents import read_contents
 from delegate_sim.llm.packing import HEADER, MANIFEST, TAIL, read_parts, repack, unpack, with_models, write_bundle
 from fixtures.language_models import bundle, decoder, embedder
@@ -76,6 +77,30 @@ def test_a_name_of_no_file_of_the_folder(saved, tmp_path, name):
     (folder / MANIFEST).write_text(json.dumps({"sections": [{"number": 0, "file": name}]}))
     with pytest.raises(ModelError, match="leads outside its folder"):
         repack(str(folder), str(tmp_path / "again"))
+
+
+@pytest.mark.parametrize("name", [TAIL, "01-section-1.spiece"])
+def test_a_file_that_is_named_twice(saved, tmp_path, name):
+    folder = tmp_path / "parts"
+    unpack(saved("llm.litertlm", bundle(MODEL)), str(folder))
+    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest["sections"][0]["file"] = name
+    (folder / MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(ModelError, match=r"is named twice$"):
+        repack(str(folder), str(tmp_path / "again"))
+
+
+def test_gaps_between_sections_are_limited_together(saved, tmp_path, monkeypatch):
+    content = saved("llm.litertlm", bundle(MODEL))
+    head, header, _ = read_parts(content)
+    files = {section.number: memoryview(b"x") for section in header.sections}
+    begins = {section.number: (1 << 20) * (place + 1) for place, section in enumerate(header.sections)}
+    far = [replace(one, begin=begins[one.number], end=begins[one.number] + 1) for one in header.sections]
+    changed = memoryview(with_offsets(bytes(head[: header.end]), far))
+    write_bundle(str(tmp_path / "written"), changed, files, memoryview(b""))
+    monkeypatch.setattr(packing, "_GREATEST_GAP", 3 << 19)
+    with pytest.raises(ModelError, match="the header places sections far apart"):
+        write_bundle(str(tmp_path / "written"), changed, files, memoryview(b""))
 
 
 @pytest.mark.parametrize("name", [MANIFEST, HEADER, TAIL, "02-tf_lite_prefill_decode.tflite"])

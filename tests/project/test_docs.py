@@ -14,7 +14,7 @@ from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
 from tools.corpus_tables.fixes import passes_table
-from tools.docs import codes, commands, formats, targets
+from tools.docs import codes, commands, formats, numbers, targets
 from tools.docs.api import page as api_page
 from tools.docs.sections import with_section
 from tools.docs.suggestions import page
@@ -44,6 +44,11 @@ def test_the_python_interface_is_documented_as_it_is():
 def test_codes_and_commands_are_documented_as_they_are(page):
     written = (DOCS / f"{page.__name__.rpartition('.')[2]}.md").read_text(encoding="utf-8")
     assert written == page.page(), "run `make docs`"
+
+
+def test_the_table_of_wrong_numbers_is_as_the_rules_have_it():
+    written = numbers.PAGE.read_text(encoding="utf-8")
+    assert written == numbers.page(written), "run `make docs`"
 
 
 def test_the_tables_of_targets_are_as_the_code_has_them():

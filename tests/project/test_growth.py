@@ -35,6 +35,7 @@ from delegate_sim_cli.exits import USAGE
 from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, field
 from fixtures.op_profiles import ProfiledRow, write_profile
 from tests.support.models import chain_model
@@ -102,6 +103,25 @@ def log_with_many_runs(count):
     return log(
         "STARTING!\nLoaded model model.tflite\nReplacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node.\n" * count
     )
+
+
+def observations(count, words):
+    rules = "".join([f'[[rejects]]\noperation = "R{number}"\n' for number in range(count)])
+    seen = "".join([f"[[seen]]\n{words(number)}\nshapes = [{[1] * (number % 50)}]\n" for number in range(count)])
+    files, command = log(write_log(load(MODEL), Device(HiddenDriver(HiddenRule("ADD")), {"feature_level": 30})))
+    profile = f'schema = "delegate-sim/driver/1"\n{rules}{seen}'.encode()
+    return {**files, "driver.toml": profile}, (*command, "--delegate", "nnapi", "--learn", "driver.toml", "--force")
+
+
+@kind(400)
+def profile_of_a_driver_that_is_refined(count):
+    return observations(count, lambda number: f'operation = "S{number}"\ntypes = []\naccepted = false')
+
+
+@kind(400)
+def profile_of_a_driver_with_shapes(count):
+    words = 'operation = "S"\ntypes = ["T{}"]\naccepted = {}'
+    return observations(count, lambda number: words.format(number // 100, "true" if number % 3 else "false"))
 
 
 def op_profile(text):
@@ -177,9 +197,15 @@ def configuration_with_targets_that_multiply(count):
     return configuration(f'models = ["model.tflite"]\n{target}')
 
 
-@kind(5_000)
+@kind(500)
 def configuration_with_one_pattern_of_stars(count):
     return configuration(CONFIGURATION.replace("model.tflite", "*a" * count))
+
+
+@kind(150)
+def configuration_with_one_pattern_of_folders(count):
+    patterns = ["**/*/" * count + "x", "*/**/" * count + "**"]
+    return configuration(CONFIGURATION + f"models = {json.dumps(patterns)}\n")
 
 
 @kind(500)
@@ -218,7 +244,7 @@ def devices(text):
     return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--devices", "devices.toml")
 
 
-@kind(400)
+@kind(4)
 def devices_of_a_phone(count):
     return devices("".join([f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(count)]))
 
@@ -249,6 +275,13 @@ def outlines(nodes, sha256="0" * 64):
 @kind(300)
 def baseline_with_entries(count):
     return baseline([entry(f"{number}.tflite") for number in range(count)], outlines(1))
+
+
+@kind(250)
+def baseline_with_entries_of_no_model(count):
+    sources = "".join([f'[sources.s{number}]\nsource = "s{number}.keras"\n' for number in range(count)])
+    files, words = baseline([{**entry(f"x{number}"), "target": "none"} for number in range(count)], outlines(1))
+    return {**files, **configuration(CONFIGURATION + sources)[0]}, words
 
 
 @kind(1_000)

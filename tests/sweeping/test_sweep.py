@@ -137,7 +137,7 @@ def test_after_an_error_with_unknown_sizes_fixed_sizes_are_tried(swept):
 def test_a_missing_converter_is_a_row_that_says_what_to_install(swept):
     found, _ = swept(PHONE, routes=(MISSING,))
     (row,) = found.rows
-    assert row.failure == "missing: not installed: pip install 'delegate-sim[sweep-tf]'"
+    assert row.failure == "missing: not installed: pip install '.[sweep-tf]'"
     assert found.best_for("nnapi") is None
     assert found.models == ()
 
@@ -213,7 +213,7 @@ def test_a_difference_that_cannot_be_measured_says_why(swept, monkeypatch):
     monkeypatch.setattr(differences_module, "_RUNTIMES", ())
     found, _ = swept(PHONE)
     assert [row.error for row in found.rows] == [0, None], "the float model needs no measurement"
-    assert "pip install 'delegate-sim[fix]'" in found.rows[1].no_difference
+    assert "pip install '.[fix]'" in found.rows[1].no_difference
 
 
 def test_without_a_float_model_there_is_no_difference(swept):

@@ -551,3 +551,18 @@ def profile_text(rows):
     head = "============================== Run Order ==============================\n"
     columns = "[node type] [first] [avg ms] [%] [cdf%] [mem KB] [times called] [Name]\n"
     return head + columns + "".join([f"{row.op} 0.1 0.1 0.1% 0.1% 0.0 1 {row.name}\n" for row in rows]) + "\n"
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "summary"])
+def test_operators_inside_of_kernels_stand_for_the_kernels(timing, form):
+    """Today's benchmark_model lists the CPU library's own operators among the nodes, and leaves out the kernels."""
+    model = delegate_sim.load(chain_model(["ADD", "CUMSUM", "RELU"]).bytes())
+    rows = [
+        ProfiledRow("Add (ND, F32)", "Delegate/Add (ND, F32)", 0, 2.0),
+        ProfiledRow("CUMSUM", "[t1]", 1, 4.0),
+        ProfiledRow("Clamp (NC, F32)", "Delegate/Clamp (NC, F32)", 1, 3.0),
+    ]
+    found = timing(write_profile(rows, form), model, NNAPI)
+    assert kinds(found) == [(KERNEL, "xnnpack", 5.0, [0, 2]), (NODE, "CUMSUM", 4.0, [1])]
+    assert (found.delegates, found.kernel_count, found.total_ms, found.notes) == (("xnnpack",), 2, 9.0, ())
+    assert [inner.ms for inner in found.inner] == ([] if form == "summary" else [2.0, 3.0])

@@ -37,6 +37,7 @@ FILES = {
     "float16.tflite": "float16_weights",
     "models/classifier.tflite": "mobilenet_block",
     "models/encoder.tflite": "transformer_block",
+    "convolutions.tflite": "convolutions",
 }
 """Models of ``fixtures/models`` by the names that pages give them."""
 _BLOCK = re.compile(r"^(?P<mark><!-- not run: [^\n]* -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)

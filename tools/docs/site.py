@@ -36,7 +36,7 @@ GALLERY = (
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
     "Tasks": "browser fallback fix time sweep ci device-logs scan gallery/index",
-    "Targets": "targets nnapi npu mldrift vx embedded micro llm",
+    "Targets": "targets nnapi npu mldrift numbers vx embedded micro llm",
     "Reference": "commands formats stability codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",

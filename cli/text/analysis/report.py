@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
+from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
@@ -24,6 +25,7 @@ from delegate_sim.runtime.target import target_names
 from ...console.layout import counted, cut, item_list, message, name, node_list, share, wrapped
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
+from ..elements.number_risks import number_risk_lines
 from ..elements.paragraphs import (
     BAD,
     CODE,
@@ -93,8 +95,8 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
 
 
 def _commands(report: Report, run: Run, view: View) -> Iterator[Line]:
-    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU."""
-    if view.names_commands and any(True for _ in on_cpu(run)):
+    """Yield the commands that explain and rewrite the model, if there are nodes on the CPU or wrong numbers."""
+    if view.names_commands and (number_risks(run) or any(True for _ in on_cpu(run))):
         from .further import command_lines  # not needed if everything is delegated
 
         yield from command_lines(report, run)
@@ -152,6 +154,7 @@ def _details(run: Run, view: View) -> Iterator[Line]:
             yield Line(f"Subgraph {subgraph.graph.index} ({name(subgraph.graph.name)})", HEADING)
         yield from _subgraph(run, subgraph, compute, ranks, view, counts_own)
         yield from split_lines(run, subgraph, view.width, view.verbose)
+    yield from number_risk_lines(run, view.width, view.verbose)
     yield from item_lines(run.warnings, view.width, "Warnings")
 
 

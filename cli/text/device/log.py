@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
@@ -19,6 +20,7 @@ from delegate_sim.device.parse.log_summary import (
     NOT_COMPILED_FOR,
     NOT_CREATED,
     NOT_LOADED,
+    NOT_RUN,
     NOT_SHOWN,
     PART,
     REQUESTED,
@@ -28,6 +30,8 @@ from delegate_sim.device.parse.log_summary import (
     LogDelegate,
     LogSummary,
 )
+from delegate_sim.device.parse.profiles.operator_tables import RunTimes
+from delegate_sim.timing.words import milliseconds
 
 from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line
@@ -47,8 +51,9 @@ _OUTCOMES = {
     APPLIED_TO: "was applied; the log does not show how much of the graph it took",
     MADE: "was created; the log does not show how many nodes it took",
     REQUESTED: "was requested; the log does not show whether it was applied",
-    UNKNOWN: "is not known: the log ends too early, or does not cover the delegate",
+    UNKNOWN: "is not known: the log does not show it",
 }
+_ENDS = {CRASHED: "; then the process crashed", NOT_RUN: "; then the model could not be loaded or prepared", "": ""}
 
 
 def summary_lines(explained: ExplainedLog, columns: int, verbose: bool) -> Iterator[Line]:
@@ -77,19 +82,10 @@ def unused_lines(log: DeviceLog | LogSummary, columns: int, verbose: bool) -> It
 
 def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]:
     own = summary.delegate
-    who = message(own.title) if own.title else "not shown"
-    rest = (
-        "; reconcile --accelerators compares it with the simulation"
-        if DISPATCH in plain_name(own.title)
-        else ", which is not simulated"
-    )
-    yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
-    yield from fact("outcome", _outcome(own), columns)
-    if summary.cause:
-        yield from fact("cause", message(summary.cause), columns)
+    yield from _result(summary, columns)
     yield from _counts(own.counts, columns)
     for other in summary.others:
-        yield from _other(other, columns)
+        yield from _other(other, own, columns)
     for count in summary.counts:
         yield from fact("counts", message(count.line), columns)
     if summary.operators:
@@ -124,17 +120,64 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     yield from compiler_lines(summary.edge_tpu, columns)
     if summary.is_cut:
         yield from paragraph(
-            "the log does not show what the delegate did: it is cut short, or does not cover the delegate", columns, "  ", "    "
+            "the log does not show what the delegate did; record it from the start of the run to its end", columns, "  ", "    "
         )
     yield from unused_lines(summary, columns, verbose)
 
 
+def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
+    """Yield the delegate, the model, the outcome, its cause and the times."""
+    own = summary.delegate
+    who = message(own.title) if own.title else "not shown"
+    rest = (
+        "; reconcile --accelerators compares it with the simulation"
+        if DISPATCH in plain_name(own.title)
+        else ", which is not simulated"
+    )
+    yield from fact("delegate", who if own.name or not own.title else f"{who}{rest}", columns)
+    if summary.graph:
+        options = [f"{option} {value}" for option, value in summary.options.items()]
+        yield from fact("model", message(", ".join([summary.graph, *options])), columns)
+    has_run_without = own.outcome in (FAILED, NOT_CREATED) and not summary.end and _has_run(summary.times)
+    without = "; the model then ran without it" if has_run_without else ""
+    yield from fact("outcome", f"{_outcome(own)}{without}{_ENDS[summary.end]}", columns)
+    if summary.cause:
+        yield from fact("cause", message(summary.cause), columns)
+    if times := [f"{title} {milliseconds(ms)}" for title, ms in _times(summary.times) if ms is not None]:
+        yield from fact("times", ", ".join(times), columns)
+
+
 def _outcome(delegate: LogDelegate) -> str:
-    text = _OUTCOMES[delegate.outcome]
-    if not delegate.failed_running:
-        return text
-    first, separator, rest = text.partition(";")
-    return f"{first}, and failed while the model ran{separator}{rest}"
+    """Return the outcome, and the numbers of nodes that it rests on."""
+    first, separator, rest = _OUTCOMES[delegate.outcome].partition(";")
+    first += f": {numbers}" if delegate.outcome in (WHOLE, PART, APPLIED_TO) and (numbers := _numbers(delegate)) else ""
+    return f"{first}{', and failed while the model ran' if delegate.failed_running else ''}{separator}{rest}"
+
+
+def _numbers(delegate: LogDelegate) -> str:
+    """Return the numbers of nodes in the most conclusive kind of line, over all subgraphs, or ""."""
+    for source in ("replacement", "own", "split"):
+        counts = [count for count in delegate.counts if count.source == source]
+        if not counts:
+            continue
+        if source != "replacement" and len(counts) > 1:
+            return ""  # of several models or subgraphs
+        delegated = sum([count.delegated or 0 for count in counts])
+        total = sum([count.total or 0 for count in counts])
+        partitions = [count.partitions for count in counts]
+        of = f" of {total:,}" if all(count.total for count in counts) else ""
+        parts = "" if None in partitions else f" in {counted(sum(filter(None, partitions)), 'partition')}"
+        return f"{delegated:,}{of} {'node' if (total or delegated) == 1 else 'nodes'}{parts}"
+    return ""
+
+
+def _times(times: RunTimes) -> tuple[tuple[str, float | None], ...]:
+    warmup = ("warm-up", times.warmup_ms if times.inference_ms is None else None)
+    return ("initialization", times.init_ms), ("first inference", times.first_ms), warmup, ("inference", times.inference_ms)
+
+
+def _has_run(times: RunTimes) -> bool:
+    return times.warmup_ms is not None or times.inference_ms is not None
 
 
 def _notes(summary: LogSummary, columns: int) -> Iterator[Line]:
@@ -166,14 +209,33 @@ def compiler_lines(compilation: EdgeTpuCompilation, columns: int) -> Iterator[Li
             yield from paragraph(rows[0].meaning, columns, "      ", "      ")
 
 
-def _other(other: LogDelegate, columns: int) -> Iterator[Line]:
-    colon = ":" if other.outcome in (COMPILED_FOR, NOT_COMPILED_FOR) else ""
-    yield from fact("then" if other.is_later else "also", f"{message(other.title)}{colon} {_OUTCOMES[other.outcome]}", columns)
+def _other(other: LogDelegate, own: LogDelegate, columns: int) -> Iterator[Line]:
+    after = f", after {message(own.title)}" if other.is_later and own.title else ""
+    yield from fact("then" if other.is_later else "also", f"{message(other.title)}{after}: {_outcome(other)}", columns)
     yield from _counts(other.counts, columns)
 
 
-def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
+def _merged(counts: Sequence[Count]) -> list[tuple[Count, list[str]]]:
+    """Return the distinct counts, each with the sources that agree on it."""
+    merged: list[tuple[Count, list[str]]] = []
     for count in counts:
+        for place, (other, sources) in enumerate(merged):
+            pairs = [(getattr(count, name), getattr(other, name)) for name in _COUNTED]
+            if (
+                count.source not in sources
+                and all(a is None or b is None or a == b for a, b in pairs)
+                and any(a is not None and a == b for a, b in pairs)
+            ):
+                both = {name: a if b is None else b for name, (a, b) in zip(_COUNTED, pairs, strict=True)}
+                merged[place] = (replace(other, **both), [*sources, count.source])
+                break
+        else:
+            merged.append((count, [count.source]))
+    return merged
+
+
+def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
+    for count, sources in _merged(counts):
         at_least = "" if count.is_complete else "at least "
         values = (
             ("delegated", count.delegated),
@@ -186,7 +248,11 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
         given = [(title, number) for title, number in values if number is not None]
         text = ", ".join(f"{title}: {'' if title == 'subgraph' else at_least}{number:,}" for title, number in given)
         if text:
-            yield from fact("counts", f"{text} ({_SOURCES[count.source]})", columns)
+            by = " and ".join(dict.fromkeys([_SOURCES[source] for source in sources]))
+            yield from fact("counts", f"{text} ({by})", columns)
+
+
+_COUNTED = ("delegated", "total", "on_cpu", "partitions", "kernels", "subgraph", "is_complete")
 
 
 _SOURCES = {
@@ -203,11 +269,12 @@ _SOURCES = {
 
 def _release(summary: LogSummary) -> str:
     named = f"TensorFlow {summary.version}" if summary.version else ""
+    why = "" if named else ", by the wording of its lines"
     if not summary.releases:
         known = "older than all known releases" if summary.is_old else "not in the log"
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
-    return f"{text}, or older than all known releases" if summary.may_be_older else text
+    return f"{text}{', or older than all known releases' if summary.may_be_older else ''}{why}"
 
 
 _ROOM = 60

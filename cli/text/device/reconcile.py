@@ -71,11 +71,11 @@ def other_model_lines(notes: Sequence[str], width: int) -> Iterator[Line]:
 def learning_lines(learning: Learning, path: str, width: int) -> Iterator[Line]:
     """Yield the text of a driver profile that was learned from a log."""
     yield from heading_lines(f"Driver profile: {message(path)}")
-    rejections = learning.profile.rejections
+    rejections, added = learning.profile.rejections, set(learning.added)
     logs = counted(len(learning.profile.sources), "log")
     yield from paragraph(f"{counted(len(rejections), 'rule')} from {logs}, {len(learning.added):,} new", width, "  ", "    ")
     for rejection in rejections:
-        new = " (new)" if rejection in learning.added else ""
+        new = " (new)" if rejection in added else ""
         yield from paragraph(message(f"rejects {rejection_text(rejection)}{new}"), width, "  - ", "    ")
     for note in learning.notes:
         yield from paragraph(message(f"open: {note}"), width, "  ", "    ")
@@ -151,7 +151,7 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
             yield from paragraph(message(verdict(reconciliation.run)), width, "  ", "  ")
         return
     if reconciliation.status == NOT_COMPARED:
-        why = "does not show what the delegate did; it is cut short, or does not cover the delegate"
+        why = "does not show what the delegate did"
         yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:

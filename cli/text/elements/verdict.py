@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.measures import TAKEN, measure
 from delegate_sim.results.report.outcome_words import DelegateResult, plugin_notes
 from delegate_sim.results.report.placement import placements
@@ -19,7 +20,8 @@ from .paragraphs import BAD, HEADING, paragraph
 def verdict_lines(run: Run, width: int) -> list[Line]:
     """Return the verdict as wrapped lines."""
     measures = measure(run)
-    style = HEADING if measures.outcome == TAKEN else BAD
+    is_good = measures.outcome == TAKEN and not any(risk.is_certain for risk in number_risks(run))
+    style = HEADING if is_good else BAD
     return paragraph(verdict(run, measures), width, "", "  ", style=style)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...model.model import Tensor
-from ...model.numbers import read_as
+from ...model.numbers import as_list, read_as
 from ...rules.book import RuleBook, Unknown
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE
@@ -124,7 +124,7 @@ def _axes_beyond_area(node: NodeView) -> str | None:
     Upstream also reads axes that are computed at run time. This check ignores such axes.
     """
     axes = node.value(node.input(1))
-    values = [] if axes is None else axes.tolist()
+    values = [] if axes is None else as_list(axes)
     return None if all((axis + 4) % 4 in (1, 2) for axis in values) else f"axes {values}"
 
 

@@ -5,6 +5,7 @@ ML Drift is the GPU accelerator of LiteRT 2. The older GPU delegate, TfLiteGpuDe
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,7 +18,7 @@ from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..capabilities import Accelerator
@@ -171,7 +172,6 @@ class MlDriftDelegate(Delegate):
     semantics = 3
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     accelerator = MlDriftAccelerator()
     live = AcceleratorTraits(
         "libLiteRtWebGpuAccelerator.so",
@@ -188,6 +188,14 @@ class MlDriftDelegate(Delegate):
         options_by_interface=MappingProxyType({name: {"backend": name} for name in _KERNELS}),
     )
     history = ReleaseHistory("litert-2.1.3", starts_at_known=True)
+
+    @functools.cached_property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """The kinds of failures and of wrong numbers, by code."""
+        from .numbers import RULES as NUMBERS  # only explanations need all conditions
+
+        numbers = [rule.kind for rule in NUMBERS]
+        return MappingProxyType({**KINDS, **kinds_by_code(*numbers, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -249,6 +257,18 @@ class MlDriftDelegate(Delegate):
         if failure is None or options["build_kernels"]:
             return failure
         return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))
+
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield what one partition computes wrongly, as measured on a software device and read in ML Drift's source."""
+        from .numbers import number_risks  # only some results need the numbers
+
+        return number_risks(graph, subset, options, release)
+
+    def numbers_are_checked(self, release: Release) -> bool:
+        """Return whether the numbers of a release were measured."""
+        from .numbers import is_checked
+
+        return is_checked(release)
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:

@@ -157,6 +157,43 @@ WITHOUT_KERNEL = Kind(
     template="there is no kernel for the operator that computes {tensor}",
 )
 
+GROUPS = Kind(
+    "mldrift-build-groups",
+    Problem.SHAPE,
+    "grouped convolution with more than 4 channels in a group",
+    "ML Drift accepts a CONV_2D with constant weights and several groups, and splits it into one convolution for each group. It "
+    "reserves memory for only 4 input channels of each group. With more input channels, it writes beyond this memory, and the "
+    "process usually ends. If the input and output channels of each group are multiples of 4, nothing is split.",
+    "Split the input into groups, use one CONV_2D for each group, and concatenate the results, as onnx2tf does.",
+    "use SPLIT, one CONV_2D for each group, and CONCATENATION",
+    is_shared=True,
+    template="ML Drift splits the convolution that computes {tensor} into groups, and writes beyond the memory of their weights",
+    effect=Effect.CRASH,
+)
+BIAS = Kind(
+    "mldrift-build-bias",
+    Problem.OPERANDS,
+    "depthwise convolution without a bias",
+    "ML Drift accepts a DEPTHWISE_CONV_2D with two operands, but later reads the third operand. The process ends.",
+    "Give the convolution a bias of zeros.",
+    "give the convolution a bias of zeros",
+    is_shared=True,
+    template="the depthwise convolution that computes {tensor} has no bias, but ML Drift reads one",
+    effect=Effect.CRASH,
+)
+COPIED_INPUT = Kind(
+    "mldrift-build-copy",
+    Problem.NEIGHBORS,
+    "input that a STRIDED_SLICE copies",
+    "ML Drift accepts a STRIDED_SLICE of a whole input of the graph, but cannot remove it if a node reads both its result and "
+    "this input.",
+    "Remove the STRIDED_SLICE.",
+    "remove the STRIDED_SLICE",
+    is_shared=True,
+    template="the STRIDED_SLICE copies the whole input {tensor}, and a node reads both of them",
+)
+
+
 KINDS = kinds_by_code(
     LITERT_LOADER,
     HINT_NOT_MET,
@@ -170,6 +207,9 @@ KINDS = kinds_by_code(
     LOWERED,
     SIZE,
     WITHOUT_KERNEL,
+    GROUPS,
+    BIAS,
+    COPIED_INPUT,
 )
 """The kinds of failures, by code."""
 

@@ -45,3 +45,21 @@ def filled(base: Bhwc, axes: tuple[int, ...], values: tuple[int, ...]) -> Bhwc:
 def is_linear(shape: tuple[int, ...]) -> bool:
     """Return whether all dimensions before the last have size 1 (``IsLinearConvertible``); False for a scalar."""
     return bool(shape) and all(size == 1 for size in shape[:-1])
+
+
+def groups_of(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, int, int]:
+    """Return the number of groups of a CONV_2D, and the input and output channels of each group.
+
+    The arguments are shapes of rank 4. For other shapes, the number of groups is 0.
+    """
+    if len(source) != 4 or len(weights) != 4 or len(result) != 4 or weights[3] <= 0 or source[3] < weights[3]:
+        return 0, 0, 0
+    groups = source[3] // weights[3]
+    return groups, weights[3], result[3] // groups
+
+
+def are_groups_split(source: tuple[int, ...], weights: tuple[int, ...], result: tuple[int, ...]) -> bool:
+    """Return whether ML Drift splits a CONV_2D with constant weights into one convolution for each group."""
+    groups, inputs, outputs = groups_of(source, weights, result)
+    is_depthwise = inputs == 1 and outputs == 1
+    return groups > 1 and not is_depthwise and (inputs % 4 > 0 or outputs % 4 > 0)

@@ -7,14 +7,14 @@ failures to compute shapes. Failures that depend on the processor are not simula
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ...foundation.float32 import float32, quotient
+from ...foundation.limits import has_too_many_dimensions
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Node, Tensor
-from ...model.numbers import FlatNumbers, distinct
+from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
 from .datatypes import datatype, scales_of
@@ -224,7 +224,8 @@ def _transposed(kernel: _Kernel, node: NodeView) -> Refusal | None:
     sizes = _read_as_int32(node.value(node.input(1)))
     count = len(sizes)
     if not count or sorted(size + count if size < 0 else size for size in sizes) != list(range(len(sizes))):
-        return kernel_failure("xnnpack-kernel-permutation", node.node.index, found=sizes)
+        axes = f"{count:,} axes" if has_too_many_dimensions(count) else sizes
+        return kernel_failure("xnnpack-kernel-permutation", node.node.index, found=axes)
     return _moved(kernel, node)
 
 
@@ -233,7 +234,7 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")
-    return list(struct.unpack_from(f"<{len(value)}i", content))
+    return as_list(StoredNumbers.read("<i4", content)[: len(value)])
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> Refusal | None:

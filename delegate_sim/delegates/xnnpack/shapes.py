@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Tensor
+from ...model.numbers import as_list
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from .failures import kernel_failure
@@ -42,7 +43,7 @@ def missing_axis(node: NodeView, inputs: Collection[int]) -> Refusal | None:
     source, axes = node.input(0), node.value(node.input(1))
     if axes is None or not _has_known_rank(source, inputs):
         return None
-    for axis in axes.tolist():
+    for axis in as_list(axes):
         if not -source.rank <= axis < source.rank:
             return kernel_failure("xnnpack-kernel-axes", node.node.index, source, found=axis)
     return None

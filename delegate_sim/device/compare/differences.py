@@ -10,7 +10,7 @@ from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, at
 from ...foundation.printable import counted
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run, SubgraphRun
-from ..parse.known_lines import OWN_COUNT
+from ..parse.kinds import Kind
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
 from .observed_delegation import OTHER_KERNEL, Facts
@@ -157,7 +157,7 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     ]
     printed = [
         tuple(int(statement.values[key]) for key in ("delegated", "total", "partitions"))
-        for statement in simulated.statements_of(OWN_COUNT)
+        for statement in simulated.statements_of(Kind.OWN_COUNT)
     ]
     for delegated, total, partitions in facts.own_counts:
         if printed and (delegated, total, partitions) not in printed:

@@ -14,20 +14,17 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.applied_target import flags_without_others
-from ..parse.delegate_identity import UNNAMED_KERNEL, delegate_named, names_of, plain_name
-from ..parse.error_meanings import is_while_running
-from ..parse.known_lines import (
-    API_ERROR,
-    BENCHMARK_FAILED,
-    CRASH,
-    KERNELS,
-    LISTED_REFUSALS,
-    LOAD_ERROR,
-    NODE_ERROR,
-    OWN_COUNT,
-    SPLIT,
-    Statement,
+from ..parse.delegate_identity import (
+    UNNAMED_KERNEL,
+    delegate_named,
+    has_hidden_kernels,
+    has_inner_operators,
+    names_of,
+    plain_name,
 )
+from ..parse.error_meanings import is_while_running
+from ..parse.kinds import Kind
+from ..parse.known_lines import Statement
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
 from ..parse.log_summary import CRASHED, FAILED, summary_of
@@ -138,7 +135,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    printed = [statement.line for statement in _own(log, delegate, OWN_COUNT, SPLIT, KERNELS)]
+    printed = [statement.line for statement in _own(log, delegate, Kind.OWN_COUNT, Kind.SPLIT, Kind.KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
@@ -150,8 +147,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     is_foreign = not delegate.is_plugin and bool(log.replacements) and is_unknown
     failures = [
         statement
-        for statement in log.statements_of(API_ERROR, NODE_ERROR)
-        if statement.kind == API_ERROR or statement.values["op"] in delegate.kernel_names
+        for statement in log.statements_of(Kind.API_ERROR, Kind.NODE_ERROR)
+        if statement.kind == Kind.API_ERROR or statement.values["op"] in delegate.kernel_names
     ]
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
@@ -160,14 +157,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=tuple([statement.line for statement in early]),
-        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == NODE_ERROR]),
-        has_ended=bool(log.statements_of(BENCHMARK_FAILED, CRASH)),
+        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Kind.NODE_ERROR]),
+        has_ended=bool(log.statements_of(Kind.BENCHMARK_FAILED, Kind.CRASH)),
         own_counts=tuple(
-            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, OWN_COUNT)]
+            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Kind.OWN_COUNT)]
         ),
-        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, SPLIT)]),
-        listed_refusals=log.listed_refusals if _own(log, delegate, LISTED_REFUSALS) else (),
-        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, KERNELS))), None),
+        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, Kind.SPLIT)]),
+        listed_refusals=log.listed_refusals if _own(log, delegate, Kind.LISTED_REFUSALS) else (),
+        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, Kind.KERNELS))), None),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -184,7 +181,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:
     """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
-    ends = [statement.line for statement in log.statements_of(CRASH, LOAD_ERROR)]
+    ends = [statement.line for statement in log.statements_of(Kind.CRASH, Kind.LOAD_ERROR)]
     summary = summary_of(log)
     own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
     if not ends and not any(mentioned.failed_running or mentioned.outcome in (FAILED, CRASHED) for mentioned in own):
@@ -204,7 +201,7 @@ def _foreign_note(log: DeviceLog) -> str:
 def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
     """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
     for statement in failures:
-        if statement.kind == NODE_ERROR and is_while_running(statement):
+        if statement.kind == Kind.NODE_ERROR and is_while_running(statement):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 
@@ -240,8 +237,10 @@ class _TableFacts:
         self.is_hiding = any(
             replacement.replaced and replacement.kernel in self.other_kernels for replacement in log.replacements
         )
+        self.is_hiding |= has_inner_operators(log) and not delegate.is_applied_by_default
         """True if another delegate ran nodes, because the tables do not list the nodes of that delegate."""
         self.has_lost_events = log.lost_events
+        self.has_hidden_kernels = has_hidden_kernels(log)
         flags = flags_without_others(delegate)
         self.hidden = (
             "another delegate ran the nodes that this delegate left, so the log's tables do not list these nodes; record the log "
@@ -262,7 +261,9 @@ class _TableFacts:
         is_foreign = len(rows) < len(rest)
         nodes = matched_nodes(self.graphs[index], rows)
         if table.is_complete and not is_foreign and not self.is_hiding and not self.has_lost_events:
-            self.on_cpu[index], self.kernels[index] = nodes, len(table.rows) - len(rest)
+            self.on_cpu[index] = nodes
+            if not self.has_hidden_kernels:
+                self.kernels[index] = len(table.rows) - len(rest)
             return
         self.listed[index] = nodes
         if is_foreign or self.is_hiding:
@@ -281,7 +282,8 @@ class _TableFacts:
             self.notes.append(note)
             return
         self.counts[index] = {op: count for op, count in summary.counts.items() if op not in self.own_kernels}
-        self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
+        if not self.has_hidden_kernels:
+            self.kernels[index] = sum([summary.counts.get(kernel, 0) for kernel in self.own_kernels])
         if any(count > available[op] for op, count in self.counts[index].items()):
             raise ReconcileError(f"the log's summary lists operators that subgraph {index} does not have; {OTHER_MODEL}")
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
-from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection
+from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection, rules_covering
 from ...delegates.profile_file import toml_string, toml_strings
 from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
@@ -67,17 +67,20 @@ def learn(reconciliation: Reconciliation, log_name: str, profile: DriverProfile 
         sources.append(source)
     observations = _joined(profile, seen.accepted, rejected, sources, sources.index(source))
     own = _written_by_hand(profile)
-    for rejection in own:
-        for observation in observations:
-            if observation.is_accepted and rejection.covers(observation.signature):
-                where = _log_place(observation, sources)
-                raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
+    rules = set(own)
+    for observation in observations:
+        covering = rules_covering(observation.signature) if observation.is_accepted else ()
+        rejection = next(filter(rules.__contains__, covering), None)
+        if rejection is not None:
+            where = _log_place(observation, sources)
+            raise LearningError(f"the profile rejects {rejection_text(rejection)}, but in {where} the driver accepted it")
     rejections = (*own, *_rejections(observations))
     accelerator = reconciliation.setting.options.get(interface.accelerator_option) or profile.accelerator
     refined = DriverProfile(rejections, observations, tuple(sources), accelerator, profile.path, open_groups)
     if not _reproduces(reconciliation, interface, refined):
         notes.append("the new rules alone do not reproduce the log, because the log does not show all rejected nodes")
-    added = tuple(rejection for rejection in rejections if rejection not in profile.rejections)
+    before = set(profile.rejections)
+    added = tuple(rejection for rejection in rejections if rejection not in before)
     return Learning(refined, added, tuple(notes))
 
 
@@ -189,10 +192,12 @@ def _rejected(
             rejected.add(left[0])
         else:
             several[op, left] = None
+    accepted_kinds, rejected_kinds = set(map(_kind, accepted)), set(map(_kind, rejected | before))
     for op, candidates in several:
         if rejected.isdisjoint(candidates) and before.isdisjoint(candidates):
-            chosen = _likeliest(mapped.get(op), candidates, accepted, rejected | before)
+            chosen = _likeliest(mapped.get(op), candidates, accepted_kinds, rejected_kinds)
             rejected.add(chosen)
+            rejected_kinds.add(_kind(chosen))
             names = ", ".join(candidate.operation for candidate in candidates)
             notes.append(f"{op} maps to several operations ({names}); {chosen.operation} is assumed to be rejected")
     groups: dict[frozenset[OperationSignature], None] = {}
@@ -216,8 +221,16 @@ def _rejected(
     return rejected, tuple([group for group in remaining if group.isdisjoint(rejected)])
 
 
+_Kind = tuple[str, tuple[str, ...]]
+"""The name and the types of an operation."""
+
+
+def _kind(operation: OperationSignature) -> _Kind:
+    return operation.operation, operation.types
+
+
 def _likeliest(
-    own: str | None, left: Sequence[OperationSignature], accepted: set[OperationSignature], rejected: set[OperationSignature]
+    own: str | None, left: Sequence[OperationSignature], accepted: set[_Kind], rejected: set[_Kind]
 ) -> OperationSignature:
     """Return the operation that the driver most likely rejected.
 
@@ -225,12 +238,10 @@ def _likeliest(
     that the driver never accepts with its types. If several operations are equally likely, return the operator's main operation
     ``own``.
     """
-    rejected_kinds = {(operation.operation, operation.types) for operation in rejected}
     for operation in left:
-        if (operation.operation, operation.types) in rejected_kinds:
+        if _kind(operation) in rejected:
             return operation
-    accepted_kinds = {(operation.operation, operation.types) for operation in accepted}
-    new = [operation for operation in left if (operation.operation, operation.types) not in accepted_kinds] or list(left)
+    new = [operation for operation in left if _kind(operation) not in accepted] or list(left)
     return next((operation for operation in new if operation.operation == own), new[0])
 
 
@@ -271,8 +282,11 @@ def _log_place(observation: Observation, sources: Sequence[LogSource]) -> str:
 
 def _written_by_hand(profile: DriverProfile) -> tuple[Rejection, ...]:
     """Return the rules that users wrote by hand. Such rules cover no rejection in the profile's logs."""
-    rejected = [observation.signature for observation in profile.observations if not observation.is_accepted]
-    return tuple(rejection for rejection in profile.rejections if not any(map(rejection.covers, rejected)))
+    rules = set(profile.rejections)
+    for observation in profile.observations:
+        if not observation.is_accepted:
+            rules.difference_update(rules_covering(observation.signature))
+    return tuple(rejection for rejection in profile.rejections if rejection in rules)
 
 
 def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
@@ -292,13 +306,15 @@ def _rejections(observations: Iterable[Observation]) -> Iterator[Rejection]:
             yield Rejection(operation, types)
             continue
         ranks = {example.rank for example in accepted}
-        for rank in sorted({example.rank for example in rejected}):
+        by_rank: dict[int, list[OperationSignature]] = {}
+        for example in sorted(rejected):
+            by_rank.setdefault(example.rank, []).append(example)
+        for rank, examples in sorted(by_rank.items()):
             if rank not in ranks:
                 yield Rejection(operation, types, rank)
                 continue
-            for example in sorted(rejected):
-                if example.rank == rank:
-                    yield Rejection(operation, types, rank, example.shapes)
+            for example in examples:
+                yield Rejection(operation, types, rank, example.shapes)
 
 
 def signature_text(operation: OperationSignature) -> str:

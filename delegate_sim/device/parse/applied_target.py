@@ -34,21 +34,9 @@ from .delegate_identity import (
     speaker,
 )
 from .edge_tpu_compiler import NOT_COMPILED
-from .known_lines import (
-    CHOICE,
-    DRIVER_REFUSAL,
-    FINISHED,
-    HINT_ERROR,
-    INTERFACE,
-    INTERFACE_USED,
-    LIBRARY_ERROR,
-    RUNTIME,
-    RUNTIME_ERROR,
-)
+from .kinds import Kind, kinds_with
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
-_RUNTIME_LINES = (CHOICE, FINISHED, INTERFACE, RUNTIME, RUNTIME_ERROR, DRIVER_REFUSAL)
-"""Kinds of lines that a driver or the runtime behind a delegate prints."""
 _SECOND = 2
 """The major version of LiteRT that has accelerators instead of delegates."""
 _SINCE_REASONS = "litert-2.1.5"
@@ -167,7 +155,7 @@ def delegate_in(log: DeviceLog) -> Delegate | None:
         delegates = [delegate for delegate in _delegates() if delegate in created or is_switched_on(delegate, log)]
     if not delegates and log.refusals:
         delegates = [delegate for delegate in _delegates() if delegate.log.prints_refusals]
-    if not delegates and log.statements_of(*_RUNTIME_LINES):
+    if not delegates and log.statements_of(*kinds_with("is_behind")):
         delegates = [delegate for delegate in _delegates() if delegate.log.has_runtime_behind]
     return _most_telling(delegates)
 
@@ -229,7 +217,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    paths = [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
+    paths = [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
 
@@ -268,8 +256,8 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
-    options |= delegate.log.hinted_options if log.statements_of(HINT_ERROR) else {}
-    for statement in log.statements_of(INTERFACE_USED) if not options else ():
+    options |= delegate.log.hinted_options if log.statements_of(Kind.HINT_ERROR) else {}
+    for statement in log.statements_of(Kind.INTERFACE_USED) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
     return options
 

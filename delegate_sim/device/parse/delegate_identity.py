@@ -10,45 +10,20 @@ from dataclasses import replace
 from operator import itemgetter
 
 from ...delegates.base import Delegate
-from ...delegates.registry import ACCELERATORS, APPLIED_AHEAD, DELEGATE_NAMES, DISPATCH_KERNEL, EDGE_TPU, find_delegate
-from ...foundation.work_budget import spend_steps
-from .known_lines import (
-    API_ERROR,
-    APPLIED,
-    COMPILED,
-    COMPILED_PART,
-    CREATED,
-    DYNAMIC_ERROR,
-    FAILURE,
-    FLEX_ERROR,
-    HINT_ERROR,
-    IMMUTABLE_ERROR,
-    INTERFACE_USED,
-    KERNEL_ERROR,
-    KERNELS,
-    LIBRARY,
-    LIBRARY_ERROR,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    NODE_ERROR,
-    NOT_APPLIED,
-    OPERATOR_REFUSED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PREPARATION_ERROR,
-    REGISTERED,
-    RESTORED,
-    SAID,
-    SPLIT,
-    TEFLON_DONE,
-    TEFLON_GRAPH,
-    TEFLON_ROW,
-    VENDOR_ERROR,
-    VERSION_SAID,
-    Statement,
+from ...delegates.registry import (
+    ACCELERATORS,
+    APPLIED_AHEAD,
+    CPU_LIBRARY_SPEAKER,
+    DELEGATE_NAMES,
+    DISPATCH_KERNEL,
+    EDGE_TPU,
+    find_delegate,
 )
+from ...foundation.work_budget import spend_steps
+from .kinds import KINDS, Kind, kinds_with
+from .known_lines import Statement
 from .log_contents import DeviceLog, last_dynamic_tensor
+from .profiles.operator_tables import is_inner_type
 
 _OTHERS = {
     "armnn": "Arm NN",
@@ -60,6 +35,7 @@ _OTHERS = {
     "hailo": "Hailo",
     "neutron": "NXP's Neutron",
     "teflon": "Mesa's Teflon",
+    "tidl": "TI's TIDL",
     **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
     "npu": "LiteRT 2's NPU accelerator",
@@ -75,6 +51,7 @@ The older GPU delegate prints a line only after the initialization.
 """
 ACCELERATOR_KERNELS = "LITERT_"
 """The prefix of the kernel names of LiteRT 2's graphics accelerator."""
+_LEAST_CONCLUSIVE = max([traits.conclusive for traits in KINDS.values()])
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
 _STEPS_OF_A_NAME = 30
@@ -121,13 +98,13 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     candidates = [*([named] if named is not None else []), *others]
     kernels = {
         *[replacement.kernel for replacement in log.replacements],
-        *[statement.values["op"] for statement in log.statements_of(NODE_ERROR)],
+        *[statement.values["op"] for statement in log.statements_of(Kind.NODE_ERROR)],
     }
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
     is_accelerator = log.is_of_compiled_model or any(
-        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(INTERFACE_USED)
+        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Kind.INTERFACE_USED)
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -177,28 +154,41 @@ def names_in(log: DeviceLog) -> Iterator[str]:
     Names in the most conclusive kinds of lines come first.
     """
     yield from (replacement.kernel for replacement in log.replacements)
-    yield from (statement.values["op"] for statement in log.statements_of(NODE_ERROR))
-    yield from (
-        statement.values["name"] for statement in log.statements_of(OWN_COUNT, PREPARATION_ERROR) if "name" in statement.values
-    )
+    named: dict[int, list[str]] = {level: [] for level in range(1, _LEAST_CONCLUSIVE + 1)}
+    for statement in log.statements:
+        if level := KINDS[statement.kind].conclusive:
+            named[level] += _names_of_statement(statement)
+    yield from (*named[1], *named[2])
     yield from (application.provider for application in log.applications)
+    yield from [CPU_LIBRARY_SPEAKER] * has_hidden_kernels(log)
     yield from (row.op for table in log.run_orders.values() for row in table.rows)
     yield from (op for summary in log.summaries.values() for op in summary.counts)
-    yield from (
-        statement.values["name"]
-        for statement in log.statements_of(
-            APPLIED, LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, HINT_ERROR, SAID, TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE
-        )
-        if "name" in statement.values
+    for level in range(3, _LEAST_CONCLUSIVE + 1):
+        yield from named[level]
+
+
+def _names_of_statement(statement: Statement) -> list[str]:
+    """Return the name of a delegate in a line, or nothing."""
+    if statement.kind == Kind.VERSION_SAID:
+        return [statement.line] if _is_delegate_version(statement) else []
+    name = statement.values.get("op" if statement.kind == Kind.NODE_ERROR else "name", "")
+    return [name] if name else []
+
+
+def has_inner_operators(log: DeviceLog) -> bool:
+    """Return whether tables list operators inside kernels of the CPU library."""
+    return any(is_inner_type(row.op) for row in log.inner_rows) or any(
+        table.inner_ms is not None for table in log.summaries.values()
     )
-    yield from (
-        statement.values["name"]
-        for statement in log.statements_of(
-            OPERATOR_REFUSED, API_ERROR, KERNEL_ERROR, LIBRARY_ERROR, VENDOR_ERROR, OTHER_ERROR, COMPILED_PART
-        )
-        if "name" in statement.values
-    )
-    yield from (statement.line for statement in log.statements_of(VERSION_SAID) if _is_delegate_version(statement))
+
+
+def has_hidden_kernels(log: DeviceLog) -> bool:
+    """Return whether tables list operators inside kernels of the CPU library, but no kernels."""
+    if not has_inner_operators(log):
+        return False
+    ops = {row.op for table in log.run_orders.values() for row in table.rows}
+    ops.update(op for summary in log.summaries.values() for op in summary.counts)
+    return not any(op == UNNAMED_KERNEL or delegate_named(op) is not None for op in ops)
 
 
 def _is_delegate_version(statement: Statement) -> bool:
@@ -206,28 +196,9 @@ def _is_delegate_version(statement: Statement) -> bool:
     return any(word in statement.line for word in ("elegate", "ArmNN"))
 
 
-_TURNS = (
-    CREATED,
-    OWN_COUNT,
-    LISTED_REFUSALS,
-    SPLIT,
-    KERNELS,
-    APPLIED,
-    HINT_ERROR,
-    API_ERROR,
-    NODE_ERROR,
-    PREPARATION_ERROR,
-    KERNEL_ERROR,
-    OTHER_ERROR,
-)
-"""Kinds of lines that name a delegate. They show that the runtime was applying or running this delegate."""
-_OF_LAST_TURN = (RESTORED, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, PREPARATION_ERROR, NOT_APPLIED)
-"""Kinds of errors that name no delegate. Such an error belongs to the delegate that the log named last."""
-_OF_APPLICATION = (IMMUTABLE_ERROR, NOT_APPLIED)
-"""Kinds of errors that only a call by the application can cause.
-
-Such an error never belongs to a delegate that is applied by default.
-"""
+_TURNS = kinds_with("is_turn")
+_OF_LAST_TURN = kinds_with("is_of_last_turn")
+_OF_APPLICATION = kinds_with("is_of_application")
 
 
 def turns(log: DeviceLog) -> list[tuple[int, str]]:
@@ -235,8 +206,7 @@ def turns(log: DeviceLog) -> list[tuple[int, str]]:
     named = [(replacement.place, replacement.kernel) for replacement in log.replacements]
     named += [(application.place, application.provider) for application in log.applications]
     for statement in log.statements_of(*_TURNS):
-        name = statement.values.get("op" if statement.kind == NODE_ERROR else "name", "")
-        named += [(place, name) for place in statement.places if name]
+        named += [(place, name) for place in statement.places for name in _names_of_statement(statement)]
     return sorted(named)
 
 
@@ -301,7 +271,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
     """Return the compiler plugin whose library is in the log, or None if there is no such library or plugin."""
-    paths = [statement.values["path"] for statement in log.statements_of(LIBRARY)]
+    paths = [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
 
@@ -312,19 +282,19 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     Names in the most conclusive kinds of lines come first.
     """
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
-    names += [statement.values["path"] for statement in log.statements_of(LIBRARY_ERROR) if "path" in statement.values]
-    names += ["flex"] * bool(log.statements_of(FLEX_ERROR))
-    names += [DISPATCH] * bool(log.statements_of(COMPILED))
-    names += [path for statement in log.statements_of(LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
+    names += [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY_ERROR) if "path" in statement.values]
+    names += ["flex"] * bool(log.statements_of(Kind.FLEX_ERROR))
+    names += [DISPATCH] * bool(log.statements_of(Kind.COMPILED))
+    names += [path for statement in log.statements_of(Kind.LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     names += [
         re.split(r"[/\\]", statement.values["source"])[-1]
-        for statement in log.statements_of(LITERT, FAILURE)
+        for statement in log.statements_of(Kind.LITERT, Kind.FAILURE)
         if "source" in statement.values
     ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
     names_of_others += [
-        name for statement in log.statements_of(OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
+        name for statement in log.statements_of(Kind.OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]
     return tuple(dict.fromkeys(names_of_others))
 
@@ -337,7 +307,7 @@ def accelerator_of(name: str) -> str:
 
 def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators that LiteRT 2 registered, without duplicates."""
-    names = [name for statement in log.statements_of(REGISTERED) for name in statement.values["name"].split(", ")]
+    names = [name for statement in log.statements_of(Kind.REGISTERED) for name in statement.values["name"].split(", ")]
     return tuple(dict.fromkeys(map(accelerator_of, names)))
 
 

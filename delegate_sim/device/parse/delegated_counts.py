@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, plain_name
-from .known_lines import COMPILED, KERNELS, OWN_COUNT, SPLIT, TEFLON_GRAPH, TEFLON_ROW, Statement
+from ...delegates.registry import CPU_LIBRARY_SPEAKER
+from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
+from .kinds import Kind
+from .known_lines import Statement
 from .log_contents import DeviceLog
-from .profiles.operator_tables import RUN_ORDER, SUMMARY
+from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +41,22 @@ def is_kernel(op: str) -> bool:
 
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
-    for statement in log.statements_of(OWN_COUNT):
+    for statement in log.statements_of(Kind.OWN_COUNT):
         if plain_name(statement.values["name"]) in names:
             delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))
             yield Count(statement.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for statement in log.statements_of(SPLIT):
+    for statement in log.statements_of(Kind.SPLIT):
         if plain_name(statement.values["name"]) in names:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
-    for statement in log.statements_of(COMPILED):
+    for statement in log.statements_of(Kind.COMPILED):
         if any(DISPATCH in name for name in names):
             yield count_of_plugin(statement)
     for line in log.replacements:
         if plain_name(line.kernel) in names:
             rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for statement in log.statements_of(KERNELS):
+    for statement in log.statements_of(Kind.KERNELS):
         if plain_name(statement.values["name"]) in names:
             yield Count(statement.line, "kernels", kernels=int(statement.values["count"]))
     for applied in log.applications:
@@ -69,7 +71,7 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
     A table alone does not show what was compiled.
     """
-    rows, graphs = log.statements_of(TEFLON_ROW), log.statements_of(TEFLON_GRAPH)
+    rows, graphs = log.statements_of(Kind.TEFLON_ROW), log.statements_of(Kind.TEFLON_GRAPH)
     if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
         return
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])
@@ -82,17 +84,37 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    for index, table in log.run_orders.items():
+    is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
+    for index, table in ordered_tables(log).items():
         kernels = sum([plain_name(row.op) in names for row in table.rows])
-        if kernels:
+        if kernels or is_hidden:
             rest = sum([not is_kernel(row.op) for row in table.rows])
-            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=table.is_complete)
-    for index, summary in log.summaries.items():
+            yield Count(RUN_ORDER, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=table.is_complete)
+    for index, summary in counted_tables(log).items():
         kernels = sum([count for op, count in summary.counts.items() if plain_name(op) in names])
-        if kernels and index not in log.run_orders:
+        if kernels or is_hidden:
             rest = sum([count for op, count in summary.counts.items() if not is_kernel(op)])
             is_complete = summary.is_complete
-            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels, subgraph=index, is_complete=is_complete)
+            yield Count(SUMMARY, "table", on_cpu=rest, kernels=kernels or None, subgraph=index, is_complete=is_complete)
+
+
+def ordered_tables(log: DeviceLog) -> dict[int, RunOrder]:
+    """Return the tables in execution order, by subgraph. A table that lacks rows is left out if a summary lacks none."""
+    return {
+        index: order
+        for index, order in log.run_orders.items()
+        if not order.lacks_rows or index not in log.summaries or not _is_whole(log.summaries[index])
+    }
+
+
+def counted_tables(log: DeviceLog) -> dict[int, Summary]:
+    """Return the tables of node types, by subgraph, for subgraphs without a table in execution order."""
+    ordered = ordered_tables(log)
+    return {index: summary for index, summary in log.summaries.items() if index not in ordered}
+
+
+def _is_whole(summary: Summary) -> bool:
+    return summary.is_complete and not summary.lacks_rows
 
 
 def count_of_plugin(statement: Statement) -> Count:

@@ -53,6 +53,7 @@ class EdgeTpuCompilation(Declared):
     rows: tuple[CompilerRow, ...] = ()
     on_tpu: int | None = None
     on_cpu: int | None = None
+    total: int | None = None
     kernels: int | None = None
     """The number of compiled parts. Each part becomes one custom operator."""
     failure: str = ""
@@ -68,12 +69,14 @@ class EdgeTpuCompilation(Declared):
     @property
     def left(self) -> int | None:
         """The number of operators that the CPU runs."""
+        if self.on_cpu is None and self.on_tpu is not None and self.total is not None:
+            return max(self.total - self.on_tpu, 0)
         return self.on_cpu if self.on_cpu is not None else self._count(is_mapped=False)
 
     @property
     def has_all_counts(self) -> bool:
         """False if a count is only the sum of the rows in the log. The log may lack rows."""
-        return not self.rows or (self.on_tpu is not None and self.on_cpu is not None)
+        return not self.rows or (self.on_tpu is not None and (self.on_cpu is not None or self.total is not None))
 
     @property
     def failure_meaning(self) -> str:
@@ -124,7 +127,8 @@ _FAILURES = (
 _VERSION = re.compile(r"Edge ?TPU Compiler version (?P<version>\d[\w.]{0,40})")
 _PATH = re.compile(r"^(?P<which>Input|Output)(?: model)?: (?P<path>\S.{0,400})$")
 _NUMBER = re.compile(
-    r"^Number of (?:operations that will run on (?P<where>Edge TPU|CPU)|(?P<kernels>Edge TPU subgraphs)): (?P<count>\d{1,9})"
+    r"^(?:Number of (?:operations that will run on (?P<where>Edge TPU|CPU)|(?P<kernels>Edge TPU subgraphs))|"
+    r"(?P<total>Total number of operations)): (?P<count>\d{1,9})"
 )
 _HEADER = re.compile(r"^Operator +Count +Status$")
 _ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
@@ -138,7 +142,7 @@ _DONE = re.compile(r"^(?:Model (?:successfully compiled|compiled successfully)\b
 _PROGRESS = re.compile(
     r"^(?:Started a compilation timeout timer|Compilation child process completed|Searching for valid delegate|"
     r"Try to compile segment|Intermediate tensors: |(?:Input|Output) size: |(?:On|Off)-chip memory used for|"
-    r"On-chip memory remaining for|Total number of operations: |Operation log: |See the operation log|"
+    r"On-chip memory remaining for|Operation log: |See the operation log|"
     r"Number of Edge TPU subgraphs|\w{0,40} ?Edge TPU: starting export)"
 )
 _NEEDLES = (
@@ -210,6 +214,8 @@ class EdgeTpuCompilerReader:
         count = int(match["count"])
         if match["kernels"]:
             self.result = replace(self.result, kernels=count)
+        elif match["total"]:
+            self.result = replace(self.result, total=count)
         elif match["where"] == "CPU":
             self.result = replace(self.result, on_cpu=count)
         else:

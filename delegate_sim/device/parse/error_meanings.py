@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
@@ -19,39 +20,8 @@ from .delegate_identity import (
     requested_accelerators,
     speaker,
 )
-from .known_lines import (
-    API_ERROR,
-    BENCHMARK_FAILED,
-    BUILD_ERROR,
-    BUILTIN_ERROR,
-    CALL_ERROR,
-    COMPILED_PART,
-    CRASH,
-    CUSTOM_ERROR,
-    DYNAMIC_ERROR,
-    FAILURE,
-    FLEX_ERROR,
-    HINT_ERROR,
-    IMMUTABLE_ERROR,
-    KERNEL_ERROR,
-    KERNELS,
-    LIBRARY_ERROR,
-    LISTED_REFUSALS,
-    LOAD_ERROR,
-    MISSING_SERVICE,
-    NODE_ERROR,
-    NOT_APPLIED,
-    NOT_REGISTERED,
-    OPERATOR_REFUSED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PREPARATION_ERROR,
-    RUNTIME_ERROR,
-    SPLIT,
-    VENDOR_ERROR,
-    VERSION_SAID,
-    Statement,
-)
+from .kinds import KINDS, Kind
+from .known_lines import Statement
 from .log_contents import DeviceLog, Replacement, long_lines_note
 
 _HOOKS = "Failed to get hooks"
@@ -101,24 +71,6 @@ _CALLS = (
     ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
 )
 """API calls: words from the delegate's description of the call, name of the function, stage of the call."""
-_MEANINGS = {
-    HINT_ERROR: (
-        "the application requires that one accelerator takes the whole graph, but the accelerator refuses some operators; "
-        "nothing is delegated"
-    ),
-    DYNAMIC_ERROR: (
-        "the delegate does not accept graphs with a tensor whose shape is known only at run time; nothing is delegated"
-    ),
-    IMMUTABLE_ERROR: "another delegate was already applied to the interpreter; the error before this line says more",
-    KERNEL_ERROR: "the delegate could not create the kernel of a partition; the error before this line says why",
-    BUILD_ERROR: "the device's driver could not compile a program of the delegate",
-    BENCHMARK_FAILED: "benchmark_model ended before it ran the model",
-    CRASH: "the process crashed",
-    LOAD_ERROR: "the runtime could not load or prepare the model",
-    FLEX_ERROR: "the model has TensorFlow operators; link the Flex delegate into the application and apply it",
-    NOT_REGISTERED: "the accelerator is not available, so it cannot be applied",
-}
-
 _FAILURES = (
     ("No dispatch library", "this directory of the application has no dispatch library of the NPU's vendor"),
     (
@@ -205,9 +157,8 @@ _VENDOR_ERRORS = (
 )
 """Meanings of the errors of vendors' libraries, keyed by words in the error line."""
 
-_NOT_CREATED, COMPILER_ERROR = "not-created", "compiler-error"
+
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
-_MISSING_DELEGATE = "the delegate is not available on this device, or lacks a library; nothing is applied"
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,32 +186,51 @@ _RUNTIME_FAILURES = (
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
 
 _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    FAILURE: _FAILURES,
-    OTHER_ERROR: _OTHER_ERRORS,
-    RUNTIME_ERROR: _RUNTIME_FAILURES,
-    LOAD_ERROR: (),
+    Kind.FAILURE: _FAILURES,
+    Kind.WARNED: _FAILURES,
+    Kind.OTHER_ERROR: _OTHER_ERRORS,
+    Kind.RUNTIME_ERROR: _RUNTIME_FAILURES,
+    Kind.LOAD_ERROR: (),
 }
 """The tables of meanings by kind of error. In each table, LiteRT-LM's meanings come last."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
-    errors = [ExplainedError(_NOT_CREATED, line, _MISSING_DELEGATE, 1, None) for line in log.not_created]
+    errors = []
+    has_reason = any(error.kind not in (Kind.LOAD_ERROR, Kind.CRASH) for error in log.errors)
     for error in log.errors:
-        if is_benign(error, log):
+        if is_benign(error, log) or (
+            has_reason and error.kind == Kind.LOAD_ERROR and _UNSAID.search(error.line) is not None and "ensors" not in error.line
+        ):
             continue
         node = error.values.get("node")
         errors.append(
             ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
         )
     if log.edge_tpu.failure:
-        errors.append(ExplainedError(COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
-    if not errors and not log.listed_refusals and not log.statements_of(OPERATOR_REFUSED):
+        errors.append(ExplainedError(Kind.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
+    if not errors and not log.listed_refusals and not log.statements_of(Kind.OPERATOR_REFUSED):
         errors += [
             ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times, None)
-            for statement in log.statements_of(NOT_APPLIED)
+            for statement in log.statements_of(Kind.NOT_APPLIED)
+        ]
+    tables = (log.replacements, log.run_orders, log.summaries, log.listed_refusals)
+    has_result = any(tables) or bool(log.statements_of(Kind.MEASURED, Kind.OWN_COUNT))
+    if all(map(_is_consequence, errors)) if errors else not has_result:
+        # nothing that is known says why, so the log's own words have to
+        errors += [
+            ExplainedError(plain.kind if plain.values["severity"] else Kind.UNSURE_ERROR, plain.line, "", plain.times, None)
+            for plain in log.plain_errors
         ]
     return tuple(errors)
+
+
+def _is_consequence(error: ExplainedError) -> bool:
+    """Return whether an error follows from another one, and does not say from which."""
+    return error.kind in (Kind.BENCHMARK_FAILED, Kind.CRASH) or (
+        error.kind == Kind.LOAD_ERROR and _UNSAID.search(error.line) is not None
+    )
 
 
 def is_benign(statement: Statement, log: DeviceLog) -> bool:
@@ -268,9 +238,9 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 
     An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
     """
-    if statement.kind == FAILURE and _HOOKS in statement.line:
+    if statement.kind == Kind.FAILURE and _HOOKS in statement.line:
         return True
-    if statement.kind != NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
+    if statement.kind != Kind.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
     if accelerator in registered_accelerators(log):
@@ -279,7 +249,7 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
         return False
     is_needed = any(
         DISPATCH in plain_name(statement.values.get("op", "") + statement.line)
-        for statement in log.statements_of(FAILURE, NODE_ERROR, CUSTOM_ERROR)
+        for statement in log.statements_of(Kind.FAILURE, Kind.NODE_ERROR, Kind.CUSTOM_ERROR)
     )
     return not (accelerator == _NPU and is_needed)
 
@@ -287,34 +257,39 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
     notes = [
-        (statement.line, _absence(statement)) for statement in log.statements_of(NOT_REGISTERED) if is_benign(statement, log)
+        (statement.line, _absence(statement)) for statement in log.statements_of(Kind.NOT_REGISTERED) if is_benign(statement, log)
     ]
-    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(FAILURE) if is_benign(statement, log)]
-    compiled = log.statements_of(COMPILED_PART)
+    notes += [
+        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Kind.FAILURE) if is_benign(statement, log)
+    ]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(Kind.WARNED, Kind.NOTED)]
+    compiled = log.statements_of(Kind.COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
-    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(VERSION_SAID)]
+    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Kind.VERSION_SAID)]
     if note := long_lines_note(log):
         notes.append((note, ""))
-    services = log.statements_of(MISSING_SERVICE)
+    services = log.statements_of(Kind.MISSING_SERVICE)
     if services:
         notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
-    if log.statements_of(LISTED_REFUSALS, SPLIT) and not (log.replacements or log.created or log.parameters or log.flags):
+    if log.statements_of(Kind.LISTED_REFUSALS, Kind.SPLIT) and not (
+        log.replacements or log.created or log.parameters or log.flags
+    ):
         notes += _who_says_gpu(log)
     return tuple(dict.fromkeys(notes))
 
 
 def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
     """Return a note if two delegates may have printed the list of refused operators."""
-    statement = log.statements_of(LISTED_REFUSALS, SPLIT)[0]
+    statement = log.statements_of(Kind.LISTED_REFUSALS, Kind.SPLIT)[0]
     delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
     is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals) or log.is_of_compiled_model or log.is_old
     if (
         is_certain
         or len(delegates) != 1
         or not delegates.isdisjoint(ACCELERATORS.values())
-        or log.statements_of(NODE_ERROR, PREPARATION_ERROR, KERNELS, NOT_APPLIED)
+        or log.statements_of(Kind.NODE_ERROR, Kind.PREPARATION_ERROR, Kind.KERNELS, Kind.NOT_APPLIED)
     ):
         return []
     return [
@@ -346,18 +321,18 @@ def _version_meaning(statement: Statement) -> str:
 def is_while_running(statement: Statement) -> bool:
     """Return whether an error occurred while the model ran, that is, after the delegate was applied."""
     values = statement.values
-    if statement.kind == NODE_ERROR:
+    if statement.kind == Kind.NODE_ERROR:
         return values["stage"] == "invoke"
-    if statement.kind == API_ERROR:
+    if statement.kind == Kind.API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    if statement.kind == OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+    if statement.kind == Kind.OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
         return True
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
 
-_CONSEQUENCES = (BENCHMARK_FAILED, CRASH, NOT_REGISTERED, NOT_APPLIED)
-"""Kinds of errors that follow from another error, and do not give its reason."""
-_NO_CAUSES = ("is not initialized", "apply compiler plugins")
+_UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
+"""Matches errors about the model that do not say what is wrong."""
+_NO_CAUSES = ("is not initialized", "apply compiler plugins", "Traceback (most recent")
 """Words in errors that follow from another error, and in errors after which the runtime continues."""
 
 
@@ -366,50 +341,57 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
 
     Return None if no error names a cause.
     """
-    causes = [
-        error for error in errors if error.kind not in _CONSEQUENCES and not any(words in error.line for words in _NO_CAUSES)
+    ranks = [
+        (rank, not error.meaning, number)
+        for number, error in enumerate(errors)
+        if (rank := KINDS[error.kind].rank) is not None and not any(words in error.line for words in _NO_CAUSES)
     ]
-    return min(causes, key=_rank, default=None)
-
-
-def _rank(error: ExplainedError) -> int:
-    """Return the rank of an error. The more an error says about the cause, the lower its rank."""
-    ranks = {VENDOR_ERROR: 0, FAILURE: 2, OTHER_ERROR: 2, CUSTOM_ERROR: 2, IMMUTABLE_ERROR: 3, _NOT_CREATED: 3}
-    ranks |= {KERNEL_ERROR: 4, NODE_ERROR: 5, LOAD_ERROR: 6}
-    return ranks.get(error.kind, 1)
+    return errors[min(ranks)[-1]] if ranks else None
 
 
 def _meaning(error: Statement, log: DeviceLog) -> str:
-    if error.kind == API_ERROR:
-        return _api_meaning(error)
-    if error.kind == NODE_ERROR:
-        return _node_meaning(error, log)
+    """Return the meaning of an error, or "" if the meaning is unknown."""
     values = error.values
-    if error.kind == BUILTIN_ERROR:
-        version = f" in version {values['version']}" if "version" in values else ""
-        return f"the runtime has no {values['op']}{version}: it is older than the model or was built without this operator"
-    if error.kind == VENDOR_ERROR:
-        return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
-    if error.kind == CUSTOM_ERROR:
-        return _custom_meaning(error, log)
-    if error.kind == CALL_ERROR:
-        return f"the delegate's library returned {values['code']} from {values['call']}"
-    if error.kind == PREPARATION_ERROR:
-        if "code" in values:
-            return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-        return f"the kernel of {values['name']} failed in {values['stage']}"
+    if "meaning" in values:
+        return values["meaning"]
+    if error.kind in _BY_VALUES:
+        return _BY_VALUES[error.kind](error, log)
     if "DispatchLibraryDir" in error.line:
         return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
     if error.kind in _BY_WORDS:
         own = next((meaning for words, meaning in _BY_WORDS[error.kind] if words in error.line), "")
-        return own or engine_meaning(error.line) or _MEANINGS.get(error.kind, "")
-    if error.kind == LIBRARY_ERROR and "versions" in error.line:
-        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
-    if error.kind == LIBRARY_ERROR:
-        return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
+        return own or engine_meaning(error.line) or KINDS[error.kind].meaning
     if error.line == _KILLED:
         return dict(_OTHER_ERRORS)[_KILLED]
-    return _MEANINGS.get(error.kind, "")
+    return KINDS[error.kind].meaning
+
+
+def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
+    version = f" in version {error.values['version']}" if "version" in error.values else ""
+    return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
+
+
+def _call_meaning(error: Statement, log: DeviceLog) -> str:
+    return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
+
+
+def _library_meaning(error: Statement, log: DeviceLog) -> str:
+    if "versions" in error.line:
+        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
+    return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
+
+
+def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
+    values = error.values
+    if "code" in values:
+        return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
+    if values["stage"] in ("create", "compiling"):
+        return f"the kernel of {values['name']} could not be {'created' if values['stage'] == 'create' else 'compiled'}"
+    return f"the kernel of {values['name']} failed in {values['stage']}"
+
+
+def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
+    return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
@@ -423,7 +405,7 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
     return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
 
 
-def _api_meaning(error: Statement) -> str:
+def _api_meaning(error: Statement, log: DeviceLog) -> str:
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
         return f"{code}: the line is cut off, so the code is incomplete"
@@ -455,6 +437,19 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
         f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
         f"the model has at most {node} nodes"
     )
+
+
+_BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
+    Kind.API_ERROR: _api_meaning,
+    Kind.BUILTIN_ERROR: _builtin_meaning,
+    Kind.CALL_ERROR: _call_meaning,
+    Kind.CUSTOM_ERROR: _custom_meaning,
+    Kind.LIBRARY_ERROR: _library_meaning,
+    Kind.NODE_ERROR: _node_meaning,
+    Kind.PREPARATION_ERROR: _preparation_meaning,
+    Kind.VENDOR_ERROR: _vendor_meaning,
+}
+"""The functions that explain errors with the values in their lines, by kind of error."""
 
 
 def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
@@ -494,10 +489,10 @@ def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
     op = error.values["op"]
     if any(replacement.kernel != op for replacement in log.replacements):
         return {}
-    own = [int(count.values["total"]) for count in log.statements_of(OWN_COUNT) if _is_same(count, op)]
+    own = [int(count.values["total"]) for count in log.statements_of(Kind.OWN_COUNT) if _is_same(count, op)]
     own += [
         int(statement.values.get("taken", "0")) + int(statement.values["left"])
-        for statement in log.statements_of(SPLIT)
+        for statement in log.statements_of(Kind.SPLIT)
         if _is_same(statement, op)
     ]
     return {None: own[-1]} if own else {}

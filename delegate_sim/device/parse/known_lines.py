@@ -12,43 +12,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ...delegates.registry import CPU_LIBRARY_SPEAKER, DSP_SPEAKER, EDGE_TPU_KERNEL, GRAPHICS_SPEAKER, VX_KERNEL
+from ...delegates.registry import (
+    CORE_ML_SPEAKER,
+    CPU_LIBRARY_SPEAKER,
+    DSP_SPEAKER,
+    EDGE_TPU,
+    EDGE_TPU_KERNEL,
+    GRAPHICS_ACCELERATOR,
+    GRAPHICS_SPEAKER,
+    VX_KERNEL,
+)
 from ...foundation.work_budget import spend_steps
-
-OWN_COUNT = "own-count"
-LISTED_REFUSALS = "listed-refusals"
-LISTED_REFUSAL = "listed-refusal"
-SPLIT = "split"
-OPERATOR_REFUSED = "operator-refused"
-API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR = "api-error", "node-error", "builtin-error", "custom-error"
-DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR = "dynamic-error", "immutable-error", "kernel-error"
-CALL_ERROR, BUILD_ERROR, PREPARATION_ERROR, FAILURE, OTHER_ERROR = (
-    "call-error", "build-error", "preparation-error", "failure", "other-error",
-)  # fmt: skip
-NOT_APPLIED, APPLIED = "not-applied", "applied"
-CRASH, BENCHMARK_FAILED, LOAD_ERROR = "crash", "benchmark-failed", "load-error"
-COMPILED, REGISTERED, NOT_REGISTERED, LIBRARY, SKIPPED, LITERT = (
-    "compiled", "registered", "not-registered", "library", "skipped", "litert",
-)  # fmt: skip
-CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME, RUNTIME_ERROR = (
-    "choice", "finished", "interface", "driver-refusal", "runtime", "runtime-error",
-)  # fmt: skip
-LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR = "library-error", "flex-error", "vendor-error", "hint-error"
-RESTORED, COMPILED_PART, MISSING_SERVICE, VERSION_SAID, TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE = (
-    "restored", "compiled-part", "missing-service", "version-said", "teflon-row", "teflon-graph",
-    "teflon-done",
-)  # fmt: skip
-SAID, EXECUTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "executed", "progress", "vendor", "interface-used"
-KERNELS, MEASURED, CREATED = "kernels", "measured", "created"
-
-ERRORS = frozenset(
-    {
-        API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, CALL_ERROR, BUILD_ERROR,
-        PREPARATION_ERROR, FAILURE, OTHER_ERROR, CRASH, BENCHMARK_FAILED, LOAD_ERROR, NOT_REGISTERED,
-        RUNTIME_ERROR, LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, HINT_ERROR,
-    }
-)  # fmt: skip
-"""Kinds of lines that report an error."""
+from .kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +49,12 @@ class Pattern:
     """True if only releases older than all known releases print such a line."""
     name: str = ""
     """The delegate that prints lines of this kind, if the lines do not name it."""
+    meaning: str = ""
+    """The meaning of the line, if its kind does not say it."""
 
 
-def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "") -> Pattern:
-    return Pattern(kind, needle, re.compile(form), is_old, name)
+def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: str = "", meaning: str = "") -> Pattern:
+    return Pattern(kind, needle, re.compile(form), is_old, name, meaning)
 
 
 ARMNN_PARSER = "Arm NN's parser"
@@ -92,327 +69,422 @@ _GROUPED = rf"(?<![\d{_SEPARATORS}])(?:\d{{1,3}}(?:[{_SEPARATORS}]\d{{3}}){{1,2}
 """Matches a whole number, with or without separators of thousands."""
 _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
+    *[
+        _pattern(
+            Kind.INTERFACE_USED,
+            f"{word} ",
+            rf"{word} (?P<interface>\w{{1,20}})-based API(?: from (?:serialized data|graph))?\.?",
+            name=speaker,
+        )
+        for word, speaker in (("Initialized", GRAPHICS_SPEAKER), ("Initializing", GRAPHICS_ACCELERATOR))
+    ],
+    _pattern(Kind.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
+    _pattern(Kind.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
     _pattern(
-        INTERFACE_USED,
-        "-based API",
-        r"Initializ(?:ed|ing) (?P<interface>\w{1,20})-based API(?: from (?:serialized data|graph))?\.?",
+        Kind.PREPARATION_ERROR,
+        "DelegateKernelLiteRt",
+        r"Failed to (?P<stage>create) (?:litert::)?ml_drift::DelegateKernelLiteRt: ?(?P<why>.*)",
+        name=GRAPHICS_ACCELERATOR,
     ),
-    _pattern(INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
-    _pattern(NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
-    _pattern(VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
-    _pattern(NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
-        OWN_COUNT,
+        Kind.CREATED,
+        "elegate",
+        r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
+        r"(?P<three>[A-Za-z]\w{1,60}) delegate created\.",
+    ),
+    _pattern(Kind.CREATED, "Opening device", r"\bedgetpu\w{1,40}\.cc:\d{1,6}\] Opening device at \S{1,200}", name=EDGE_TPU),
+    _pattern(Kind.CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
+    _pattern(Kind.NOT_CREATED, "EdgeTPU", r"No EdgeTPU (?:was )?detected.*", name=EDGE_TPU),
+    *[
+        _pattern(
+            Kind.NOT_CREATED,
+            needle,
+            r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) "
+            r"(?:the |TFLite |TensorFlow Lite )?\w{1,40} (?:delegate|accelerator)\b.*|"
+            r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
+            r"[A-Z][\w ]{0,20} delegate will not be enabled.*",
+        )
+        for needle in ("elegate", "accelerat")
+    ],
+    _pattern(
+        Kind.RESTORED, "Restored ", r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure"
+    ),
+    _pattern(Kind.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
+    _pattern(Kind.VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
+    _pattern(Kind.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
+    _pattern(
+        Kind.OWN_COUNT,
         "nodes delegated out of",
         rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of "
         rf"(?P<total>{_GROUPED}) nodes,? with (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
-        LISTED_REFUSALS,
+        Kind.OWN_COUNT,
+        "nodes delegated out of",
+        rf"Number of subgraphs: ?(?P<partitions>{_N}) ?, (?P<delegated>{_GROUPED}) nodes delegated out of "
+        rf"(?P<total>{_GROUPED}) nodes",
+        name="TIDL",
+    ),
+    _pattern(
+        Kind.LISTED_REFUSALS,
         "operations are not supported by",
         r"(?:Following|(?P<old>Next)) operations are not supported by (?P<name>\w{1,60}) delegate:?\s*",
     ),
     _pattern(
-        SPLIT,
+        Kind.SPLIT,
         "will run on the",
-        rf"(?:(?P<old>First) |(?P<many>No) )?(?:(?P<taken>{_GROUPED}) )?operations will run on the (?P<name>\w{{1,20}}), and "
+        rf"(?:(?P<old>First) )?(?:No|(?P<taken>{_GROUPED})) operations will run on the (?P<name>\w{{1,20}}), and "
         rf"(?:the remaining|all) "
         rf"(?P<left>{_GROUPED})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
     _pattern(
-        SPLIT,
+        Kind.SPLIT,
         "Only the first ",
         rf"Only the first (?P<taken>{_N}) ops will run on the (?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the "
         r"\w{1,20}",
         is_old=True,
     ),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         "cannot be handled by this delegate",
         rf"(?:op code #)?(?P<code>{_N}) cannot be handled by this delegate\b\.?",
         is_old=True,
         name=GRAPHICS_SPEAKER,
     ),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         "is not supported on requested backend",
         r"Layer of type (?P<op>\w{1,80}) is (?P<why>not supported on requested backend .*)",
     ),
-    _pattern(OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
+    _pattern(Kind.OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         "is currently not delegated to",
         rf"Op code (?P<code>{_N}) is currently not delegated to (?P<name>\w{{1,40}})",
         is_old=True,
     ),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         "is not supported by",
         rf"Operator (?P<op>\w{{1,200}}) \[(?P<code>{_N})\] is not supported by (?P<name>\w{{1,60}}?)(?:_delegate)?\b\.?",
     ),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         "perator not supported",
         rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
         name=ARMNN_PARSER,
     ),
     _pattern(
-        OPERATOR_REFUSED,
+        Kind.OPERATOR_REFUSED,
         ": not supported by ",
         r"\b(?:Visit)?(?P<op>[A-Z]\w{0,100}?)(?:Operator)?: not supported by (?P<name>\w{1,60})(?:: (?P<why>.*))?",
     ),
     _pattern(
-        API_ERROR,
+        Kind.API_ERROR,
         " returned error ",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) "
         rf"while (?P<doing>.*)",
     ),
     _pattern(
-        API_ERROR,
+        Kind.API_ERROR,
         " returned error (",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error \((?P<code>\d{{1,4}}), line (?P<place>{_N})\)\.?",
         is_old=True,
     ),
-    _pattern(API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
+    _pattern(Kind.API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
-        NODE_ERROR,
+        Kind.NODE_ERROR,
         "Node number ",
         rf"Node number (?P<node>{_N}) \((?P<op>[^()]{{1,200}})\) failed to (?P<stage>prepare|invoke|initiali[sz]e)\b\.?",
     ),
     _pattern(
-        BUILTIN_ERROR,
+        Kind.BUILTIN_ERROR,
         "find op for builtin opcode",
         rf"Didn't find op for builtin opcode '(?P<op>\w{{1,200}})'(?: version '(?P<version>{_N})')?.*",
     ),
     _pattern(
-        CUSTOM_ERROR,
+        Kind.CUSTOM_ERROR,
         "unresolved custom op",
         r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )",
     ),
     _pattern(
-        CUSTOM_ERROR,
+        Kind.CUSTOM_ERROR,
         "unresolved custom op",
         r"Encountered an unresolved custom op\.(?: Did you miss a custom op or delegate\?)?",
     ),
     _pattern(
-        HINT_ERROR,
+        Kind.HINT_ERROR,
         "ully delegated",
         r"Hint fully delegated to single delegate is set, but the graph is not fully delegated\.?",
         name=GRAPHICS_SPEAKER,
     ),
     _pattern(
-        VENDOR_ERROR,
+        Kind.VENDOR_ERROR,
         "_handle",
         r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
     ),
-    _pattern(VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
+    _pattern(Kind.VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
+    *[
+        _pattern(
+            Kind.VENDOR_ERROR,
+            needle,
+            rf"\bE ?\[[\w./-]{{0,200}}{needle}[\w./-]{{1,200}}\.c{{1,2}}(?::\w{{1,80}})?(?::\d{{1,6}})?\] ?(?P<why>.*)",
+            name=VX_KERNEL,
+        )
+        for needle in ("vsi_nn", "tim/")
+    ],
+    _pattern(Kind.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
+    _pattern(Kind.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
+    _pattern(Kind.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
+    _pattern(Kind.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
     _pattern(
-        VENDOR_ERROR,
-        "vsi_nn",
-        r"\bE ?\[[\w./-]{0,200}vsi_nn\w{1,80}\.c(?::\w{1,80})?(?::\d{1,6})?\] ?(?P<why>.*)",
-        name=VX_KERNEL,
-    ),
-    _pattern(OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
-    _pattern(VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
-    _pattern(VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
-    _pattern(
-        OTHER_ERROR,
+        Kind.OTHER_ERROR,
         "XNNP",
         rf"(?i:{CPU_LIBRARY_SPEAKER}) delegate failed to (?P<what>[a-z]{{1,40}}) runtime|"
         rf"failed to (?P<doing_what>[a-z]{{1,40}}) {CPU_LIBRARY_SPEAKER} runtime",
         name=CPU_LIBRARY_SPEAKER,
     ),
     _pattern(
-        DYNAMIC_ERROR,
+        Kind.DYNAMIC_ERROR,
         "static-sized tensors",
         r"only supports static-sized tensors with a graph that has dynamic-sized tensors"
         r"(?: \(tensor#(?P<tensor>-?\d{1,9})(?: is a dynamic-sized tensor\)\.?)?)?",
     ),
-    _pattern(DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"),
-    _pattern(IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
-    _pattern(KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
     _pattern(
-        KERNEL_ERROR,
+        Kind.DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"
+    ),
+    _pattern(Kind.IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
+    _pattern(Kind.KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
+    _pattern(
+        Kind.KERNEL_ERROR,
         " returned failure ",
         r"(?:Returning error|Aborting) since \w{1,40} returned failure "
         r"(?P<place>(?:(?P<name>[a-z]{1,20})_delegate\.)?\S{1,200})",
     ),
     _pattern(
-        KERNEL_ERROR,
+        Kind.KERNEL_ERROR,
         "with rank 0",
         rf"(?P<name>[A-Z]{{2,20}}) doesn't support tensors with rank 0 \(index {_N} name [^()]{{0,300}}\)",
         is_old=True,
     ),
-    _pattern(KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
-    _pattern(CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
-    _pattern(BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
     _pattern(
-        PREPARATION_ERROR,
+        Kind.OTHER_ERROR,
+        " was requested, but",
+        r"(?P<name>[A-Z]{3,20}) was requested, but .*",
+        meaning="the delegate does not take this graph; nothing is delegated",
+        is_old=True,
+    ),
+    _pattern(Kind.VENDOR, ".cc:", r"^\W*[IW] (?:driver|tflite/edgetpu\w{1,40})[\w./-]{0,200}\.cc:\d{1,6}\] .*"),
+    _pattern(Kind.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
+    _pattern(Kind.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
+    _pattern(Kind.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
+    _pattern(
+        Kind.PREPARATION_ERROR,
         "elegate ",
         r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.*?)(?=Node number|$)",
     ),
     _pattern(
-        LIBRARY_ERROR,
+        Kind.LIBRARY_ERROR,
         "delegate from",
         r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
     ),
-    _pattern(LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
+    _pattern(Kind.LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
+    _pattern(Kind.OTHER_ERROR, "kernels/", r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)"),
+    *[
+        _pattern(
+            Kind.OTHER_ERROR,
+            needle,
+            rf"[\w./-]{{1,120}}\.(?:cc|h):\d{{1,6}} (?P<why>[^\[\]\s].{{0,300}}?{end})(?=Node number|\s*$)",
+        )
+        for needle, end in ((" was not true", r" was not true\."), (" != ", r"\(\S{1,30} != \S{1,30}\)"))
+    ],
+    _pattern(Kind.LIBRARY_ERROR, "oad ", r"(?<!└ )\b[Cc]ould not load (?:shared )?library (?P<path>\S{1,300})(?=\s*$)"),
+    _pattern(Kind.LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
-        OTHER_ERROR,
-        "kernels/",
-        r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)",
-    ),
-    _pattern(LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
-    _pattern(
-        FLEX_ERROR,
+        Kind.FLEX_ERROR,
         "not supported by this interpreter",
         r"(?:Select|Regular) TensorFlow op(?:s|\(s\))(?:, included in the given model,)? (?:is\(are\)|are) not supported by this "
         r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?"
         r"(?: For the Android, .{1,150}? dependency\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
-        LIBRARY_ERROR,
+        Kind.LIBRARY_ERROR,
         "ncompatible versions",
         r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
         name=DSP_SPEAKER,
     ),
     _pattern(
-        OTHER_ERROR,
+        Kind.OTHER_ERROR,
         "requires runtime version",
         r"Package requires runtime version \((?P<needed>\d{1,6})\), which is newer than this runtime version "
         r"\((?P<found>\d{1,6})\)\.?",
         name=EDGE_TPU_KERNEL,
     ),
     _pattern(
-        OTHER_ERROR,
+        Kind.OTHER_ERROR,
         "custom op handler",
         r"Unsupported (?:layer )?data type in custom op handler: (?P<code>-?\d{1,12})",
         name=EDGE_TPU_KERNEL,
     ),
-    _pattern(OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
-    _pattern(OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL),
-    _pattern(OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
-    _pattern(MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
-    _pattern(MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
-    _pattern(MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
-    _pattern(MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
+    _pattern(Kind.OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
     _pattern(
-        TEFLON_ROW,
+        Kind.OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL
+    ),
+    _pattern(Kind.OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
+    _pattern(Kind.MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
+    _pattern(Kind.MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
+    _pattern(Kind.MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
+    _pattern(Kind.MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
+    _pattern(
+        Kind.TEFLON_ROW,
         "supported",
         rf"^\s*(?P<index>{_N})\s+(?:op:\s*(?P<code>{_N})\s+)?(?P<op>\w{{1,40}})\s+v{_N}\s+(?:\S\s*)?(?P<support>supported|unsupported)\b.*",
         name="Teflon Delegate",
     ),
     _pattern(
-        TEFLON_GRAPH,
+        Kind.TEFLON_GRAPH,
         "teflon: ",
         rf"teflon: (?:compiling graph: {_N} tensors (?P<operations>{_N}) operations|"
         rf"=+ subgraph #{_N}: (?P<more>{_N}) operations.*)",
         name="Teflon Delegate",
     ),
-    _pattern(TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"),
-    _pattern(COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
-    _pattern(VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
     _pattern(
-        VERSION_SAID,
-        "elegate version: ",
-        r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})",
+        Kind.TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"
     ),
-    _pattern(VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
-    _pattern(VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
+    _pattern(Kind.COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
+    _pattern(Kind.VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
+    _pattern(Kind.VERSION_SAID, "elegate version: ", r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})"),
+    _pattern(Kind.VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
+    _pattern(Kind.VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
+    _pattern(Kind.PREPARATION_ERROR, "preparation failed", r"(?P<why>model preparation failed with (?P<code>\w{1,60}))"),
     _pattern(
-        PREPARATION_ERROR,
-        "preparation failed",
-        r"(?P<why>model preparation failed with (?P<code>\w{1,60}))",
-    ),
-    _pattern(
-        CRASH,
+        Kind.CRASH,
         "",
         r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
+        r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
+        r"^\S{1,20}: (?:segmentation fault|abort|bus error|killed) .*|"
+        r"\w[\w ]{0,40} \(core dumped\)\s*$|Process finished with exit code (?:13[2-9]|-107374\d{4}).*|"
+        r"\b[Ss]ignal (?:\d{1,2} )?\(?SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP)\b.*|\bCrashed: .{0,60}\bSIG[A-Z]{3,5}\b.*|"
+        r"\bstop reason = (?:EXC_|signal )\w{1,40}.*|\bAssertion [`'].{1,300}' failed\.|"
+        r"^\s*#\d\d pc (?:0x)?[0-9a-f]{4,16} .*|"
         r"^(?:Aborted|Illegal instruction|Bus error|Killed)(?: \(core dumped\))?\s*$|"
         # other locales
         r"^\s*(?:Speicherzugriffsfehler|Abgebrochen|Erreur de segmentation|Abandon|Violaci\xf3n de segmento|"
         r"Errore di segmentazione|"
         r"\u6bb5\u9519\u8bef|\u30bb\u30b0\u30e1\u30f3\u30c6\u30fc\u30b7\u30e7\u30f3\u9055\u53cd)(?: \([^()]{1,40}\))?\s*$",
     ),
-    _pattern(BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
-    _pattern(LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"),
-    _pattern(LOAD_ERROR, "Failed to create ", r"Failed to create (?P<what>engine|conversation|session)\b(?:: .*)?"),
-    _pattern(OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
-    _pattern(OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
-    _pattern(OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),
-    _pattern(LOAD_ERROR, "model identifier", r"Model provided has model identifier '.{1,8}', should be '\w{4}'"),
-    _pattern(LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
+    _pattern(Kind.BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(
-        COMPILED,
+        Kind.LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"
+    ),
+    *[
+        _pattern(
+            Kind.LOAD_ERROR,
+            needle,
+            r"(?i:(?:fail(?:ed)?|unable) to|could not|cannot) (?:create|build|allocate|construct) (?:the |a |an )?"
+            rf"(?i:TFLite |TensorFlow Lite )?\w{needle}\b.*",
+        )
+        for needle in ("nterpreter", "ensors")
+    ],
+    _pattern(Kind.LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
+    _pattern(Kind.LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
+    _pattern(Kind.LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
+    *[
+        _pattern(Kind.LOAD_ERROR, needle, rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?")
+        for needle in ("engine", "conversation", "session")
+    ],
+    _pattern(Kind.LOAD_ERROR, "preparing tensor", r"Unexpected failure when preparing tensor allocations"),
+    _pattern(
+        Kind.OTHER_ERROR,
+        "any preferred",
+        r"Layer of type \w{1,80} is not supported on any preferred backend.*",
+        name=ARMNN_PARSER,
+    ),
+    _pattern(Kind.OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
+    _pattern(Kind.OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
+    _pattern(Kind.OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),
+    _pattern(Kind.LOAD_ERROR, "model identifier", r"Model provided has model identifier '.{1,8}', should be '\w{4}'"),
+    _pattern(Kind.LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
+    _pattern(
+        Kind.COMPILED,
         "Partitioned subgraph<",
         rf"Partitioned subgraph<(?P<subgraph>{_N})>, selected (?P<taken>{_N}) ops, from a total of (?P<total>{_N}) ops\. "
         rf"resulted in (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
-        NOT_REGISTERED,
+        Kind.NOT_REGISTERED,
         "accelerator",
         r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:(?:dynamically )?loaded|registered)|"
         r"is not (?:available|registered)).*",
     ),
-    _pattern(NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"),
-    _pattern(FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"),
-    _pattern(REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
-    _pattern(REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
-    _pattern(REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
     _pattern(
-        LIBRARY,
+        Kind.NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"
+    ),
+    _pattern(
+        Kind.FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"
+    ),
+    _pattern(Kind.REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
+    _pattern(Kind.REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
+    _pattern(Kind.REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
+    _pattern(
+        Kind.LIBRARY,
         "oad",
         r"(?:Loading|Loaded|Attempting to load) (?:\w{1,40} ){0,4}?(?:shared library|accelerator|plugin at)\b"
         r"[^\"(/\w]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
     ),
     _pattern(
-        SKIPPED,
+        Kind.SKIPPED,
         "Skipping calling",
         rf"Skipping calling ModifyGraphWithDelegate on Subgraph (?P<subgraph>{_N})(?:: (?P<name>.*))?",
     ),
     _pattern(
-        RUNTIME,
-        "can't do operation",
-        r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?",
+        Kind.RUNTIME, "can't do operation", r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?"
     ),
     _pattern(
-        CHOICE,
+        Kind.CHOICE,
         "findBestDeviceForEachOperation",
         r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::[^()]{1,100})?\) = (?P<number>-?\d{1,9})(?: "
         r"\((?P<device>[^()]{1,100})\))?",
     ),
     _pattern(
-        FINISHED,
+        Kind.FINISHED,
         "Body::finish",
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
-    _pattern(RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
+    _pattern(Kind.RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
+    _pattern(Kind.RUNTIME_ERROR, "getSupportedOperations", r"getSupportedOperations (?:failed|returned)[^\n]{0,300}"),
     _pattern(
-        RUNTIME_ERROR,
-        "getSupportedOperations",
-        r"getSupportedOperations (?:failed|returned)[^\n]{0,300}",
-    ),
-    _pattern(
-        RUNTIME_ERROR,
+        Kind.RUNTIME_ERROR,
         "prepareModel",
         r"prepareModel(?:_\d_\d)?(?:FromCache)?(?: on \S{1,100})? (?:failed|failure|returned)\b[^\n]{0,300}",
     ),
     _pattern(
-        RUNTIME_ERROR,
+        Kind.RUNTIME_ERROR,
         "ANeuralNetworks",
         r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)"
         r"[^\n]{0,300}",
     ),
-    _pattern(RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
-    _pattern(INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
+    _pattern(Kind.RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
+    _pattern(Kind.INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
     _pattern(
-        DRIVER_REFUSAL, "is not supported", r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported"
+        Kind.DRIVER_REFUSAL,
+        "is not supported",
+        r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported",
     ),
-    _pattern(APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
-    _pattern(KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
-    _pattern(EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
-    _pattern(SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
-    _pattern(SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
+    _pattern(Kind.RUNTIME, "hardware.neuralnetworks", r"android\.hardware\.neuralnetworks@[\w.@-]{1,80}"),
+    _pattern(Kind.VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
+    _pattern(
+        Kind.NOTED,
+        "layout inference pass",
+        r"\bOp \d{1,6}: default layout inference pass\.?",
+        name=VX_KERNEL,
+        meaning="TIM-VX has no layout rule for this operator, so it may insert transposes before and after it, which take time",
+    ),
+    _pattern(Kind.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
+    _pattern(Kind.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
+    _pattern(Kind.EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
+    _pattern(Kind.SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
+    _pattern(Kind.SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
 """The patterns of all kinds of lines, most specific pattern first."""
 
@@ -424,7 +496,7 @@ _PROGRESS = re.compile(
     r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"^idx +(?:type|scale) |^ *\d+ +\d+\.\d+ +[0-9a-f]+ +(?:yes|no) +\d+x\d+x|^ *\d+ [A-Z]{2,12} +[\d,]+ +[\d,]+ *$|"
     r"Loading external delegate from |No delegates specified; |Populating InferByLayer results|Applied \d{1,4} delegates: |"
-    r"Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
+    r"Error in cpuinfo: |Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
 )
 _MEASURED = re.compile(r"Inference timings|Average inference timings")
 """Matches lines that benchmark_model prints after the model has run, and at no other time."""
@@ -458,6 +530,21 @@ _OWN_TAGS = frozenset({"tflite", "litert", "litertlm"})
 _FAILED_TO = re.compile(r"(?:Failed to|Could not|Cannot|Unable to|Error:|No usable|No dispatch library) ?.*", re.DOTALL)
 
 
+_FAILURE_WORDS = re.compile(
+    r"(?i:\b(?:failed|failure|fails?|error|could ?n[o']t|cannot|can't|unable to|abort(?:ed|ing)?|traceback|panic(?:'ed)?|"
+    r"segfault|uncaught)\b|\w(?:exception|error)\b: )|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|KILL)\b"
+)
+_NO_FAILURE = re.compile(r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b)|^\s*at [\w.$]{1,200}\(")
+
+
+def is_plain_failure(text: str, severity: str) -> bool:
+    """Return whether a line plainly shows a failure, although nothing is known about the line."""
+    spend_steps(len(text) // CHARACTERS_IN_A_STEP + 1, "reading the log")
+    if severity not in ("", "E", "F") or not text.strip() or _NO_FAILURE.search(text) is not None:
+        return False
+    return bool(severity) or _FAILURE_WORDS.search(text) is not None
+
+
 def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     """Return the first statement in a line, the matched pattern, and the end of the match.
 
@@ -480,6 +567,11 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     values |= {key: re.sub(r"\D", "", values[key]) for key in _COUNTS if key in values}
     if pattern.name:
         values.setdefault("name", pattern.name)
+    for other in ("two", "three"):  # a name may be in several places of a form
+        if other in values:
+            values["name"] = values.pop(other)
+    if pattern.meaning:
+        values["meaning"] = pattern.meaning
     end = match.start("doing") if "doing" in values else match.end()
     return Statement(pattern.kind, match[0].strip(), MappingProxyType(values)), pattern, max(end, match.start() + 1)
 
@@ -491,17 +583,19 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     """
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
-        return Statement(RUNTIME_ERROR, line, MappingProxyType({}))
-    is_error = severity in ("E", "F") or bool(source and severity in ("", "W") and _FAILED_TO.match(line))
+        return Statement(Kind.RUNTIME_ERROR, line, MappingProxyType({}))
+    if source and severity == "W" and _FAILED_TO.match(line):
+        return Statement(Kind.WARNED, line, MappingProxyType({"source": source}))
+    is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
-        kind = FAILURE if _FAILED_TO.match(line) else OTHER_ERROR
+        kind = Kind.FAILURE if _FAILED_TO.match(line) else Kind.OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
     for kind, is_one in (
-        (MEASURED, _MEASURED.search(line)),
-        (PROGRESS, _PROGRESS.search(line)),
-        (RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
-        (VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
-        (LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
+        (Kind.MEASURED, _MEASURED.search(line)),
+        (Kind.PROGRESS, _PROGRESS.search(line)),
+        (Kind.RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
+        (Kind.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
+        (Kind.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
     ):
         if is_one:
             return Statement(kind, line, MappingProxyType({"source": source} if source else {}))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
+
+from .known_lines import statement_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,9 @@ class Message:
 
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]")
+
+_BLANKS = re.compile(r"(?<!\d)[\xa0\u202f]|[\xa0\u202f](?!\d{3})")
+"""Matches no-break spaces that do not separate thousands."""
 
 _DATE = r"(?:\d{4}-)?\d\d-\d\d"
 _TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
@@ -51,6 +58,7 @@ _PREFIXES = tuple(
         # glog and absl, TensorFlow's own
         rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
         rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
+        r"(?P<severity>[EF]) driver/[\w./-]{1,200}:\d+\] ",
         # ROS, containers, system journals
         r"\[[\w./-]{1,80}-\d{1,6}\] ",
         r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
@@ -86,7 +94,9 @@ _MOST_PREFIXES = 5
 
 def message_of(line: str) -> Message:
     """Return a line without terminal escapes and logger prefixes."""
-    text = _ESCAPES.sub("", line.rstrip("\r\n"))
+    text = _BLANKS.sub(" ", _ESCAPES.sub("", line.rstrip("\r\n")))
+    if text.startswith("`") and text.rstrip().endswith("`"):
+        text = text.strip(" `")
     process, tag, severity, source = "", "", "", ""
     if (match := _HEADER.fullmatch(text.strip())) is not None:
         return Message("", match["process"], match["tag"], match["severity"], "")
@@ -114,6 +124,124 @@ def _prefix(text: str) -> re.Match[str] | None:
         if (match := pattern.match(text)) is not None:
             return match
     return None
+
+
+_KNOWN = re.compile(
+    r"(?:(?:VERBOSE|INFO|WARNING|ERROR): )?(?:Following operations are not supported by|Created TensorFlow Lite |"
+    r"Initialized TensorFlow Lite |Replacing \d{1,9} |STARTING!|Loaded model |Graph: \[|"
+    r"Log parameter values )"
+)
+"""Matches the beginning of a line that only TensorFlow Lite prints."""
+_LIST = re.compile(r"not supported by \w{1,60} delegate:(?P<end>.{1,20})$")
+_VARYING = re.compile(r"(0x[0-9a-f]+|\d+|\s+)", re.IGNORECASE)
+"""Matches the parts of a prefix that differ between lines."""
+_LEVEL = re.compile(r"\b(VERBOSE|DEBUG|INFO|WARN|ERROR|FATAL)(?:ING)?\b", re.IGNORECASE)
+_LONGEST_PREFIX = 200
+_MOST_SHAPES = 8
+
+
+class LearnedPrefixes:
+    """The prefixes of an unknown logger or page, learned from the lines that TensorFlow Lite certainly printed."""
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, re.Pattern[str]] = {}
+        self.end = ""
+        """The text that the logger or page writes after each line."""
+
+    def without(self, message: Message) -> Message:
+        """Return a message without the learned prefix and end. Learn the message's own first."""
+        text = message.text
+        known = _KNOWN.search(text)
+        prefix = "" if known is None else text[: known.start()]
+        if prefix.strip() and len(prefix) <= _LONGEST_PREFIX and not (prefix[-1].isalnum() or prefix[-1] in ".)"):
+            if statement_of(prefix) is None:  # an exception may have several statements in one line
+                self._learn(prefix)
+            if (match := _LIST.search(text)) is not None:
+                self.end = match["end"].strip()
+        if self.end and text.rstrip().endswith(self.end):
+            text = text.rstrip().removesuffix(self.end)
+        for shape in self.shapes.values():
+            if (match := shape.match(text)) is not None:
+                rest = message_of(text[match.end() :])
+                levels = _LEVEL.findall(match[0])
+                severity = rest.severity or message.severity or (levels[-1][0].upper() if levels else "")
+                return Message(rest.text, message.process, rest.tag or message.tag, severity, rest.source or message.source)
+        return message if text == message.text else replace(message, text=text)
+
+    def _learn(self, prefix: str) -> None:
+        parts = _VARYING.split(prefix)
+        form = "".join(
+            [
+                re.escape(part) if not number % 2 else r"\s+" if part.isspace() else r"(?:0x[0-9a-f]{1,16}|\d{1,20})"
+                for number, part in enumerate(parts)
+            ]
+        )
+        if len(self.shapes) < _MOST_SHAPES:
+            self.shapes.setdefault(form, re.compile(form, re.IGNORECASE))
+
+
+_WRAPPED = tuple(
+    (re.compile(begin), re.compile(whole))
+    for begin, whole in (
+        (r"Replacing \d{1,9} ", r" node, yielding \d{1,9} partitions(?: for (?:the whole graph|subgraph \d{1,9}))?"),
+        (r"\d operations will run on the", r"remaining \d{1,9} (?:operations will run )?on the \w{2,20}"),
+        (r"\d nodes delegated out of", r"out of \d{1,9} nodes,? with \d{1,9} partitions"),
+    )
+)
+"""For each line with counts: its beginning, and the part with the last count."""
+
+
+def unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines. If a terminal has wrapped a line with counts, its two parts are joined."""
+    held, whole = "", None
+    for next_line in lines:
+        line = next_line
+        if whole is not None:
+            joined, spaced = held.rstrip("\r\n") + line, f"{held.rstrip()} {line.lstrip()}"
+            fitting = next((text for text in (joined, spaced) if whole.search(text) is not None), None)
+            if fitting is None:
+                yield held
+            line = fitting or line
+        whole = next((end for begin, end in _WRAPPED if begin.search(line) is not None and end.search(line) is None), None)
+        if whole is None:
+            yield line
+        held = line
+    if whole is not None:
+        yield held
+
+
+_TEXTS = ("log", "message", "msg", "MESSAGE", "textPayload")
+"""The keys of the text of a line, in logs with one JSON object in each line."""
+
+
+def text_of_json(line: str) -> str:
+    """Return the text in a line that is a JSON object of a logger, or the line."""
+    if not line.startswith('{"'):
+        return line
+    try:
+        content = json.loads(line)
+    except (ValueError, RecursionError):
+        return line
+    texts = [content[key] for key in _TEXTS if isinstance(content, dict) and isinstance(content.get(key), str)]
+    return f"{texts[0].rstrip()}\n" if texts else line
+
+
+def logcat_lines(text: str) -> list[str] | None:
+    """Return the lines of a log that Android Studio exports as JSON, or None for any other text."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    messages = content.get("logcatMessages") if isinstance(content, dict) else None
+    if not isinstance(messages, list):
+        return None
+    lines = []
+    for entry in messages:
+        header = entry.get("header") if isinstance(entry, dict) else None
+        level, tag, process = [str(header.get(key, "")) if isinstance(header, dict) else "" for key in ("logLevel", "tag", "pid")]
+        start = f"{level[:1] or 'I'}/{tag}({process if process.isdigit() else 0}): "
+        lines += [f"{start}{line}\n" for line in str(entry.get("message", "") if isinstance(entry, dict) else "").splitlines()]
+    return lines
 
 
 _OLDEST = date(2022, 9, 6)

@@ -18,7 +18,7 @@ from ...foundation.work_budget import spend_bytes, spend_steps, work_budget
 from .applied_target import delegate_in
 from .edge_tpu_compiler import EdgeTpuCompilation
 from .known_lines import CHARACTERS_IN_A_STEP
-from .line_prefixes import Message, message_of
+from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, text_of_json, unwrapped
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
@@ -41,6 +41,8 @@ _OWN_TAGS = ("tflite", "litert", "native")
 """Prefixes of the logcat tags of TFLite, LiteRT and their tools, in lower case."""
 _TAGS_OF_CRASHES = ("androidruntime", "libc")
 """The logcat tags, in lower case, of lines in which a process reports its own crash."""
+_TAG_OF_REPORTS = "debug"
+"""The logcat tag, in lower case, of lines in which the system reports the crash of another process."""
 _NAMED = r"(?:\[(?P<name>[A-Za-z][\w.-]{0,40})\]|(?P<container>[A-Za-z][\w.-]{0,60}) +\|) "
 _LABEL = re.compile(
     rf"{_NAMED}"
@@ -63,8 +65,11 @@ class ProcessReaders:
         self.readers = {"": Reader()}
         self.crashed: set[str] = set()
         """The processes that have reported a crash, and nothing else so far."""
+        self.last_crash = ""
+        """The last process that has reported nothing but a crash."""
         self.labels: set[str] = set()
         """The names of devices at the start of lines."""
+        self.prefixes = LearnedPrefixes()
         self.last = ""
         self.place = 0
         self.long_lines = 0
@@ -78,12 +83,13 @@ class ProcessReaders:
             line = line[:LONGEST_LINE]
             self.long_lines += 1
         self.place += 1
-        message = self._message_of(line)
+        line = text_of_json(line)
+        message = self.prefixes.without(self._message_of(line))
         before, self.before = self.before, message
         if _is_echo(message, before):
             return
         process = self._process_of(message)
-        if process not in self.crashed:
+        if process not in (*self.crashed, self.last_crash):
             self.last = process
         self.readers[process].read(message, line, self.place)
 
@@ -91,7 +97,9 @@ class ProcessReaders:
         """Return the runs that are not empty. If all are empty, return the first run."""
         runs = [(process, log) for process, reader in self.readers.items() for log in reader.logs()]
         logs = [log for process, log in runs if not log.is_empty and not (process in self.crashed and log.has_only_crashes)]
-        logs = logs or [log for _, log in runs if not log.is_empty] or [runs[0][1]]
+        logs = (
+            logs or [log for _, log in runs if not log.is_empty] or [log for _, log in runs if log.plain_errors] or [runs[0][1]]
+        )
         return tuple([replace(log, long_lines=self.long_lines) for log in logs] if self.long_lines else logs)
 
     def _message_of(self, line: str) -> Message:
@@ -113,11 +121,15 @@ class ProcessReaders:
             if process in self.crashed and tag.startswith(_OWN_TAGS):
                 self.crashed.remove(process)
             return process
-        if process and tag in _TAGS_OF_CRASHES:
+        if tag == _TAG_OF_REPORTS and self.last_crash:
+            return self.last_crash
+        is_alone = set(self.readers) == {""} and self.readers[""].kept > 0
+        if process and tag in _TAGS_OF_CRASHES and not is_alone:
             self.crashed.add(process)
+            self.last_crash = process
             self.readers[process] = self._new_reader()
             return process
-        if not process or (tag and not tag.startswith(_OWN_TAGS)):
+        if not process or (tag and not tag.startswith(_OWN_TAGS) and not (is_alone and tag in _TAGS_OF_CRASHES)):
             return self.last
         self.readers[process] = self.readers.pop("") if "" in self.readers else self._new_reader()
         return process
@@ -160,7 +172,7 @@ def read_runs(lines: Iterable[str]) -> tuple[DeviceLog, ...]:
     Raises LimitError if the lines take more work than the limit.
     """
     reader = ProcessReaders()
-    for line in lines:
+    for line in unwrapped(lines):
         reader.read(line)
     return reader.logs()
 
@@ -196,25 +208,28 @@ def _read_runs_file(path: str) -> tuple[DeviceLog, ...]:
                 return (read_binary(_message(file), printable(path)),)
         encoding = "utf-16" if start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
         with io.TextIOWrapper(open_input(path), encoding=encoding, errors="replace") as text:
-            if start.lstrip()[:1] == b"{" and (log := _json_log(text, path)) is not None:
-                return (log,)
-            text.seek(0)
-            logs = read_runs(_lines(text))
+            logs = _json_logs(text, path) if start.lstrip()[:1] == b"{" else ()
+            if not logs:
+                text.seek(0)
+                logs = read_runs(_lines(text))
     except OSError as error:
         raise LogError(printable(f"{path}: {error.strerror or error}")) from error
     except UnicodeError as error:
         raise LogError(printable(f"{path}: not a text file: {error}")) from error
-    if logs[-1].is_empty:
+    if logs[-1].is_empty and not (logs[-1].errors or logs[-1].plain_errors):
         raise LogError(printable(f"{path}: has no lines about a delegate or about nodes that ran"))
     return logs
 
 
-def _json_log(file: TextIO, path: str) -> DeviceLog | None:
-    """Read JSON of benchmark_model. Return None if the file has none."""
+def _json_logs(file: TextIO, path: str) -> tuple[DeviceLog, ...]:
+    """Read JSON of benchmark_model or of Android Studio. The result is empty if the file has neither."""
     text = file.read(raised(_LARGEST_MESSAGE))
     spend_bytes(len(text), _READING)
     spend_steps(sum(map(text.count, _VALUES)), _READING)
-    return read_json(text, printable(path))
+    if (log := read_json(text, printable(path))) is not None:
+        return (log,)
+    lines = logcat_lines(text)
+    return () if lines is None else read_runs(lines)
 
 
 def _message(file: BinaryIO) -> bytes:

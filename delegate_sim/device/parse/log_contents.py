@@ -9,24 +9,8 @@ from ...errors import DelegateSimError
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .known_lines import (
-    COMPILED,
-    CRASH,
-    DYNAMIC_ERROR,
-    ERRORS,
-    FAILURE,
-    HINT_ERROR,
-    LISTED_REFUSAL,
-    LITERT,
-    MEASURED,
-    NOT_APPLIED,
-    OTHER_ERROR,
-    PROGRESS,
-    REGISTERED,
-    RESTORED,
-    SKIPPED,
-    Statement,
-)
+from .kinds import ERRORS, KINDS, Kind, kinds_with
+from .known_lines import Statement
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
 from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
 
@@ -116,10 +100,6 @@ class DeviceLog:
     refusals: tuple[RefusedOperator, ...] = ()
     dynamic_tensor: int | None = None
     """The tensor in the line that refuses a graph with dynamic tensors, or None if there is no such line."""
-    not_created: tuple[str, ...] = ()
-    """Lines that report that a delegate could not be created, or is missing on the device."""
-    created: tuple[str, ...] = ()
-    """Names of the delegates that were created."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
     tensorflow_version: str | None = None
@@ -155,6 +135,8 @@ class DeviceLog:
     """The output of the Edge TPU compiler."""
     chips: tuple[tuple[str, str], ...] = ()
     """Pairs of vendor and SoC that lines name. The SoC may be ""."""
+    plain_errors: tuple[Statement, ...] = ()
+    """The first lines that plainly show a failure, although nothing is known about them."""
     long_lines: int = 0
     """Number of lines that were too long, so that only their beginnings were read."""
 
@@ -165,7 +147,6 @@ class DeviceLog:
             self.replacements
             or self.applications
             or self.refusals
-            or self.not_created
             or self.run_orders
             or self.summaries
             or self.slowest
@@ -177,8 +158,20 @@ class DeviceLog:
     @property
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
-        others = tuple([statement for statement in self.statements if statement.kind not in (CRASH, OTHER_ERROR, FAILURE)])
+        others = tuple(
+            [statement for statement in self.statements if statement.kind not in (Kind.CRASH, Kind.OTHER_ERROR, Kind.FAILURE)]
+        )
         return replace(self, statements=others).is_empty
+
+    @property
+    def created(self) -> tuple[str, ...]:
+        """Names of the delegates that were created, without duplicates."""
+        return tuple(dict.fromkeys([statement.values["name"] for statement in self.statements_of(Kind.CREATED)]))
+
+    @property
+    def not_created(self) -> tuple[str, ...]:
+        """Lines that report that a delegate could not be created, or is missing on the device."""
+        return tuple([statement.line for statement in self.statements_of(Kind.NOT_CREATED)])
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log. Raises LimitError."""
@@ -188,23 +181,25 @@ class DeviceLog:
     @property
     def is_restored(self) -> bool:
         """True if the runtime restored the original execution plan."""
-        return bool(self.statements_of(RESTORED))
+        return bool(self.statements_of(Kind.RESTORED))
 
     @property
     def is_failed(self) -> bool:
         """True if an application's exception says that a delegate could not be applied, but not which delegate."""
-        return bool(self.statements_of(NOT_APPLIED))
+        return bool(self.statements_of(Kind.NOT_APPLIED))
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
-        return tuple((statement.values["op"], statement.values["reason"]) for statement in self.statements_of(LISTED_REFUSAL))
+        return tuple(
+            (statement.values["op"], statement.values["reason"]) for statement in self.statements_of(Kind.LISTED_REFUSAL)
+        )
 
     @property
     def plugins(self) -> tuple[PluginLine, ...]:
         """For each subgraph, the last line of a compiler plugin."""
         lines = {}
-        for statement in self.statements_of(COMPILED):
+        for statement in self.statements_of(Kind.COMPILED):
             subgraph, *counts = (int(statement.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
             lines[subgraph] = PluginLine(statement.line, subgraph, *counts)
         return tuple(lines.values())
@@ -213,7 +208,7 @@ class DeviceLog:
     def is_of_compiled_model(self) -> bool:
         """True if the log has lines that only LiteRT 2 prints, which applies accelerators instead of delegates."""
         return (
-            bool(self.statements_of(COMPILED, REGISTERED, SKIPPED, LITERT, HINT_ERROR))
+            bool(self.statements_of(*kinds_with("is_of_litert")))
             or any("source" in statement.values for statement in self.statements)
             or self.has_reasons_of_compiled_model
         )
@@ -231,7 +226,7 @@ class DeviceLog:
 
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
-    return statement.kind not in (MEASURED, PROGRESS, OTHER_ERROR, FAILURE) or bool(statement.values)
+    return KINDS[statement.kind].is_telling or bool(statement.values.keys() - {"meaning"})
 
 
 def long_lines_note(log: DeviceLog) -> str:
@@ -244,7 +239,7 @@ def long_lines_note(log: DeviceLog) -> str:
 
 def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:
     """Return the tensor in the last line that refuses a graph with dynamic tensors, or None if there is no such line."""
-    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == DYNAMIC_ERROR]
+    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == Kind.DYNAMIC_ERROR]
     return tensors[-1] if tensors else None
 
 

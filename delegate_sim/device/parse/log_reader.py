@@ -18,31 +18,8 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .known_lines import (
-    CRASH,
-    CREATED,
-    DYNAMIC_ERROR,
-    LIBRARY,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    NODE_ERROR,
-    NOT_REGISTERED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PROGRESS,
-    REGISTERED,
-    RESTORED,
-    RUNTIME,
-    SAID,
-    SPLIT,
-    VENDOR,
-    Pattern,
-    Statement,
-    is_reason,
-    loose_statement,
-    statement_of,
-)
+from .kinds import KINDS, Kind
+from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
 from .log_runs import beginning, split_at
@@ -62,6 +39,8 @@ from .profiles.operator_tables import (
 from .profiles.profile_files import is_of_dump, read_dump
 
 _MOST_UNUSED = 1000
+_MOST_PLAIN = 20
+"""Largest number of lines with failures that are kept although nothing is known about them."""
 _READING = "reading the log"
 _STEPS_OF_A_TEXT = 20
 """Steps of reading one line, or one part of a line that has several messages."""
@@ -70,11 +49,6 @@ _STEPS_OF_AN_ITEM = 30
 _STEPS_OF_A_RUN = 50
 _MOST_STATEMENTS = 8
 """Largest number of statements that are read from one line."""
-_NUMEROUS = (PROGRESS, RUNTIME, VENDOR, LITERT, SAID)
-
-_FIRST_KINDS = (REGISTERED, NOT_REGISTERED, LIBRARY, OWN_COUNT, LISTED_REFUSALS)
-"""Kinds of lines with which a process may begin."""
-
 _REPLACING = re.compile(
     r"Replacing (?P<replaced>\d{1,9}) (?:out of (?P<total>\d{1,9}) )?node\(s\) with delegate \((?P<kernel>[^()]{1,200})\) node, "
     r"yielding (?P<partitions>\d{1,9}) partitions"
@@ -85,29 +59,18 @@ _CUT_REPLACING = re.compile(
     r"(?:$|\)(?P<rest>.{0,100}$))"
 )
 """Matches a line about replaced nodes if a logger has cut off its end."""
-_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) partitions?\b")
+_YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _EXECUTED = re.compile(
     r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
-    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\."
+    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\.?"
 )
 _NOT_EXECUTED = re.compile(
-    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\."
+    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\.?"
 )
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
-_RESTORED = re.compile(r"Restored (?:original|previous) execution plan after delegate application failure")
-_NOT_CREATED_WORDS = ("elegate", "accelerat")
-_NOT_CREATED = re.compile(
-    r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) (?:the |TFLite |TensorFlow Lite )?\w{1,40} "
-    r"(?:delegate|accelerator)\b.*|"
-    r"(?:Core )?\w{1,40} (?:acceleration|[Dd]elegate) is (?:unsupported|not supported|not available)\b.*|"
-    r"[A-Z][\w ]{0,20} delegate will not be enabled.*"
-)
-_CREATED = re.compile(
-    r"Created TensorFlow Lite (?:delegate for (?P<one>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)"
-    r"|(?P<three>[A-Za-z]\w{1,60}) delegate created\."
-)
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
+_NNAPI = "use nnapi"
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -115,9 +78,11 @@ _LISTED = re.compile(
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
-_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ](?P<value>[^\s\"']{0,400})")
+_FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model \S.*")
+_TRIED = re.compile(r"plugin at|Failed to load|Could not load")
+"""Matches lines about libraries that are only tried. Such a library does not show the chip."""
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
 _LOST = "Dropping ProfileBuffer event"
 
@@ -150,8 +115,7 @@ class Reader:
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
         self.refusals: Counter[tuple[str, int, str]] = Counter()
-        self.not_created: dict[str, None] = {}
-        self.created: dict[str, None] = {}
+        self.plain_errors = Statements()
         self.parameters: dict[str, str] = {}
         self.flags: dict[str, str] = {}
         self.statements = Statements()
@@ -169,26 +133,29 @@ class Reader:
         self.is_inference = True
         self.is_internal = False
         self.list: RefusalList | None = None
+        self.severity = ""
+        """The severity of the last line that is not the continuation of another."""
         self.is_loaded = False
         self.is_restored = False
         """True if the runtime restored the execution plan after the last line about replaced nodes."""
         self.has_ended = False
         """True if a shell printed that the process has crashed."""
+        self.is_measured = False
+        """True if benchmark_model printed its result."""
 
     def _start(self) -> None:
         log = self._log()
         flags = self.flags if log.is_empty else {}
-        statements = tuple([statement for statement in log.statements if statement.kind != CRASH])
+        statements = tuple([statement for statement in log.statements if statement.kind != Kind.CRASH])
         if not replace(log, statements=statements).is_empty:
             self._finish(log)
         self._clear()
         self.flags = flags
 
     def _start_after_crash(self) -> None:
-        """Begin a new run with the current line if the process has crashed before this line."""
-        if self.has_ended:
+        """Begin a new run with the current line if the process has crashed before it, or has run a model with a delegate."""
+        if self.has_ended or (self.is_measured and self.replacements):
             self._start()
-        self.has_ended = False
 
     def _start_at(self, place: int) -> None:
         """Begin a new run of the same process at an earlier line. The new run keeps the lines that a process prints only once."""
@@ -196,15 +163,11 @@ class Reader:
         self._finish(before)
         self._clear()
         self.kept = len(after.statements) + len(after.applications)
-        self.created = dict.fromkeys(after.created)
         self.statements = Statements.of(after.statements)
         self.applications = list(after.applications)
         self.chips = dict.fromkeys(after.chips)
         self.current = replace(
-            self.current,
-            tensorflow_version=after.tensorflow_version,
-            dynamic_tensor=after.dynamic_tensor,
-            is_old=after.is_old,
+            self.current, tensorflow_version=after.tensorflow_version, dynamic_tensor=after.dynamic_tensor, is_old=after.is_old
         )
 
     def _finish(self, log: DeviceLog) -> None:
@@ -235,8 +198,6 @@ class Reader:
             replacements=tuple(self.replacements),
             applications=tuple(self.applications),
             refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
-            not_created=tuple(self.not_created),
-            created=tuple(self.created),
             parameters=MappingProxyType(self.parameters),
             flags=MappingProxyType(self.flags),
             run_orders=MappingProxyType(self.run_orders),
@@ -245,6 +206,7 @@ class Reader:
             inner_rows=self.inner_rows,
             times=self.times,
             statements=self.statements.all(),
+            plain_errors=self.plain_errors.all(),
             line_count=self.line_count,
             unused_count=self.unused_count,
             unused=tuple(self.unused),
@@ -258,27 +220,36 @@ class Reader:
         self.place = place
         self.is_cut = not line.endswith("\n")
         text = message.text
-        self.chips |= dict.fromkeys(chips_in(line))
+        if _TRIED.search(line) is None:
+            self.chips |= dict.fromkeys(chips_in(line))
         self.dates.add(is_before_known_releases(line))
         if not text.strip():
             self._end_table(is_complete=not self.is_cut)
             return
         self.line_count += 1
         # Tables of the initialization, of other subgraphs and of delegates have totals too.
-        if (times := times_in(text)) and ("profiled_ms" not in times or self._is_of_main_table):
+        if (times := times_in(text, self.times)) and ("profiled_ms" not in times or self._is_of_main_table):
             self.times = replace(self.times, **times)
         if "\\n" in text and "delegate" in text:
             used = [self._read_text(replace(message, text=piece)) for piece in text.split("\\n")]
         else:
             used = [self._read_text(message)]
         if not any(used):
+            self._unused(message)
             self.unused_count += 1
             if len(self.unused) < _MOST_UNUSED:
                 self.unused.append(line.rstrip("\r\n"))
 
+    def _unused(self, message: Message) -> None:
+        """Keep a line that was not understood if it plainly shows a failure."""
+        text = message.text.strip()
+        if len(self.plain_errors.found) < _MOST_PLAIN and is_plain_failure(text, message.severity):
+            self.plain_errors.add(Statement(Kind.PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place)
+
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""
         spend_steps(_STEPS_OF_A_TEXT, _READING)
+        self.severity = self.severity if message.text.startswith("└") else message.severity
         is_used = self._use_text(message)
         if is_used:
             self._keep()
@@ -326,7 +297,7 @@ class Reader:
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
-            self._add(Statement(LISTED_REFUSAL, text, MappingProxyType(values)))
+            self._add(Statement(Kind.LISTED_REFUSAL, text, MappingProxyType(values)))
             self.list = self.list or RefusalList(GRAPHICS_SPEAKER, message.tag, message.process, is_interrupted=True)
         return is_entry
 
@@ -350,13 +321,16 @@ class Reader:
             return True
         is_used = False
         rest = text
+        if text.startswith("└") and self.severity in ("V", "D", "I", "W"):
+            return True  # the line continues a warning
         for _ in range(_MOST_STATEMENTS):  # an exception may have several statements in one line
             if (result := statement_of(rest)) is None:
                 break
             is_used = True
             statement, pattern, end = result
-            if statement.kind == NODE_ERROR:
+            if statement.kind == Kind.NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
+                self._said_above()
             self._statement(statement, pattern, message)
             rest = rest[end:]
         if is_used:
@@ -364,13 +338,20 @@ class Reader:
         loose = loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
+            self.is_measured |= loose.kind == Kind.MEASURED
         return loose is not None
 
     def _said_before(self, text: str) -> None:
         """If the line gives a reason for a kernel's failure, add the reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
-            self._add(Statement(OTHER_ERROR, reason, MappingProxyType({})))
+            self._add(Statement(Kind.OTHER_ERROR, reason, MappingProxyType({})))
+
+    def _said_above(self) -> None:
+        """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
+        above = self.plain_errors.latest()
+        if above is not None and max(above.places) == self.place - 1:
+            self._add(replace(above, kind=Kind.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
         self._keep()
@@ -378,19 +359,27 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the fields of the log that follow from it."""
-        if statement.kind in _FIRST_KINDS:
+        if KINDS[statement.kind].is_first:
             self._start_after_crash()
+        if statement.kind == Kind.EXECUTED and not self._is_of_main_table:
+            return
+        if statement.kind == Kind.CRASH and self.statements.last is not None and self.statements.last[0] == Kind.CRASH:
+            return  # several lines report one crash
+        if statement.kind == Kind.LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
+            return  # old releases look for NNAPI although it is switched off
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
             self.current = replace(self.current, is_old=True)
-        if statement.kind == LISTED_REFUSALS:
+        if statement.kind == Kind.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
-        elif statement.kind in (SPLIT, NODE_ERROR):
+        elif statement.kind in (Kind.SPLIT, Kind.NODE_ERROR):
             self.list = None
-        elif statement.kind == CRASH:
+        elif statement.kind == Kind.RESTORED:
+            self.is_restored = True
+        elif statement.kind == Kind.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == DYNAMIC_ERROR:
+        elif statement.kind == Kind.DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
@@ -420,9 +409,9 @@ class Reader:
         elif table.groups:
             counts, times = table.summary
             self.summaries[table.subgraph] = Summary(
-                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows
+                MappingProxyType(counts), is_complete, MappingProxyType(times), not table.has_all_rows, table.inner_ms
             )
-        elif table.rows:
+        elif table.rows or table.inner_rows:
             self.run_orders[table.subgraph] = RunOrder(
                 tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
             )
@@ -447,18 +436,6 @@ class Reader:
             self._replacement(replace(replacement, place=self.place))
         elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
             self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
-        elif "Restored " in text and (match := _RESTORED.search(text)) is not None:
-            self.is_restored = True
-            if "previous" in match[0]:
-                self.current = replace(self.current, is_old=True)
-            self._add(Statement(RESTORED, match[0], MappingProxyType({})))
-        elif any(word in text for word in _NOT_CREATED_WORDS) and (match := _NOT_CREATED.search(text)) is not None:
-            self.not_created[match[0].strip()] = None
-        elif "delegate" in text and (match := _CREATED.search(text)) is not None:
-            name = match["one"] or match["two"] or match["three"]
-            self._start_after_crash()
-            self.created[name] = None
-            self._add(Statement(CREATED, match[0], MappingProxyType({"name": name})))
         else:
             return False
         return True
@@ -475,7 +452,7 @@ class Reader:
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
         spend_steps(len(self.replacements) // 16 + 1, _READING)
-        if self._exceeds_what_is_left(replacement) or self._exceeds_the_graph(replacement):
+        if self._exceeds_what_is_left(replacement) or not self._adds_up(replacement):
             return False
         for earlier in reversed(self.replacements):
             if replacement.subgraph is None or earlier.subgraph != replacement.subgraph:
@@ -488,11 +465,22 @@ class Reader:
             return left <= replacement.total <= left + (earlier.partitions or left)
         return True
 
-    def _exceeds_the_graph(self, replacement: Replacement) -> bool:
-        """Return whether a new delegate finds more nodes than the graph had before the first delegate."""
-        totals = [earlier.total for earlier in self.replacements if earlier.total is not None]
-        is_further = all(earlier.kernel != replacement.kernel for earlier in self.replacements)
-        return is_further and replacement.subgraph is None and bool(totals) and (replacement.total or 0) > max(totals)
+    def _adds_up(self, replacement: Replacement) -> bool:
+        """Return whether a delegate finds as many nodes as some delegate before it left.
+
+        True if the lines give no such numbers. The runtime prints one line for each subgraph, and may not number them.
+        """
+        others = [
+            earlier
+            for earlier in self.replacements
+            if earlier.kernel != replacement.kernel and earlier.total is not None and earlier.subgraph is None
+        ]
+        if replacement.total is None or replacement.subgraph is not None or not others or self.is_restored:
+            return True
+        return any(
+            0 <= replacement.total - (earlier.total or 0) + earlier.replaced <= (earlier.partitions or earlier.replaced)
+            for earlier in others
+        )
 
     def _exceeds_what_is_left(self, replacement: Replacement) -> bool:
         """Return whether a delegate takes more nodes than the previous delegate left, according to printed counts."""
@@ -500,7 +488,7 @@ class Reader:
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
-        counts = [statement.values for statement in self.statements.all() if statement.kind == OWN_COUNT]
+        counts = [statement.values for statement in self.statements.all() if statement.kind == Kind.OWN_COUNT]
         left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
@@ -536,7 +524,8 @@ class Reader:
 
     def _parameter(self, match: re.Match[str]) -> None:
         name = match["name"].strip().lower()
-        self._start_after_crash()
+        if self.has_ended:
+            self._start()
         if name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS):
             self._start()
         self.parameters[name] = match["value"]
@@ -591,7 +580,7 @@ class Statements:
         self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or statement.kind not in _NUMEROUS:
+        if known is None or not KINDS[statement.kind].is_numerous:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
@@ -602,13 +591,17 @@ class Statements:
         self.found[self.last] = replace(last, times=last.times + times)
         return True
 
+    def latest(self) -> Statement | None:
+        """Return the statement that was added last, or None."""
+        return None if self.last is None else replace(self.found[self.last], places=tuple(self.places[self.last]))
+
     def all(self) -> tuple[Statement, ...]:
         """Return the collected statements in order."""
         return tuple([replace(statement, places=tuple(self.places[key])) for key, statement in self.found.items()])
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    is_numerous = statement.kind in _NUMEROUS
+    is_numerous = KINDS[statement.kind].is_numerous
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 
 

@@ -7,33 +7,11 @@ from dataclasses import replace
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .known_lines import (
-    CREATED,
-    ERRORS,
-    FAILURE,
-    LIBRARY,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    NOT_REGISTERED,
-    OPERATOR_REFUSED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    REGISTERED,
-    RESTORED,
-    SPLIT,
-    VENDOR_ERROR,
-    VERSION_SAID,
-    Statement,
-)
+from .kinds import ERRORS, KINDS, Kind, kinds_with
+from .known_lines import Statement
 from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
 
-_BEFORE = (LISTED_REFUSALS, LISTED_REFUSAL, SPLIT, OWN_COUNT, OPERATOR_REFUSED)
-"""Kinds of lines that a delegate prints before the line about replaced nodes."""
-_OF_PROCESS = (NOT_REGISTERED, REGISTERED, LIBRARY, LITERT, VERSION_SAID)
-"""Kinds of lines that a process prints once for all its runs."""
-_OF_START = (FAILURE, OTHER_ERROR, VENDOR_ERROR)
-"""Kinds of lines that hold for all runs of a process if they come before the first line about replaced nodes."""
+_BEFORE = kinds_with("is_before")
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
@@ -69,13 +47,13 @@ def run_note(count: int, number: int | None) -> str:
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
     """Return the number of the first line in the run of a replacement."""
     ends = [other.place for other in log.replacements]
-    ends += [place for statement in log.statements_of(*ERRORS, RESTORED) for place in statement.places]
+    ends += [place for statement in log.statements_of(*ERRORS, Kind.RESTORED) for place in statement.places]
     end = max([place for place in ends if place < replacement.place], default=0)
     delegate = delegate_named(replacement.kernel)
     own = [
         place
-        for statement in log.statements_of(*_BEFORE, CREATED)
-        if statement.kind != CREATED or delegate_named(statement.values["name"]) is delegate is not None
+        for statement in log.statements_of(*_BEFORE, Kind.CREATED)
+        if statement.kind != Kind.CREATED or delegate_named(statement.values["name"]) is delegate is not None
         for place in statement.places
     ]
     return min([place for place in own if end < place < replacement.place], default=replacement.place)
@@ -94,7 +72,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
         applications=part.applications,
         refusals=part.refusals,
         dynamic_tensor=part.dynamic_tensor,
-        created=part.created,
         tensorflow_version=part.tensorflow_version,
         statements=part.statements,
         is_old=part.is_old,
@@ -129,7 +106,6 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
-        created=tuple(dict.fromkeys(statement.values["name"] for statement in statements if statement.kind == CREATED)),
         dynamic_tensor=last_dynamic_tensor(statements),
     )
 
@@ -142,8 +118,8 @@ def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Ite
     """
     for statement in log.statements:
         places = tuple([place for place in statement.places if _is_in(place, first, end)])
-        is_shared = statement.kind in _OF_PROCESS or (
-            statement.kind in _OF_START and any(place < start for place in statement.places)
+        is_shared = KINDS[statement.kind].is_of_process or (
+            KINDS[statement.kind].is_of_start and any(place < start for place in statement.places)
         )
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))

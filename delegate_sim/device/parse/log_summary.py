@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 
 from ...delegates.base import Delegate
 from ...delegates.registry import EDGE_TPU, find_delegate
@@ -19,6 +20,7 @@ from .delegate_identity import (
     UNNAMED_KERNEL,
     chip_names,
     delegate_named,
+    has_hidden_kernels,
     last_turn,
     library_of,
     names_of,
@@ -29,58 +31,19 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, count_of_plugin, counts_of, is_kernel
+from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
-from .known_lines import (
-    API_ERROR,
-    APPLIED,
-    ARMNN_PARSER,
-    BENCHMARK_FAILED,
-    BUILTIN_ERROR,
-    CHOICE,
-    COMPILED,
-    COMPILED_PART,
-    CRASH,
-    CUSTOM_ERROR,
-    DRIVER_REFUSAL,
-    DYNAMIC_ERROR,
-    EXECUTED,
-    FAILURE,
-    FINISHED,
-    FLEX_ERROR,
-    HINT_ERROR,
-    IMMUTABLE_ERROR,
-    INTERFACE,
-    KERNEL_ERROR,
-    LIBRARY_ERROR,
-    LISTED_REFUSAL,
-    LISTED_REFUSALS,
-    LITERT,
-    LOAD_ERROR,
-    MEASURED,
-    NODE_ERROR,
-    NOT_APPLIED,
-    OPERATOR_REFUSED,
-    OTHER_ERROR,
-    OWN_COUNT,
-    PREPARATION_ERROR,
-    REGISTERED,
-    RESTORED,
-    RUNTIME,
-    RUNTIME_ERROR,
-    SAID,
-    SKIPPED,
-    TEFLON_ROW,
-    VENDOR,
-    VENDOR_ERROR,
-)
+from .kinds import KINDS, Kind, kinds_with
+from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
+from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
 )  # fmt: skip
 COMPILED_FOR, NOT_COMPILED_FOR, CRASHED = "compiled", "not-compiled", "crashed"
+NOT_RUN = "not-run"
 """Outcomes of a delegate.
 
 ``compiled`` and ``not-compiled``: the log is from a compiler, and shows no run. ``not-loaded``: the runtime could not load or
@@ -120,7 +83,8 @@ class LogSummary(Declared):
     """A summary of one run's log."""
 
     columns = (
-        *(Column("delegate", OBJECT), *attributes("others", "counts", type=LIST), _counts_by_name("operators")),
+        *(Column("delegate", OBJECT), *attributes("end", "graph"), _counts_by_name("options")),
+        *(*attributes("others", "counts", type=LIST), _counts_by_name("operators"), Column("times", OBJECT)),
         *(Column("releases", LIST), *attributes("may_be_older", "is_old", type=YES_OR_NO), Column("version")),
         Column("refusals", LIST, parts=positions("op", "reason", "times")),
         *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
@@ -130,6 +94,13 @@ class LogSummary(Declared):
     )
 
     delegate: LogDelegate
+    end: str
+    """``crashed`` if the process crashed after the outcome, ``not-run`` if the model could not be prepared or loaded after it."""
+    graph: str
+    """The path of the model, or "" if the log does not show it."""
+    options: Mapping[str, str]
+    """The options that turn on delegates, and the number of threads."""
+    times: RunTimes
     others: tuple[LogDelegate, ...]
     """Other delegates, such as a delegate that the runtime applies to the remaining nodes."""
     counts: tuple[Count, ...]
@@ -187,13 +158,18 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(CRASH):
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Kind.CRASH):
         own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
+    own, others, end = _with_end(log, own, others)
     has_wording = bool(log.replacements or log.tensorflow_version or is_of_second_litert(log))
     return LogSummary(
         own,
+        end,
+        log.parameters.get("graph", log.flags.get("graph", "")).strip(),
+        MappingProxyType(dict(_options(log))),
+        log.times,
         others,
         tuple(_general_counts(log, own)),
         tuple(_operators(log)),
@@ -206,7 +182,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         tuple(chosen_devices(log)),
         tuple(map(compilation_text, log.runtime.compilations)),
         registered_accelerators(log),
-        _cause(log, (own, *others), errors),
+        _cause(log, (own, *others), errors, end),
         explained_notes(log),
         chip_names(log.chips),
         log.edge_tpu,
@@ -214,8 +190,42 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(MEASURED, CRASH),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(Kind.MEASURED, Kind.CRASH),
     )
+
+
+def _with_end(
+    log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]
+) -> tuple[LogDelegate, tuple[LogDelegate, ...], str]:
+    """Return the delegates, and how the run ended after they were applied: ``CRASHED``, ``NOT_RUN`` or "".
+
+    If an interpreter cannot be created, and one delegate was created but took nothing, this delegate is the reason.
+    """
+    last = max([0, *[replacement.place for replacement in log.replacements]])
+    failed = [
+        error for error in log.statements_of(Kind.LOAD_ERROR, Kind.BENCHMARK_FAILED) if max(error.places, default=last) >= last
+    ]
+    if any(_NO_INTERPRETER.search(error.line) for error in failed):
+        idle = [made for made in (own, *others) if made.outcome == MADE and not _is_by_default(made)]
+        if len(idle) == 1:
+            failure = replace(idle[0], outcome=FAILED)
+            own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
+            return own, tuple(rest), ""
+    if log.statements_of(Kind.CRASH) and own.outcome != CRASHED:
+        return own, others, CRASHED
+    is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
+    return own, others, NOT_RUN if failed and is_applied else ""
+
+
+def _is_by_default(delegate: LogDelegate) -> bool:
+    return bool(delegate.name) and find_delegate(delegate.name).is_applied_by_default
+
+
+def _options(log: DeviceLog) -> Iterator[tuple[str, str]]:
+    """Yield the parameters of a run that turn on delegates, and its number of threads."""
+    for name, value in {**log.flags, **log.parameters}.items():
+        if name in ("num threads", _DELEGATE_PATH) or (name.startswith("use ") and value not in ("", "0", "false")):
+            yield name, value
 
 
 def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...]) -> tuple[LogDelegate, tuple[LogDelegate, ...]]:
@@ -232,16 +242,18 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
 
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
-    return names_of(log, find_delegate(delegate.name)) if delegate.name else {plain_name(delegate.title)}
+    if delegate.name:
+        return names_of(log, find_delegate(delegate.name))
+    return {plain_name(delegate.title), *[plain_name(name) for name in others_in(log) if _title(name) == delegate.title]}
 
 
-def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError]) -> str:
+def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[ExplainedError], end: str) -> str:
     """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
-    has_failed = any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
-    cause = cause_of(errors) if has_failed or any(error.kind == CRASH for error in errors) else None
-    refused = [statement.line for statement in log.statements_of(OPERATOR_REFUSED) if "name" in statement.values]
-    if cause is not None and cause.kind == KERNEL_ERROR and refused:
+    has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
+    cause = cause_of(errors) if has_failed or any(error.kind == Kind.CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(Kind.OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == Kind.KERNEL_ERROR and refused:
         return refused[-1]  # old delegates fail at the first operator that they refuse
     return "" if cause is None else cause.line
 
@@ -296,13 +308,15 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
-    if outcome == UNKNOWN and log.statements_of(BUILTIN_ERROR, CUSTOM_ERROR, LOAD_ERROR, NODE_ERROR):
+    if outcome == UNKNOWN and log.statements_of(Kind.BUILTIN_ERROR, Kind.CUSTOM_ERROR, Kind.LOAD_ERROR, Kind.NODE_ERROR):
         outcome = NOT_LOADED
-    if outcome == UNKNOWN and log.statements_of(MEASURED) and not explained_errors(log):
+    is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
+    has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Kind.MEASURED)))
+    if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
-    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(COMPILED_PART):
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Kind.COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
@@ -316,6 +330,10 @@ def _with_failed_run(log: DeviceLog, names: set[str], delegate: LogDelegate) -> 
         return delegate
     outcome = APPLIED_TO if delegate.outcome in (MADE, REQUESTED, UNKNOWN, NOT_LOADED) else delegate.outcome
     return replace(delegate, outcome=outcome, failed_running=True)
+
+
+_NO_INTERPRETER = re.compile(r"nterpreter\b")
+_DELEGATE_PATH = "external delegate path"
 
 
 def _title(name: str) -> str:
@@ -340,14 +358,18 @@ def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate
         counts = tuple(counts_of(log, names))
         yield LogDelegate(other.name, other.name, _other_failure(log, other, names) or _outcome(log, counts) or MADE, counts)
     counted = {count.line for count in own.counts}
+    known = {other_name(own.title)}
     for name in others_in(log):
         counts = tuple([count for count in counts_of(log, {plain_name(name)}) if count.line not in counted])
         counted |= {count.line for count in counts}
         if counts:
             yield LogDelegate("", _title(name), _outcome(log, counts) or REQUESTED, counts)
+        elif other_name(name) not in known and _outcome_without_counts(log, {plain_name(name)}) == MADE:
+            yield LogDelegate("", _title(name), MADE, ())
         elif own.name and DISPATCH not in seen and DISPATCH in plain_name(name) and _has_failed_dispatch(log):
             seen.add(DISPATCH)
             yield LogDelegate("", _title(name), FAILED, ())
+        known.add(other_name(name))
 
 
 def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
@@ -356,10 +378,7 @@ def _other_failure(log: DeviceLog, delegate: Delegate, names: set[str]) -> str:
     If a delegate that is applied by default refuses a graph with dynamic tensors, this is not a failure.
     """
     lines = without_errors_of_others(log, names, is_certain=True)
-    kinds = (
-        NODE_ERROR, API_ERROR, HINT_ERROR, KERNEL_ERROR, PREPARATION_ERROR, DYNAMIC_ERROR, IMMUTABLE_ERROR, RESTORED, NOT_APPLIED,
-    )  # fmt: skip
-    lines = replace(lines, statements=lines.statements_of(*kinds))
+    lines = replace(lines, statements=lines.statements_of(*kinds_with("is_certain")))
     if delegate.is_applied_by_default and lines.dynamic_tensor is not None:
         return NONE
     return _failure(lines, names)
@@ -371,13 +390,9 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from map(count_of_plugin, log.statements_of(COMPILED))
-    for statement in log.statements_of(EXECUTED):
+        yield from map(count_of_plugin, log.statements_of(Kind.COMPILED))
+    for statement in log.statements_of(Kind.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
-
-
-_NAMING_ERRORS = (API_ERROR, HINT_ERROR, OTHER_ERROR)
-"""Kinds of errors that prevent the application of a delegate. Such an error may name the delegate."""
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
@@ -386,33 +401,35 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
     log = without_errors_of_others(log, names, is_certain=False)
-    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(NOT_APPLIED):
+    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Kind.NOT_APPLIED):
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and log.statements_of(IMMUTABLE_ERROR):
+    if not is_replaced and log.statements_of(Kind.IMMUTABLE_ERROR):
         return FAILED
-    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == NODE_ERROR):
+    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Kind.NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if error.kind in _NAMING_ERRORS):
+    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if KINDS[error.kind].says_failed):
         return FAILED
-    if any(error.kind == FAILURE and "create compiled model" in error.line for error in errors):
+    if any(error.kind == Kind.FAILURE and "create compiled model" in error.line for error in errors):
         return FAILED
-    if any(error.kind in (KERNEL_ERROR, PREPARATION_ERROR, FLEX_ERROR) for error in errors) or _has_failed_runtime(log, names):
+    if any(error.kind in (Kind.KERNEL_ERROR, Kind.PREPARATION_ERROR, Kind.FLEX_ERROR) for error in errors) or _has_failed_runtime(
+        log, names
+    ):
         return FAILED
-    counted = max([0, *[place for count in log.statements_of(OWN_COUNT) for place in count.places]])
+    counted = max([0, *[place for count in log.statements_of(Kind.OWN_COUNT) for place in count.places]])
     if any(
         "_handle" in error.line and max(error.places, default=0) >= counted
         for error in errors
-        if error.kind == VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
+        if error.kind == Kind.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
     ):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.statements_of(LIBRARY_ERROR):
+    if log.statements_of(Kind.LIBRARY_ERROR):
         return NOT_CREATED
-    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == LOAD_ERROR)
-    has_ended = bool(log.statements_of(BENCHMARK_FAILED)) and bool(names - {""})
+    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Kind.LOAD_ERROR)
+    has_ended = bool(log.statements_of(Kind.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
 
 
@@ -425,7 +442,7 @@ def _words(line: str) -> set[str]:
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
-        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(FAILURE)
+        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Kind.FAILURE)
     )
 
 
@@ -433,7 +450,7 @@ def _has_failed_dispatch(log: DeviceLog) -> bool:
     """Return whether LiteRT 2 prints a dispatch error after which no node of the compiled parts runs."""
     return any(
         DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
-        for statement in log.statements_of(FAILURE)
+        for statement in log.statements_of(Kind.FAILURE)
     )
 
 
@@ -452,13 +469,10 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
         is_all = count.delegated == count.total if count.total is not None else count.partitions == 1
         return WHOLE if is_all and all(line.delegated == line.total for line in lines[:-1]) else PART
     if "table" in by_source:
-        summaries = [table for index, table in log.summaries.items() if index not in log.run_orders]
-        complete = all(table.is_complete for table in log.run_orders.values()) and all(
-            summary.is_complete for summary in summaries
-        )
-        if by_source["table"].on_cpu or any(table.lacks_rows for table in log.run_orders.values()):
+        table = by_source["table"]
+        if table.on_cpu or (table.kernels and any(order.lacks_rows for order in log.run_orders.values())):
             return PART
-        return WHOLE if complete else APPLIED_TO
+        return WHOLE if all(count.is_complete for count in counts if count.source == "table") else APPLIED_TO
     if "kernels" in by_source:
         return APPLIED_TO if by_source["kernels"].kernels else NONE
     return ""
@@ -466,11 +480,12 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
-    if any(plain_name(statement.values["name"]) in names for statement in log.statements_of(APPLIED)):
+    made_kernels = [statement for statement in log.statements_of(Kind.INTERFACE_USED) if "-based API" in statement.line]
+    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Kind.APPLIED), *made_kernels)):
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
-        for statement in log.statements_of(LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED, SAID, TEFLON_ROW)
+        for statement in log.statements_of(*kinds_with("says_made"))
         if "name" in statement.values
     ):
         return MADE
@@ -480,11 +495,10 @@ def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
 def _operators(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield each operator in the log's tables, and its number of nodes. Delegate kernels are left out."""
     counts: Counter[str] = Counter()
-    for table in log.run_orders.values():
+    for table in ordered_tables(log).values():
         counts.update(row.op for row in table.rows)
-    for index, summary in log.summaries.items():
-        if index not in log.run_orders:
-            counts.update(summary.counts)
+    for summary in counted_tables(log).values():
+        counts.update(summary.counts)
     yield from ((op, count) for op, count in counts.items() if not is_kernel(op))
 
 
@@ -492,7 +506,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(TEFLON_ROW):
+    for statement in log.statements_of(Kind.TEFLON_ROW):
         if statement.values["support"] == "unsupported":
             yield statement.values["op"], "", 1
     for row in log.edge_tpu.rows:
@@ -500,34 +514,26 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
             yield row.op, row.status, row.count
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
-    for statement in log.statements_of(OPERATOR_REFUSED):
+    for statement in log.statements_of(Kind.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
-    for statement in log.statements_of(DRIVER_REFUSAL):
+    for statement in log.statements_of(Kind.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield the devices that the runtime behind the delegate chose, each with its number of operations."""
     counts: Counter[str] = Counter()
-    for statement in log.statements_of(CHOICE):
+    for statement in log.statements_of(Kind.CHOICE):
         number = int(statement.values["number"])
         counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
     yield from counts.items()
 
 
-_PART_TITLES = {
-    **dict.fromkeys((RUNTIME, RUNTIME_ERROR, INTERFACE, FINISHED, CHOICE), "Android's neural networks runtime"),
-    DRIVER_REFUSAL: "the accelerator's driver",
-    **dict.fromkeys((VENDOR, VENDOR_ERROR), "the accelerator's vendor library"),
-    **dict.fromkeys((LITERT, REGISTERED, SKIPPED), "LiteRT 2's runtime"),
-    COMPILED: "LiteRT 2's compiler plugins",
-}
-
-
 def _parts(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield the parts of the system that printed lines, each with its number of lines."""
     counts: Counter[str] = Counter()
-    for statement in log.statements_of(*_PART_TITLES):
-        counts[_PART_TITLES[statement.kind]] += statement.times
+    for statement in log.statements:
+        if part := KINDS[statement.kind].part:
+            counts[part] += statement.times
     yield from counts.items()

@@ -67,7 +67,8 @@ class PassFinder:
         operators = {graphs[key.subgraph].nodes[key.node].op for key in keys}
         chosen: Pass | None = None
         best = self._before
-        for pass_ in sorted(PASSES.values(), key=lambda pass_: pass_.exactness):
+        passes = [pass_ for pass_ in PASSES.values() if not pass_.is_for_wrong]
+        for pass_ in sorted(passes, key=lambda pass_: pass_.exactness):
             if pass_.ops and operators.isdisjoint(pass_.ops):
                 continue
             if chosen is not None and pass_.exactness > chosen.exactness:

@@ -43,7 +43,10 @@ class NewVector:
 
     count: int
     content: Any
-    """An object that supports Python's buffer protocol."""
+    """An object that supports Python's buffer protocol, or a function that returns such an object of ``count`` bytes.
+
+    The function is called when the vector is written, and its result is not kept.
+    """
     alignment: int = 4
     is_string: bool = False
 
@@ -129,7 +132,7 @@ class Front:
                 yield _padding(position, start) + struct.pack(f"<I{len(places)}I", len(places), *places)
             elif isinstance(item, NewVector):
                 yield _padding(position, start) + struct.pack("<I", item.count)
-                yield memoryview(item.content).cast("B")
+                yield memoryview(item.content() if callable(item.content) else item.content).cast("B")
                 yield b"\0" if item.is_string else b""
             position = start + _size(item)
         yield _padding(position, self.size)
@@ -189,7 +192,8 @@ def _size(item: TargetPlace) -> int:
     if isinstance(item, NewReferences):
         return 4 + 4 * len(item.targets)
     assert isinstance(item, NewVector)
-    return 4 + memoryview(item.content).nbytes + item.is_string
+    size = item.count if callable(item.content) else memoryview(item.content).nbytes
+    return 4 + size + item.is_string
 
 
 def _aligned(size: int, alignment: int) -> int:

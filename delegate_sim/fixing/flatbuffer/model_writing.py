@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,6 +15,7 @@ from ...hypothetical.model_editing import Edited
 from ...model import schema
 from ...model.control_dependencies import METADATA_NAME
 from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
+from ...model.numbers import width_of
 from ...model.options import FileTable
 from ...model.precompiled import precompiled
 from .layout import (
@@ -71,6 +73,27 @@ def write(original: Model, change: Edited, weights: Weights = MappingProxyType({
         return pieces(original.content)
     front = Front(_Writer(original, change, weights).root())
     return _joined(front, original)
+
+
+def computed_vector(compute: Callable[[], npt.NDArray[Any]], tensor: Tensor) -> NewVector:
+    """Return the bytes of a new constant with the elements that ``compute`` returns.
+
+    They are computed when the file is written, because all new constants together may take too much memory. Raise FixError if
+    the elements cannot be stored. Writing raises FixError for another number of elements than the tensor's.
+    """
+    kind, count = schema.NUMPY_TYPES.get(tensor.type), tensor.element_count
+    if kind is None:
+        raise FixError(f"the model cannot be rewritten: elements of type {tensor.type} cannot be stored")
+    return NewVector(count * width_of(kind), functools.partial(_stored_bytes, compute, kind, count), _DATA_ALIGNMENT)
+
+
+def _stored_bytes(compute: Callable[[], npt.NDArray[Any]], kind: str, count: int) -> npt.NDArray[Any]:
+    with ignoring_overflow():
+        stored = np.ascontiguousarray(compute().reshape(-1), kind)
+    if stored.size != count:
+        raise FixError(f"the model cannot be rewritten: a new constant needs {count} elements, but has {stored.size}")
+    elements: npt.NDArray[Any] = stored.view(np.uint8)
+    return elements
 
 
 def _joined(front: Front, original: Model) -> Iterator[bytes | memoryview]:
@@ -182,29 +205,18 @@ class _Writer:
         """Return the number of a tensor's buffer. If the elements have changed, add a new buffer."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
-                with ignoring_overflow():
-                    values = self._weights[tensor.buffer]()
-                self._new_buffers[tensor.buffer] = self._add(values, tensor)
+                self._new_buffers[tensor.buffer] = self._add(self._weights[tensor.buffer], tensor)
             return self._new_buffers[tensor.buffer]
         if tensor.data is not None:
             return tensor.buffer
         if tensor.value is not None:
-            return self._add(np.asarray(tensor.value), tensor)
+            return self._add(functools.partial(np.asarray, tensor.value), tensor)
         if tensor.is_constant:
             raise FixError(f"the elements of the constant {tensor.name!r} are not known")
         return tensor.buffer if before is not None and before.data is None else 0
 
-    def _add(self, values: npt.NDArray[Any], tensor: Tensor) -> int:
-        kind = schema.NUMPY_TYPES.get(tensor.type)
-        if kind is None:
-            raise FixError(f"the model cannot be rewritten: elements of type {tensor.type} cannot be stored")
-        stored = np.ascontiguousarray(values.reshape(-1), kind)
-        if stored.size != tensor.element_count:
-            raise FixError(
-                f"the model cannot be rewritten: a new constant needs {tensor.element_count} elements, but has {stored.size}"
-            )
-        content = stored.view(np.uint8)
-        self._buffers.append(NewTable("Buffer", {"data": NewVector(content.size, content, _DATA_ALIGNMENT)}))
+    def _add(self, compute: Callable[[], npt.NDArray[Any]], tensor: Tensor) -> int:
+        self._buffers.append(NewTable("Buffer", {"data": computed_vector(compute, tensor)}))
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:

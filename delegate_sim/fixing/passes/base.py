@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from ...foundation.columns import Column
@@ -52,6 +52,8 @@ class Pass:
     """True if the pass rewrites delegated nodes as well as CPU nodes."""
     holds_for: str = ""
     """The values for which an exact pass is exact, such as ``finite values``. Empty if the pass is exact for all values."""
+    is_for_wrong: bool = False
+    """True if the pass rewrites only nodes that the delegate computes differently from the CPU."""
 
     @property
     def promise(self) -> str:
@@ -74,6 +76,12 @@ def node_pass(
     """Return a pass that rewrites each node by itself. ``ops`` are the operators, separated by spaces."""
     chosen = frozenset(ops.split())
     return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
+
+
+def cure(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
+    """Return a pass that rewrites each node that the delegate computes differently from the CPU. ``ops`` are the operators."""
+    known = node_pass(name, ops, does, f"wrong numbers on the delegate; {needs}", exactness, rewrite)
+    return replace(known, is_for_wrong=True)
 
 
 FINITE = "finite values and results"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from . import elementwise, integers, layers, matrix_products, ranks, repeats, scatters, shapes, slices
+from . import elementwise, integers, layers, matrix_products, plain_axes, plain_rows, ranks, repeats, scatters, shapes, slices
 from . import whole_graph as whole
 from .base import Exactness, Pass
 
@@ -23,6 +23,8 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             *scatters.PASSES,
             *elementwise.PASSES,
             *ranks.PASSES,
+            *plain_rows.PASSES,
+            *plain_axes.PASSES,
             *integers.LAST,
             *whole.LAST,
         )

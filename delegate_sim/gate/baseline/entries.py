@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -47,9 +48,13 @@ class Entry:
     compute: ComputeTotals | None = None
     """The multiply-adds; None if an older version of delegate-sim wrote the entry."""
 
-    def on_cpu(self, subgraph: int) -> frozenset[int]:
-        """Return the nodes of a subgraph that stay on the CPU."""
-        return frozenset(node for group in self.fallback if group.subgraph == subgraph for node in group.nodes)
+    @property
+    def on_cpu(self) -> Mapping[int, Set[int]]:
+        """The nodes that stay on the CPU, by subgraph."""
+        nodes: defaultdict[int, set[int]] = defaultdict(set)
+        for group in self.fallback:
+            nodes[group.subgraph] |= group.nodes
+        return nodes
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ _LARGEST = 1 << 28
 """Largest size of an unpacked outline, in bytes."""
 _MOST_NODES = 1 << 24
 _CHUNK = 1 << 20
+_STEPS_OF_A_SUBGRAPH, _STEPS_OF_A_NODE = 10, 5
 _RANGE = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _READING = "reading the baseline"
 
@@ -100,12 +101,14 @@ def _operand(item: Any) -> OutlineOperand:
 
 
 def _subgraph(name: Any, inputs: Any, nodes: Any) -> SubgraphOutline:
+    spend_steps(_STEPS_OF_A_SUBGRAPH + len(inputs), _READING)
     return SubgraphOutline(_text(name), tuple([_output(*item) for item in inputs]), tuple([_node(*item) for item in nodes]))
 
 
 def _node(op: Any, version: Any, inputs: Any, outputs: Any) -> NodeOutline:
     if not isinstance(version, int):
         raise TypeError("a version is not a number")
+    spend_steps(_STEPS_OF_A_NODE + len(inputs) + len(outputs), _READING)
     return NodeOutline(_text(op), version, tuple(map(_operand, inputs)), tuple([_output(*item) for item in outputs]))
 
 

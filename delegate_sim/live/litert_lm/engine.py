@@ -17,6 +17,7 @@ from typing import Any
 
 from ...foundation import packages
 from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
+from ...foundation.printable import install_command
 from ...llm.backends import CPU, GPU, NPU
 from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
@@ -77,7 +78,7 @@ def software() -> str:
 def lacking(backend: str = CPU) -> str:
     """Return the known missing requirements for a backend on this host; empty if there are none."""
     if packages.package_folder(_MODULE) is None:
-        return f"{PACKAGE}: pip install 'delegate-sim[litert-lm]'"
+        return f"{PACKAGE}: {install_command('litert-lm')}"
     if backend not in BACKENDS:
         return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
     if backend == GPU and accelerator_engine.driver_environment() is None:

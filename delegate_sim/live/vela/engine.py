@@ -14,7 +14,7 @@ from ...delegates.options import OptionValues
 from ...delegates.traits import VelaTraits
 from ...errors import DelegateSimError
 from ...foundation.files import alone_with, cache_folder, read_whole, write_whole
-from ...foundation.printable import printable, shortened
+from ...foundation.printable import install_command, printable, shortened
 from ...model.model import Model
 from ...model.reader import load
 from ...runtime.interpreter import Run
@@ -147,7 +147,7 @@ class VelaEngine(Engine):
 
 def _lacks(version: str) -> str:
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdecimal()])
-    return "" if version and numbers >= _SINCE else "ethos-u-vela 5.2 or newer: pip install 'delegate-sim[vela]'"
+    return "" if version and numbers >= _SINCE else f"ethos-u-vela 5.2 or newer: {install_command('vela')}"
 
 
 def _failure(model: Model, finished: Finished) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
-from ...model.numbers import FlatNumbers, StoredNumbers, bounds, picked
+from ...model.numbers import FlatNumbers, StoredNumbers, as_list, bounds, picked
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import (
     HALF_TYPES_LATER,
@@ -70,7 +70,7 @@ def _gathered(
         return picked(elements, ())
     batches, size = element_count(source.shape[:batch_dims]), source.shape[axis]
     outer, inner = element_count(source.shape[batch_dims:axis]), element_count(source.shape[axis + 1 :])
-    count, listed = len(indices) // max(batches, 1), indices.tolist()
+    count, listed = len(indices) // max(batches, 1), as_list(indices)
     rows = [
         (batch * outer + place) * size + index
         # bounded: the result has an element for each row, and its elements are counted above
@@ -141,7 +141,7 @@ def prepare_segment_sum(node: KernelNode) -> None:
         node.ensure(data.rank >= 1, "the operand with the data is a scalar")
         node.ensure(segment_ids.rank == 1, "the segment ids are not a vector")
     node.ensure(segment_ids.shape[0] == data.shape[0], "the number of segment ids differs from the number of rows")
-    ids: list[int] = segment_ids.value()[: segment_ids.shape[0]].tolist()
+    ids: list[int] = as_list(segment_ids.value()[: segment_ids.shape[0]])
     is_ordered = not ids or (ids[0] == 0 and all(after - before in (0, 1) for before, after in itertools.pairwise(ids)))
     node.ensure(is_ordered, "the segment ids do not start at 0 and rise in steps of 0 or 1")
     node.resize(result, (ids[-1] + 1 if ids else 0, *data.shape[1:]))
@@ -166,7 +166,7 @@ def prepare_unsorted_segment(node: KernelNode) -> None:
     node.ensure(num_segments.shape in ((), (1,)), "the number of segments is not a single number")
     count = num_segments.integers()[0]
     node.ensure(count >= 0, "the number of segments is negative")
-    ids: list[int] = segment_ids.value()[: segment_ids.element_count].tolist()
+    ids: list[int] = as_list(segment_ids.value()[: segment_ids.element_count])
     node.ensure(not ids or max(ids) < count, "a segment id is out of range")
     node.resize(result, (count, *data.shape[segment_ids.rank :]))
 

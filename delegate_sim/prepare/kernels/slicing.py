@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ...foundation.float32 import float32, quotient
 from ...foundation.limits import element_count
 from ...model import schema
-from ...model.numbers import StoredNumbers, kind_of, picked, read_as
+from ...model.numbers import StoredNumbers, as_list, kind_of, picked, read_as
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import HALF_TYPES_LATER, INT32_MAX, first_unknown, has_unspecified_dimension, known_elements, positions_in
 
@@ -64,7 +64,7 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
     if checks_more:
         node.ensure(begin.element_count == source.rank, "begin and size do not have one number for each dimension")
     begins = begin.integers()
-    sizes = read_as(size.value(), kind_of(begin.value())).tolist()
+    sizes = as_list(read_as(size.value(), kind_of(begin.value())))
     shape = []
     for axis, dimension in enumerate(source.shape):
         first, wanted = begins[axis], sizes[axis]

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ...foundation.columns import Declared
+from ...foundation.work_budget import spend_steps
 from .model_outline import NodeOutline, SubgraphOutline, operand_text
 from .node_matching import match_nodes
 
+_STEPS_OF_A_SUBGRAPH, _STEPS_OF_A_NODE, _STEPS_OF_AN_OPERAND = 12, 10, 2
 ADDED, REMOVED = "added", "removed"
 
 
@@ -42,7 +44,16 @@ class Matching:
 
 
 def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
-    """Match the nodes of two versions of a model in each subgraph, and list the changes."""
+    """Match the nodes of two versions of a model in each subgraph, and list the changes.
+
+    An outline may come from a stranger. Raises LimitError if ``old`` is so much larger than ``new`` that the work is too much.
+    """
+    allowed = 2 * sum(_steps(new))
+    for steps in _steps(old):
+        allowed -= steps
+        if allowed < 0:
+            spend_steps(-allowed, "comparing the model with the baseline")
+            allowed = 0
     empty = SubgraphOutline("", (), ())
     old_of = []
     changes: list[NodeChange] = []
@@ -54,6 +65,14 @@ def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutli
             old_of.append(matched)
         changes += _changes(number, before, after, matched)
     return Matching(tuple(old_of), tuple(changes))
+
+
+def _steps(outline: Sequence[SubgraphOutline]) -> Iterator[int]:
+    """Yield the steps that the matching of each part takes."""
+    for subgraph in outline:
+        yield _STEPS_OF_A_SUBGRAPH + _STEPS_OF_A_NODE * len(subgraph.nodes) + _STEPS_OF_AN_OPERAND * len(subgraph.inputs)
+        for node in subgraph.nodes:
+            yield _STEPS_OF_AN_OPERAND * (len(node.inputs) + len(node.outputs))
 
 
 def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: dict[int, int]) -> Iterator[NodeChange]:

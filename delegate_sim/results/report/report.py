@@ -13,6 +13,7 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
+from ..numbers.risks import NUMBER_RISKS
 from .display import Shown, Times, shown_times, times_tables
 from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
@@ -88,6 +89,7 @@ RUN_ENTRY = (
     *(*run_columns("delegate"), Column("kernel_name", source="delegate.kernel_name")),
     *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO), *STATE),
     *(Column("outcome"), Column("refusal", OBJECT), Column("log_lines", LIST)),
+    NUMBER_RISKS,
     Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),
 )
 """The columns of a run in JSON."""

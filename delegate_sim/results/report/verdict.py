@@ -14,6 +14,8 @@ from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
+from ..numbers.risks import number_risks
+from ..numbers.words import risks_text, unchecked_numbers
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
@@ -23,6 +25,7 @@ from .placement import dropped_partitions
 _Item = TypeVar("_Item")
 
 _NO_PROMISE = "this is no promise, because selected nodes are not yet compiled"
+_BUT = ", but "
 _LONGEST_REASON = 240
 _LONGEST_OPERATOR = 60
 _LONGEST_NAME = 30
@@ -31,12 +34,12 @@ _LONGEST_NAME = 30
 def verdict(run: Run, measures: Measures | None = None) -> str:
     """Return the verdict on a run as a sentence without a period."""
     measures = measure(run) if measures is None else measures
-    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures)
+    return _about_file(run, measures) + _verdict(run, measures) + _unchecked(run.target, measures, unchecked_numbers(run))
 
 
-def _unchecked(target: Target, measures: Measures) -> str:
+def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
     """Return the parts of the release that were not checked, unless the model is known not to run."""
-    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release)]
+    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release), *further]
     return f" (not checked for {target.release}: {', '.join(parts)})" if parts else ""
 
 
@@ -87,10 +90,10 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     if not measures.nodes:
         return "the model has no nodes"
     if measures.delegated_nodes == measures.nodes:
-        return f"all nodes in {_kernels(run, measures)}"
+        return f"all nodes in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
-    return _staying(run, compute, words_of(run.delegate.name))
+    return _staying(run, compute, words_of(run.delegate.name)) + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
 def coverage_verdict(runs: Sequence[Run]) -> str:
@@ -115,29 +118,33 @@ def coverage_verdict(runs: Sequence[Run]) -> str:
         ranking = ranking_text(len(ranked), len(leaders), whole)
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
-    unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures) for run in leaders]))
+    unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     aside = aside_text([group[0].delegate for group in groups[place + 1 :]]) if len(runs) > 1 else ""
     return f"{_about_file(first, measures)}{ranking}{text}{unchecked}{aside}"
 
 
 def _leaders(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with the largest shares, deprecated delegates last. The list is empty if no run delegates a node."""
+    """Return the runs with the largest shares, or [] if no run delegates a node.
+
+    Runs with wrong numbers and deprecated delegates come last.
+    """
     taking = [run for run in runs if measure(run).outcome == TAKEN]
     shares = [(compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes) for run in taking]
     leaders = [run for run, share in zip(taking, shares, strict=True) if share == max(shares)]
-    return sorted(leaders, key=lambda run: bool(run.delegate.deprecated))
+    return sorted(leaders, key=lambda run: (bool(number_risks(run)), bool(run.delegate.deprecated)))
 
 
 def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:
     """Return the verdict on several runs with the same shares. Nodes that stay are named if they are the same ones."""
     first, *others = dict.fromkeys([_name_in_list(run.target) for run in runs])
     names = and_list([first, *[name.replace("The ", "the ", 1) for name in others]])
+    wrong = "".join([risks_text(number_risks(run), f"; {subject(run.target)} ", "its nodes") for run in runs])
     if measures.delegated_nodes == measures.nodes:
-        return names
+        return names + wrong
     compute = compute_of(runs[0])
     shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     staying = {_staying(run, compute_of(run), words_of(run.delegate.name)) for run in runs}
-    return f"{names} run {shares}" + (f"; {staying.pop()}" if len(staying) == 1 else "")
+    return f"{names} run {shares}{f'; {staying.pop()}' if len(staying) == 1 else ''}{wrong}"
 
 
 def _name_in_list(target: Target) -> str:
@@ -287,11 +294,11 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
     if not nodes:
         return "The model has no nodes"
     if delegated == nodes:
-        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}"
+        return f"{actor} {verb} all nodes ({nodes:,}) in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
     if not delegated:
         return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
-    return f"{actor} {verb} {shares}; {_staying(run, compute, words)}"
+    return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, compute, words)}"
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:

@@ -81,4 +81,4 @@ def test_what_cannot_be_run(model, run, monkeypatch, command):
     arguments = {"compare": ["--with", "optimise=Size"], "scan": ["--output", "s.csv"]}.get(command, [])
     result = run(command, model, "--delegate", VELA, *arguments)
     assert result.exit_code == 2
-    assert "pip install 'delegate-sim[vela]'" in " ".join(result.stderr.split())
+    assert "pip install '.[vela]'" in " ".join(result.stderr.split())

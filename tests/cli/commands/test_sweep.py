@@ -175,9 +175,9 @@ def test_a_source_that_is_not_there(run, source, convert):
 
 
 def test_no_model_at_all_is_told_by_the_exit_code(sweep):
-    result = sweep(converter=Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
+    result = sweep(converter=Converter("tensorflow", install="pip install '.[sweep-tf]'"))
     assert result.exit_code == 2
-    told = "row 1, tensorflow: float: missing: not installed: pip install 'delegate-sim[sweep-tf]', or name another"
+    told = "row 1, tensorflow: float: missing: not installed: pip install '.[sweep-tf]', or name another"
     assert told in " ".join(result.stdout.split())
 
 

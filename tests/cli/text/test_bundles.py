@@ -160,4 +160,4 @@ def test_without_the_engine_there_is_one_clear_line(source, run, monkeypatch):
     monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
     result = run("analyze", source, "--live")
     assert result.exit_code == 2
-    assert "pip install 'delegate-sim[litert-lm]'" in " ".join(result.stderr.split())
+    assert "pip install '.[litert-lm]'" in " ".join(result.stderr.split())

@@ -347,7 +347,7 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
             {},
         ),
         ("[a.cc:1] You should provide the `DispatchLibraryDir` option to use NPU.", "not-registered", {"name": "NPU"}),
-        ("W0501 10:00:00.123456 9 dispatch.cc:9] [b.cc:1] Failed to create a dispatch delegate kernel", "failure", {}),
+        ("E0501 10:00:00.123456 9 dispatch.cc:9] [b.cc:1] Failed to create a dispatch delegate kernel", "failure", {}),
         ("E20240501 12:00:00.123456  123 graph.cc:456] INTERNAL: Run() failed", "other-error", {}),
     ],
 )

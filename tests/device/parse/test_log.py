@@ -155,7 +155,7 @@ ROWS = """\
 )  # fmt: skip
 def test_rows(row, expected):
     log = read_log(ROWS.format(header="anything", rows=f"noise\n{row}\nmore noise"))
-    (found,) = log.run_orders[0].rows
+    (found,) = (*log.run_orders[0].rows, *log.inner_rows)
     assert (found.op, found.outputs, found.node) == expected
 
 

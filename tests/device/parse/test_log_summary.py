@@ -226,7 +226,7 @@ def test_kernels_that_the_gpu_delegate_made(count, outcome):
 
 LOADED = "INFO: [a.cc:1] Loading shared library: /x/libLiteRtDispatch_MediaTek.so\n"
 SELECTED = "INFO: [b.cc:1] Partitioned subgraph<0>, selected 63 ops, from a total of 64 ops. resulted in 1 partitions.\n"
-NO_DISPATCH = "WARNING: [c.cc:1] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n"
+NO_DISPATCH = "ERROR: [c.cc:1] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n"
 
 
 @pytest.mark.parametrize(("more", "outcome"), [("", "requested"), (NO_DISPATCH, "failed")])

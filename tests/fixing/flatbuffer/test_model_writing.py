@@ -231,6 +231,41 @@ def test_new_elements_of_a_type_that_cannot_be_stored():
         b"".join([bytes(chunk) for chunk in write(model, changed)])
 
 
+def with_computed_weights(compute, shape):
+    """Return a model and its change, in which two tensors get the elements that ``compute`` returns."""
+    model = load(model_bytes())
+    now = start(model)
+    (graph,) = now.change.model.subgraphs
+    computed = [
+        tensor._replace(type="FLOAT32", shape=shape, data=None, value=None, buffer=number, quantization=None)
+        for tensor, number in zip(graph.tensors[1:3], (-1, -2), strict=True)
+    ]
+    graph = replace(graph, tensors=(*graph.tensors[:1], *computed, *graph.tensors[3:]))
+    change = replace(now.change, model=replace(now.change.model, subgraphs=(graph,)))
+    return model, change, {-1: compute, -2: compute}
+
+
+def test_new_elements_are_computed_when_they_are_written():
+    calls = []
+    chunks = write(*with_computed_weights(lambda: calls.append(1) or np.full(12, 7, "<f4"), (4, 3)))
+    assert not calls
+    found = load(b"".join([bytes(chunk) for chunk in chunks]))
+    assert len(calls) == 2
+    assert [found.constant(tensor).tolist() for tensor in found.subgraphs[0].tensors[1:3]] == [[7.0] * 12] * 2
+
+
+def test_nothing_is_computed_for_a_file_that_would_be_too_large():
+    change = with_computed_weights(lambda: pytest.fail("computes"), (1 << 14, 1 << 14))
+    with pytest.raises(FixError, match="would exceed 2 GiB"):
+        list(write(*change))
+
+
+def test_another_number_of_new_elements_is_refused():
+    chunks = write(*with_computed_weights(lambda: np.zeros(11), (4, 3)))
+    with pytest.raises(FixError, match="a new constant needs 12 elements, but has 11"):
+        list(chunks)
+
+
 def test_buffers_behind_two_gibibytes_are_found_where_they_are(tmp_path):
     size = 5 << 29
     builder = ModelBuilder(external_buffers=True)

@@ -77,6 +77,14 @@ def test_bad_arrays_are_refused(tmp_path, content, reason):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressions_that_decompress_without_a_limit_are_refused(tmp_path, method):
+    with zipfile.ZipFile(tmp_path / "x.npz", "w", method) as archive:
+        archive.writestr("x.npy", with_shape((1,)) + bytes(4))
+    with pytest.raises(OptionError, match=r"x\.npz: .* an array has a compression that numpy\.savez does not use$"):
+        array_kinds(str(tmp_path / "x.npz"))
+
+
 @pytest.mark.parametrize("change", [((6, 8), 1), ((8, 10), 99)], ids=["encrypted", "unknown compression"])
 def test_members_that_cannot_be_decompressed_are_refused(tmp_path, change):
     with pytest.raises(OptionError, match=r"x\.npz: cannot be read as a \.npz file: "):

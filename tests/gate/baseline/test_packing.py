@@ -58,3 +58,17 @@ def test_an_outline_that_expands_without_end_uses_up_the_budget(monkeypatch):
     text = base64.b64encode(zlib.compress(b"[" + bytes(50 << 20))).decode("ascii")
     with work_budget.work_budget(), pytest.raises(LimitError, match="reading the baseline"):
         unpacked(text)
+
+
+@pytest.mark.parametrize(
+    "item",
+    ['["",[],[]]', '["",[],[' + ",".join(['["",0,[],[]]'] * 3) + "]]", '["",[' + ",".join(['["",""]'] * 20) + "],[]]"],
+    ids=["subgraphs", "nodes", "inputs"],
+)
+def test_what_an_outline_has_uses_up_the_budget(monkeypatch, item):
+    text = f"[{','.join([item] * 100)}]"
+    content = base64.b64encode(zlib.compress(text.encode())).decode("ascii")
+    assert len(unpacked(content)) == 100
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", len(text) // 6 + 800)
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading the baseline"):
+        unpacked(content)

@@ -110,7 +110,7 @@ def test_what_the_host_lacks(stand_in, report, monkeypatch):
     monkeypatch.setattr(engine.accelerator_engine, "driver_environment", lambda: None)
     assert "Vulkan" in run_bundle(report(decoder(), "gpu")).lacks
     monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
-    assert try_engine() == "litert-lm-api: pip install 'delegate-sim[litert-lm]'"
+    assert try_engine() == "litert-lm-api: pip install '.[litert-lm]'"
 
 
 def test_doctor_tries_the_engine(stand_in):

@@ -111,7 +111,7 @@ def test_a_hang_keeps_what_was_printed(monkeypatch, model, tmp_path):
 @pytest.mark.parametrize("version", ["", "4.5.0", "5.1.0"])
 def test_a_version_that_is_missing_or_too_old(monkeypatch, version):
     monkeypatch.setattr(packages, "package_version", lambda name: version)
-    assert "pip install 'delegate-sim[vela]'" in find_engine(find_live("ethos-u85-256")).lacks
+    assert "pip install '.[vela]'" in find_engine(find_live("ethos-u85-256")).lacks
 
 
 @pytest.mark.parametrize("name", VELA_NAMES)

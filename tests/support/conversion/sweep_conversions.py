@@ -18,8 +18,8 @@ from fixtures.builder import ModelBuilder
 
 TENSORFLOW = Route(Converter("tensorflow", "2.99.0", "/python"))
 QUANTIZED = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", "0.9.9", "/python"))
-MISSING = Route(Converter("tensorflow", install="pip install 'delegate-sim[sweep-tf]'"))
-HALF = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", install="pip install 'delegate-sim[sweep-torch]'"))
+MISSING = Route(Converter("tensorflow", install="pip install '.[sweep-tf]'"))
+HALF = Route(TENSORFLOW.converter, Converter("ai-edge-quantizer", install="pip install '.[sweep-torch]'"))
 SOURCE = SourceModel(SourceKind.KERAS, "/models/net.keras", "0" * 64, "models/net.keras")
 UNITS = 4
 

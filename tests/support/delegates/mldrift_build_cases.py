@@ -8,8 +8,9 @@ import numpy as np
 
 from fixtures.builder import ModelBuilder
 
-AXIS, BATCH, CHANNELS, EMPTY, TYPE, SIZE, OPERATOR = (
-    f"mldrift-build-{name}" for name in ("axis", "batch", "channels", "empty", "type", "size", "operator")
+AXIS, BATCH, CHANNELS, EMPTY, TYPE, SIZE, OPERATOR, GROUPS, BIAS, WEIGHTS = (
+    f"mldrift-build-{name}"
+    for name in ("axis", "batch", "channels", "empty", "type", "size", "operator", "groups", "bias", "weights")
 )
 
 F = "FLOAT32"
@@ -38,7 +39,12 @@ def bytes_of(*shape: int) -> Any:
     return np.ones(shape, np.int8)
 
 
+def weights(*shape: int) -> Any:
+    return np.ones(shape, np.float32)
+
+
 IMAGE = (1, 2, 2, 3)
+STRIDES = {"stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
 
 
 def joined(kind: str) -> tuple[Any, Any]:
@@ -92,6 +98,25 @@ CASES = [
     Case("FULLY_CONNECTED", None, [(F, (2, 16, 16)), bytes_of(4, 16)], [(F, (32, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), np.ones((4, 16), np.float32)], [(F, (9, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (1, 9, 4))], {"keep_num_dims": True}),
+    # Groups and biases of convolutions
+    Case("CONV_2D", GROUPS, [(F, (1, 4, 4, 10)), weights(4, 3, 3, 5), weights(4)], [(F, (1, 4, 4, 4))], STRIDES),
+    Case("CONV_2D", GROUPS, [(F, (1, 4, 4, 16)), weights(2, 3, 3, 8), weights(2)], [(F, (1, 4, 4, 2))], STRIDES),
+    Case("CONV_2D", None, [(F, (1, 4, 4, 16)), weights(8, 3, 3, 8), weights(8)], [(F, (1, 4, 4, 8))], STRIDES),
+    Case("CONV_2D", None, [(F, (1, 4, 4, 6)), weights(4, 3, 3, 3), weights(4)], [(F, (1, 4, 4, 4))], STRIDES),
+    Case("DEPTHWISE_CONV_2D", BIAS, [(F, IMAGE), weights(1, 3, 3, 3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}),
+    Case(
+        "DEPTHWISE_CONV_2D", None, [(F, IMAGE), weights(1, 3, 3, 3), weights(3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}
+    ),
+    Case(
+        "DEPTHWISE_CONV_2D", None, [(F, IMAGE), (F, (1, 3, 3, 3)), weights(3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}
+    ),
+    Case(
+        "DEPTHWISE_CONV_2D",
+        WEIGHTS,
+        [(F, IMAGE), (F, (1, 3, 3, 6)), weights(6)],
+        [(F, (1, 2, 2, 6))],
+        {**STRIDES, "depth_multiplier": 2},
+    ),
     # Channels, and sizes of 0
     Case("TOPK_V2", None, [(F, (2, 5)), one(2)], [(F, (2, 2)), ("INT32", (2, 2))]),
     Case("TOPK_V2", CHANNELS, [(F, (2, 3)), one(2)], [(F, (2, 2)), ("INT32", (2, 2))]),

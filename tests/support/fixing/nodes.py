@@ -11,6 +11,7 @@ from flatbuffers import flexbuffers
 from hypothesis import strategies as st
 
 from tests.support.fixing.integer_nodes import INTEGERS
+from tests.support.fixing.misread_nodes import MISREAD
 from tests.support.fixing.wide_nodes import WIDE
 from tests.support.live.graphs import random_step
 from tests.support.live.sketch import Sketch, SketchTensor
@@ -509,6 +510,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "gather-without-batches": _batches,
         "conv-3d-by-frames": _conv_3d,
         "layer-as-convolution": _dense,
+        **MISREAD,
         **WIDE,
         **INTEGERS,
     }

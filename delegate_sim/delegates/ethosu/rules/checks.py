@@ -16,7 +16,7 @@ from itertools import chain
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
-from ....model.numbers import FlatNumbers
+from ....model.numbers import FlatNumbers, as_list, bounds
 from ....rules import kinds
 from ....rules.hints import by_reshape
 from ....rules.kinds import ACTIVATION, OPERAND_VALUE, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind, Problem
@@ -235,7 +235,7 @@ def reads(which: Operand) -> Check[object]:
 def values_of(node: NodeView, tensor: Tensor) -> list[int]:
     """Return the elements of a constant, or an empty list if the tensor is not constant."""
     values = node.value(tensor)
-    return [] if values is None else [int(value) for value in values]
+    return [] if values is None else list(map(int, as_list(values)))
 
 
 def int32_values(node: NodeView, which: Operand) -> list[int]:
@@ -371,8 +371,13 @@ def bias(position: int) -> tuple[Check[object], ...]:
         return which.tensor(node).type == "INT64"
 
     def large(node: NodeView) -> str | None:
-        values = values_of(node, which.tensor(node))
-        return next((f"bias {value}" for value in values if not _SMALLEST <= value <= _LARGEST), None)
+        values = node.value(which.tensor(node))
+        if values is None or not len(values):
+            return None
+        least, greatest = bounds(values)
+        if least >= _SMALLEST and greatest <= _LARGEST:
+            return None
+        return next(f"bias {value}" for value in values if not _SMALLEST <= value <= _LARGEST)
 
     return upstream(
         "ConstraintBias",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ....foundation.late_numpy import np
 from ....graph.graph import Graph, NodeView, fused_activation
 from ....model.model import Tensor
+from ....model.numbers import as_list
 from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
 from ...gpu_compatibility.checks import ACTIVATIONS
@@ -241,7 +242,7 @@ class NodeReader:
         value = self.view.value(self.view.input(position))
         assert value is not None  # tensors without elements cannot be read
         is_read_as_is = self.view.input(position).type == "INT32"
-        elements: list[int] = value.tolist() if is_read_as_is else np.asarray(value).astype(np.int32).tolist()
+        elements: list[int] = as_list(value if is_read_as_is else np.asarray(value).astype(np.int32))
         return elements
 
     def fuse_activation(self, operation: Operation, activation: str | None = None) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ....graph.graph import Graph
 from ....model.model import Tensor
+from ....model.numbers import bounds
 from ..failures import build_error
 from .model import GATE_SUM, QUANTIZE_AND_DEQUANTIZE, GpuModel, Operation, Value, consume, produce, replace_input
 from .reader import DEQUANTIZED_TYPES
@@ -112,7 +113,7 @@ def _is_zero(tensor: Tensor, graph: Graph) -> bool:
         return False
     if tensor.type in DEQUANTIZED_TYPES and tensor.quantization is not None:
         zero_point = tensor.quantization.zero_point
-        return all(element == zero_point for element in value)
+        return not len(value) or bounds(value) == (zero_point, zero_point)
     return not value.any()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.hints import by_reshape
 from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
 from ....rules.operands import counted, operand, result
@@ -254,7 +255,7 @@ def _axes(reader: NodeReader) -> list[int]:
     axes = reader.view.value(reader.view.input(1))
     assert axes is not None  # the rules require a constant INT32
     source = reader.view.input(0)
-    return [gpu_axis(source, axis) for axis in axes[: reader.view.input(1).element_count].tolist()]
+    return [gpu_axis(source, axis) for axis in as_list(axes[: reader.view.input(1).element_count])]
 
 
 RULES = {

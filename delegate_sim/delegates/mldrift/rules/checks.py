@@ -17,7 +17,7 @@ from typing import Any
 
 from ....graph.graph import NodeView
 from ....model.model import Allocation, Tensor
-from ....model.numbers import StoredNumbers
+from ....model.numbers import StoredNumbers, as_list
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
@@ -473,7 +473,7 @@ def integer_constant(position: int, shape: str) -> Checks:
 def integers(node: NodeView, position: int) -> list[int]:
     """Return a constant's bytes as 32-bit integers, or an empty list if the value is unknown."""
     value = node.value(node.input(position))
-    return [] if value is None else StoredNumbers.read("<i4", value.tobytes()).tolist()
+    return [] if value is None else as_list(StoredNumbers.read("<i4", value.tobytes()))
 
 
 # Axes

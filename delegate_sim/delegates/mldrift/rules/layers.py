@@ -11,8 +11,8 @@ from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
 from ..build_problems import BuildProblems, blockwise_weights
-from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, WEIGHTS
-from ..shapes import bhwc
+from ..failures import BATCH, BIAS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
     FUSABLE,
@@ -203,6 +203,23 @@ _BASIC: Checks = (
     *readable(4),
 )
 
+_RESERVED_CHANNELS = 4
+"""The number of input channels of a group for which ML Drift reserves memory."""
+
+
+def _split_groups(node: NodeView) -> Iterator[Refusal]:
+    shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
+    if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
+        yield GROUPS.failure(node.output(0))
+
+
+def _depthwise(node: NodeView) -> Iterator[Refusal]:
+    if len(node.node.inputs) < 3:
+        yield BIAS.failure(node.output(0))
+    elif has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
+        yield WEIGHTS.failure(node.input(1))
+
+
 RULES = {
     "CONV_2D": parsed_by(
         "Conv2DOperationParser",
@@ -282,6 +299,8 @@ RULES = {
 }
 
 BUILD_PROBLEMS: BuildProblems = {
+    "CONV_2D": _split_groups,
+    "DEPTHWISE_CONV_2D": _depthwise,
     "BATCH_MATMUL": _unread_matrices,
     "FULLY_CONNECTED": _fully_connected,
 }

@@ -17,6 +17,7 @@ from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import Found, asked, case
 from ..build_problems import BuildProblems, constants_read
+from ..failures import COPIED_INPUT
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from ..tensor_names import type_number
 from .checks import (
@@ -314,4 +315,13 @@ def _constants_updated(node: NodeView) -> Iterator[Refusal]:
     return constants_read(node, 0, 1)
 
 
-BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": _constants_updated}
+def _copied_input(node: NodeView) -> Iterator[Refusal]:
+    source, result, graph = node.input(0), node.output(0), node.graph
+    is_input = source.index >= 0 and not source.is_constant and source.index not in graph.writers
+    is_whole = source.shape == result.shape and all(step == 1 for step in integers(node, 3))
+    is_removed = is_input and is_whole and result.index not in graph.outputs
+    if is_removed and any(source.index in reader.inputs for reader in graph.readers.get(result.index, ())):
+        yield COPIED_INPUT.failure(source)
+
+
+BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": _constants_updated, "STRIDED_SLICE": _copied_input}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ....foundation.columns import schema_of
+from ....foundation.limits import how_to_raise, raised
 from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost
 from ....nnapi_runtime.model import NnModel, NnOperation
@@ -23,6 +24,8 @@ from ...driver import StageSignature
 from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
+_MOST_DEVICES = 16
+"""Largest number of devices. Each device is asked about each operation, and no phone has so many."""
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
 RELAXED_SCALAR, RELAXED_TENSOR = "relaxed_float32_scalar", "relaxed_float32_tensor"
@@ -114,7 +117,10 @@ def read_devices(path: str) -> DevicesProfile:
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     entry.take("schema", schema(schema_of("devices")), is_required=True)
-    devices = tuple([_device(device) for device in entry.entries("devices")])
+    entries, most = entry.entries("devices"), raised(_MOST_DEVICES)
+    if len(entries) > most:
+        raise ProfileProblem(("devices",), f"has {len(entries):,} devices, but the limit is {most:,}{how_to_raise()}")
+    devices = tuple(map(_device, entries))
     entry.finish()
     names: set[str] = set()
     for place, name in enumerate([device.name for device in devices]):

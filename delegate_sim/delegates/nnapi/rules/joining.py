@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.kinds import CONSTANT, OPERAND_VALUE
 from ....rules.operands import INPUT, at_least, at_most, operand
 from ....rules.rule import OpRule, Rules
@@ -48,7 +49,7 @@ def _split_values(node: NodeView) -> list[int] | None:
     if _split_sizes(node) is not None or axis.type != "INT32" or not axis.is_constant:
         return None
     sizes = node.value(node.input(1))
-    return None if sizes is None else sizes[: node.input(1).shape[0]].tolist()
+    return None if sizes is None else as_list(sizes[: node.input(1).shape[0]])
 
 
 def _zero_split(node: NodeView) -> str | None:

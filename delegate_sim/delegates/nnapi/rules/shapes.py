@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
+from ....model.numbers import as_list, bounds
 from ....rules.hints import by_reshape, in_code
 from ....rules.kinds import OPERAND_COUNT, OPERAND_VALUE, RANK
 from ....rules.operands import INPUT, OUTPUT, at_least, at_most, counted, operand
@@ -44,7 +45,7 @@ def _nonzero_crops(node: NodeView) -> str | None:
     if value is None:
         return "crops that are not constant"
     size = crops.data[1] if crops.data else value.nbytes
-    return None if size == _NO_CROPS_SIZE and not value.tobytes().strip(b"\0") else f"crops {value.tolist()}"
+    return None if size == _NO_CROPS_SIZE and not value.tobytes().strip(b"\0") else f"crops {as_list(value)}"
 
 
 _REFLECT, _SYMMETRIC = 0, 1
@@ -94,7 +95,7 @@ _INDICES = ("INT32", "INT64")
 
 def _fits_int32(node: NodeView, tensor: Tensor) -> bool:
     value = node.value(tensor)
-    return value is not None and (not len(value) or _LOWEST <= min(value) <= max(value) <= _HIGHEST)
+    return value is not None and (not len(value) or _LOWEST <= bounds(value)[0] <= bounds(value)[1] <= _HIGHEST)
 
 
 def _fills_scalar(node: NodeView) -> bool:

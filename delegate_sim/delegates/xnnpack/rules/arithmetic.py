@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, at_most, between, operand
 from ....rules.rule import Check, OpRule
@@ -257,7 +258,7 @@ _SPATIAL_AXES = [1, 2]
 
 def _beyond_image(node: NodeView) -> str | None:
     axes, source, output = node.value(node.input(1)), node.input(0), node.output(0)
-    sorted_axes = [] if axes is None else sorted(axes.tolist())
+    sorted_axes = [] if axes is None else sorted(as_list(axes))
     if sorted_axes == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
         return None
     return f"axes {sorted_axes} from shape {list(source.shape)} to shape {list(output.shape)}"

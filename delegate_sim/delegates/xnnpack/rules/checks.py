@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from ....graph.graph import NodeView
 from ....model import schema
+from ....model.numbers import as_list
 from ....rules import kinds
 from ....rules.kinds import QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Numbers, Operand, at_most, exactly, listed, operand
@@ -277,4 +278,4 @@ SMALLEST_CONVERSION, LARGEST_CONVERSION = 1.0 / 256.0, 128.0
 def elements_of(node: NodeView, position: int) -> Sequence[int]:
     """Return the elements of an operand, or an empty sequence if the operand is not constant."""
     value = node.value(node.input(position))
-    return () if value is None else value.tolist()
+    return () if value is None else as_list(value)

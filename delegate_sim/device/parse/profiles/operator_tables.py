@@ -20,9 +20,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ....foundation.columns import Declared
+
 
 @dataclass(frozen=True, slots=True)
-class RunTimes:
+class RunTimes(Declared):
     """The times of a run in milliseconds, and the number of measured inferences. An unknown value is None."""
 
     init_ms: float | None = None
@@ -64,8 +66,19 @@ _OF_LITERT = {
 }
 
 
-def times_in(text: str) -> dict[str, Any]:
-    """Return the fields of ``RunTimes`` that a line gives."""
+_SESSION = re.compile(rf"Initialized session in (?P<ms>{_REAL})ms")
+_ROUND = re.compile(r"\s*count=\d{1,9} ")
+"""Matches the beginning of the line of a warm-up, or of the inferences after it."""
+_AVERAGE = re.compile(rf"\b(?:avg|curr)=(?P<us>{_REAL})")
+
+
+def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
+    """Return the fields of ``RunTimes`` that a line gives. ``known`` has the times in the lines before it."""
+    if "Initialized session" in text and (match := _SESSION.search(text)) is not None:
+        return {"init_ms": float(match["ms"])}
+    if "count=" in text and _ROUND.match(text) is not None and (values := _AVERAGE.findall(text)):
+        # The average comes after the last time, and is missing if there is only one.
+        return {"warmup_ms" if known.warmup_ms is None else "inference_ms": float(values[-1]) / 1000}
     if "nference timings in us:" in text:
         return {
             _FIELDS[match["name"].lower().removesuffix(" (avg)").replace("no stats", "inference")]: float(match["value"]) / 1000
@@ -167,6 +180,8 @@ class Summary:
     """The time of each operator in one inference, in milliseconds."""
     lacks_rows: bool = field(default=False, compare=False)
     """True if the percentages of the rows do not add up to 100."""
+    inner_ms: float | None = None
+    """The time of the operators inside kernels of the CPU library, which ``counts`` leaves out. None if there are none."""
 
 
 _NUMBER = r"-?(?:[\d.]{1,30}(?:e[+-]?\d{1,3})?|nan|inf)"
@@ -202,8 +217,12 @@ _INNER = "Delegate/"
 """Beginning of the names of operators inside delegate kernels."""
 _LITERT_NODE, _LITERT_INNER = "Builtin", "Delegate"
 """The names in tables of LiteRT's profiler: one for all nodes and kernels, one for all operators inside kernels."""
+_INNER_TYPE = re.compile(r"\w \([A-Z]")
+"""Matches the types of the CPU library's operators, such as ``Add (ND, F32)``. No node has such a type."""
 _EVENTS = ("AllocateTensors", "ModifyGraphWithDelegate", "Invoke", "PrepareOpsAndTensors", "ModifyGraphWithDelegateImpl")
 """Events in operator tables that are not operators."""
+_LITERT_EVENT = "LiteRT::"
+"""Beginning of LiteRT's events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +264,7 @@ class OperatorTable:
         """True for a table of the operators inside delegate kernels."""
         self.rows: list[Row] = []
         self.inner_rows: list[Row] = []
-        """The operators inside of kernels, in a table of LiteRT's profiler."""
+        """The operators inside of kernels, if they are in the same table as the nodes."""
         self.groups: list[_OperatorGroup] = []
         self.sum: float | None = None
         """The cumulative percentage in the last row."""
@@ -273,6 +292,8 @@ class OperatorTable:
             if row.outputs == _LITERT_INNER and text.startswith(_INNER):
                 inner = text[: match.start()].strip()
                 self.inner_rows.append(replace(row, op=inner.removeprefix(_INNER), outputs=inner))
+            elif row.outputs.startswith(_INNER) and not self.is_internal:
+                self.inner_rows.append(row)
             else:
                 self.rows.append(row)
         return True
@@ -293,11 +314,17 @@ class OperatorTable:
         counts: dict[str, int] = {}
         times: dict[str, float] = {}
         for group in self.groups:
-            if is_of_calls and group.is_inner:
+            if is_inner_type(group.op) or (is_of_calls and group.is_inner):
                 continue
             counts[group.op] = counts.get(group.op, 0) + group.count
             times[group.op] = times.get(group.op, 0.0) + group.ms * (group.count if is_of_calls else 1)
         return counts, times
+
+    @property
+    def inner_ms(self) -> float | None:
+        """The time of the operators inside kernels of the CPU library in a summary. None if there are none."""
+        times = [group.ms for group in self.groups if is_inner_type(group.op)]
+        return sum(times) if times else None
 
     def _read_summary(self, text: str) -> bool:
         match = _COUNT.search(text)
@@ -349,12 +376,17 @@ def _row(op: str, text: str, time: RowTime | None) -> Row:
     return Row(op, name["outputs"] if name["outputs"] is not None else name["other"] or "", node, time)
 
 
+def is_inner_type(op: str) -> bool:
+    """Return whether the operator in a row is inside a kernel of the CPU library."""
+    return _INNER_TYPE.search(op) is not None
+
+
 def _operator(text: str) -> str:
     """Return the operator of a node type, without the text after a slash. Return "" for an event that is not a node."""
     text = text.strip()
     kernel = text.removeprefix("Delegate/")
     op = (kernel.partition(":")[0] if len(kernel) < len(text) else text).partition("/")[0]
-    return "" if op in _EVENTS else op
+    return "" if op in _EVENTS or op.startswith(_LITERT_EVENT) else op
 
 
 def table_title(line: str) -> str:

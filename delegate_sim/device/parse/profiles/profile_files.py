@@ -17,7 +17,7 @@ from ..log_contents import DeviceLog, LogError, TimesOnlyError
 from .operator_tables import LATENCIES, LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
-_NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install 'delegate-sim[protobuf]'"
+_NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install '.[protobuf]'"
 _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.nnapi.android import device_profile
+from delegate_sim.delegates.nnapi.android.device_profile import read_devices
 from fixtures.builder import ModelBuilder
 
 HEAD = 'schema = "delegate-sim/devices/1"\n'
@@ -172,6 +174,17 @@ def test_a_profile_with_an_error_names_the_place(tmp_path, content, message):
 def test_a_profile_is_given_by_its_path(value):
     with pytest.raises(delegate_sim.OptionError, match="takes the path of a device profile"):
         delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": value}, defaults="api")
+
+
+def test_too_many_devices(tmp_path, monkeypatch):
+    path = tmp_path / "devices.toml"
+    devices = [f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(3)]
+    path.write_text('schema = "delegate-sim/devices/1"\n' + "".join(devices), "utf-8")
+    monkeypatch.setattr(device_profile, "_MOST_DEVICES", 3)
+    assert len(read_devices(str(path)).devices) == 3
+    monkeypatch.setattr(device_profile, "_MOST_DEVICES", 2)
+    with pytest.raises(ValueError, match=r"devices\.toml:2: devices: has 3 devices, but the limit is 2; DELEGATE_SIM_LIMITS=10"):
+        read_devices(str(path))
 
 
 def test_a_file_that_is_not_there(tmp_path):

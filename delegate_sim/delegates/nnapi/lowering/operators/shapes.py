@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from .....graph.graph import NodeView
 from .....model.model import Tensor
+from .....model.numbers import as_list
 from .....nnapi_runtime.types import OperandType
 from .....refusal import Refused
 from ...target import FEATURE_LEVEL_6, QUANTIZED_TYPES
@@ -138,7 +139,7 @@ def _add_slices(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 def _integers(view: NodeView, position: int) -> list[int]:
     value = view.value(view.input(position))
-    return [] if value is None else [int(element) for element in value]
+    return [] if value is None else list(map(int, as_list(value)))
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:

@@ -1,0 +1,264 @@
+"""Wrong numbers of outputs, and of nodes that ML Drift merges with a neighbor or removes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ....graph.graph import NodeView, fused_activation
+from ....model.model import Tensor
+from ....rules.kinds import Problem
+from ..rules.checks import integers
+from ..shapes import is_linear
+from .rule import Affected, NumberRule, Part
+
+_REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")
+_WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL")
+_SLICES = ("SLICE", "STRIDED_SLICE")
+_RESIZINGS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
+_SPLITS = ("SPLIT", "SPLIT_V")
+_FLOATS = ("FLOAT32", "FLOAT16")
+
+
+def _sum_before(node: NodeView, part: Part) -> NodeView | None:
+    """Return the ADD of two different runtime tensors of one shape that only this reduction reads."""
+    source = node.input(0)
+    total = part.writer(source)
+    if total is None or total.op != "ADD" or part.only_reader(source) is None or fused_activation(total) != "NONE":
+        return None
+    first, second = total.input(0), total.input(1)
+    is_plain = not first.is_constant and not second.is_constant and first.shape == second.shape
+    return total if is_plain and first.index != second.index else None
+
+
+def _maximum_of_sum(node: NodeView, part: Part) -> Affected | None:
+    total = _sum_before(node, part)
+    rank = node.input(0).rank
+    axes = {axis % rank for axis in integers(node, 1)} if rank else set()
+    has_batch = len(axes) > 1 and 0 in axes
+    if total is None or not axes or has_batch:
+        return None
+    return Affected(node.output(0), {"sum": total.node.index})
+
+
+def _output_of_sum(node: NodeView, part: Part) -> Affected | None:
+    total = _sum_before(node, part)
+    if total is None or not part.is_output(total.output(0)):
+        return None
+    return Affected(total.output(0), {"sum": total.node.index})
+
+
+def _other_operand(node: NodeView) -> Tensor | None:
+    """Return the runtime operand of a MUL or ADD by a constant that is a scalar or one value for each channel."""
+    constants = [tensor for tensor in node.inputs if tensor.is_constant]
+    others = [tensor for tensor in node.inputs if not tensor.is_constant]
+    if len(constants) != 1 or len(others) != 1:
+        return None
+    constant, source = constants[0], others[0]
+    is_fused = constant.element_count == 1 or (is_linear(constant.shape) and constant.shape[-1:] == source.shape[-1:])
+    return source if is_fused else None
+
+
+def _is_merged_after_weights(node: NodeView, part: Part) -> bool:
+    """Return whether a node has float weights and no activation, or is merged with such a node before it."""
+    passed: list[int] = []
+    following: NodeView | None = node
+    while following is not None and following.node.index not in part.merged and following.op in ("ADD", "MUL"):
+        passed.append(following.node.index)
+        source = _other_operand(following)
+        is_merged = source is not None and part.only_reader(source) is not None and fused_activation(following) == "NONE"
+        following = part.writer(source) if source is not None and is_merged else None
+    known = following is not None and (part.merged.get(following.node.index) or _has_float_weights(following))
+    part.merged.update(dict.fromkeys(passed, bool(known)))
+    return bool(known)
+
+
+def _has_float_weights(node: NodeView) -> bool:
+    weights = node.input(1)
+    is_weighted = node.op in _WEIGHTED and (node.op != "BATCH_MATMUL" or weights.rank == 2)
+    return is_weighted and weights.is_constant and weights.type in _FLOATS and fused_activation(node) == "NONE"
+
+
+def _fused_output(node: NodeView, part: Part) -> Affected | None:
+    source = _other_operand(node)
+    if source is None or not part.is_output(source) or part.only_reader(source) is None:
+        return None
+    writer = part.writer(source)
+    return Affected(source) if writer is not None and _is_merged_after_weights(writer, part) else None
+
+
+def _changes_nothing(node: NodeView) -> bool:
+    """Return whether the node copies its input: a slice of everything, or a resize to the same size."""
+    return node.op in (*_SLICES, *_RESIZINGS) and node.input(0).shape == node.output(0).shape and not _reverses(node)
+
+
+def _reverses(node: NodeView) -> bool:
+    return node.op == "STRIDED_SLICE" and any(step < 0 for step in integers(node, 3))
+
+
+def _is_output_behind_slices(node: NodeView, part: Part) -> bool:
+    """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
+    following: NodeView | None = node
+    while following is not None and following.op in _SLICES and _changes_nothing(following):
+        if part.is_output(following.output(0)):
+            return True
+        following = part.only_reader(following.output(0))
+    return False
+
+
+def _removed_behind_output(node: NodeView, part: Part) -> Affected | None:
+    source = node.input(0)
+    if not _changes_nothing(node) or not part.is_output(source) or part.only_reader(source) is None:
+        return None
+    if part.writer(source) is None or (node.op in _SLICES and not _is_output_behind_slices(node, part)):
+        return None
+    return Affected(source)
+
+
+def _comes_early_from_split(tensor: Tensor, part: Part) -> NodeView | None:
+    """Return the split that computes the tensor, or None. The last output of a split does not count."""
+    split = part.writer(tensor)
+    return split if split is not None and split.op in _SPLITS and split.node.outputs[-1] != tensor.index else None
+
+
+def _removed_behind_split(node: NodeView, part: Part) -> Affected | None:
+    split = _comes_early_from_split(node.input(0), part) if _changes_nothing(node) else None
+    if split is None or part.only_reader(node.input(0)) is None:
+        return None
+    others = [tensor for tensor in split.outputs if tensor.index != node.input(0).index]
+    is_output = part.is_output(node.output(0)) if node.op in _SLICES else any(map(part.is_output, others))
+    return Affected(node.output(0), {"split": split.node.index}) if is_output else None
+
+
+def _joined_alone(node: NodeView, part: Part) -> Affected | None:
+    source = node.input(0)
+    if len(node.node.inputs) != 1:
+        return None
+    is_shared = part.is_output(source) or part.only_reader(source) is None or _comes_early_from_split(source, part) is not None
+    return Affected(node.output(0), is_certain=is_shared) if is_shared or part.is_input(source) else None
+
+
+def unwritten_outputs(part: Part) -> list[tuple[NumberRule, Tensor]]:
+    """Return the outputs of a graph that are never written because of their place among the inputs and outputs."""
+    graph = part.graph
+    if not part.is_whole:
+        return []
+    inputs, outputs = frozenset(graph.inputs), Counter(graph.outputs)
+    passed = [(INPUT_IS_OUTPUT, graph.tensor(index)) for index in outputs if index in inputs]
+    return [*passed, *[(OUTPUT_TWICE, graph.tensor(index)) for index, number in outputs.items() if number > 1]]
+
+
+_COPY = "Give a RESHAPE (to the same shape) of the tensor as the output."
+_COPY_HINT = "give a RESHAPE of the tensor as the output"
+
+INPUT_IS_OUTPUT = NumberRule(
+    "input-is-output",
+    Problem.MODEL,
+    "input that is an output",
+    (),
+    "A tensor is both an input and an output of the graph.",
+    "The GPU never writes this output.",
+    _COPY,
+    _COPY_HINT,
+    "the GPU never writes the output {tensor}, because it is an input of the graph",
+    is_before_backend=True,
+)
+OUTPUT_TWICE = NumberRule(
+    "output-twice",
+    Problem.MODEL,
+    "tensor that is an output twice",
+    (),
+    "A tensor is listed twice among the outputs of the graph.",
+    "The GPU never writes one of the two outputs.",
+    _COPY,
+    _COPY_HINT,
+    "the GPU writes {tensor} only once, but it is listed twice among the outputs",
+    is_before_backend=True,
+)
+
+RULES = (
+    NumberRule(
+        "add-then-max",
+        Problem.NEIGHBORS,
+        "maximum or minimum of a sum",
+        ("REDUCE_MAX", "REDUCE_MIN"),
+        "An ADD of two different runtime tensors of one shape has no activation, and its only reader is REDUCE_MAX or REDUCE_MIN "
+        "along one axis, or along several axes without the batch.",
+        "The GPU reduces each operand and then adds, as in max(a) + max(b).",
+        "Give the ADD a second reader, or multiply the sum by 1 before the reduction.",
+        "give the sum a second reader",
+        "the GPU reduces both operands of the sum of node {sum}, and then adds",
+        _maximum_of_sum,
+        depends_on_values=True,
+        is_before_backend=True,
+    ),
+    NumberRule(
+        "add-reduce-output",
+        Problem.NEIGHBORS,
+        "output that is a sum before a reduction",
+        _REDUCTIONS,
+        "An ADD of two different runtime tensors of one shape has no activation, a reduction is its only reader, and the sum is "
+        "also an output.",
+        "The output holds one operand of the ADD.",
+        _COPY,
+        _COPY_HINT,
+        "the GPU merges the sum of node {sum} into this reduction, and the output {tensor} holds only one operand of the sum",
+        _output_of_sum,
+        is_before_backend=True,
+    ),
+    NumberRule(
+        "fused-output",
+        Problem.NEIGHBORS,
+        "output that is merged into the next node",
+        ("ADD", "MUL"),
+        "A MUL or ADD by a scalar, or by one value for each channel, follows a convolution or matrix product with float weights "
+        "and no activation. The tensor between them is an output and has no other reader. ML Drift merges the two nodes.",
+        "The GPU never writes this output.",
+        _COPY,
+        _COPY_HINT,
+        "the GPU merges this node with the node before it, and never writes the output {tensor}",
+        _fused_output,
+        is_before_backend=True,
+    ),
+    NumberRule(
+        "noop-output",
+        Problem.NEIGHBORS,
+        "output before a node that copies it",
+        (*_SLICES, *_RESIZINGS),
+        "A slice of everything or a resize to the same size is the only reader of an output. For a slice, its result is an "
+        "output too. ML Drift removes the node.",
+        "The GPU never writes the first output.",
+        _COPY,
+        _COPY_HINT,
+        "the GPU removes this node, and never writes the output {tensor}",
+        _removed_behind_output,
+        is_before_backend=True,
+    ),
+    NumberRule(
+        "noop-split",
+        Problem.NEIGHBORS,
+        "copied output of a split",
+        (*_SLICES, *_RESIZINGS),
+        "A slice of everything or a resize to the same size reads an output of a split that is not the last, and the result of "
+        "the slice, or another output of the split, is an output of the graph. ML Drift removes the node.",
+        "The outputs of the split change places.",
+        "Remove the node from the model.",
+        "remove the node",
+        "the GPU removes this node, and the outputs of the split of node {split} change places",
+        _removed_behind_split,
+        is_before_backend=True,
+    ),
+    NumberRule(
+        "concat-of-one",
+        Problem.NEIGHBORS,
+        "concatenation of one tensor",
+        ("CONCATENATION",),
+        "A CONCATENATION has one operand, and this operand is an output of the graph, has other readers, or comes from a "
+        "split. If the operand is an input of the graph, the result may be right.",
+        "The result is not written, is zero, or is another tensor.",
+        "Remove the node from the model.",
+        "remove the node",
+        "the GPU does not compute {tensor}, because the concatenation has only one operand",
+        _joined_alone,
+        is_before_backend=True,
+    ),
+)

@@ -1,0 +1,144 @@
+"""The form of the rules for wrong numbers, and the part of a graph that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from ....graph.graph import Graph, NodeView
+from ....graph.partition import Subset
+from ....model.model import Node, Tensor
+from ....refusal import Effect, Refusal, Stage
+from ....releases.catalogue import Release, parse_release
+from ....rules.kinds import Kind, Problem
+
+CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0")])
+"""The releases whose numbers were measured, oldest first."""
+BACKEND = "webgpu"
+"""The backend on which all conditions were measured."""
+
+
+class Part:
+    """The delegated part of a graph, from which ML Drift builds its own model.
+
+    ``outputs`` are the results that leave the part: outputs of the graph, and tensors that nodes on the CPU read.
+    """
+
+    def __init__(self, graph: Graph, subset: Subset) -> None:
+        self.graph = graph
+        self.nodes = frozenset(subset.nodes)
+        self.outputs = frozenset(subset.outputs)
+        self.is_whole = self.nodes.issuperset(graph.execution_plan)
+        self.merged: dict[int, bool] = {}
+        """Whether a node is merged into a chain that begins with float weights. Nodes that were not asked about are absent."""
+
+    def is_output(self, tensor: Tensor) -> bool:
+        """Return whether a tensor is a result of the part."""
+        return tensor.index in self.outputs
+
+    def is_input(self, tensor: Tensor) -> bool:
+        """Return whether a tensor enters the part at run time."""
+        return tensor.index >= 0 and not tensor.is_constant and self.writer(tensor) is None
+
+    def readers(self, tensor: Tensor) -> Sequence[Node]:
+        """Return the nodes of the part that read a tensor. A node that reads the tensor twice is listed twice."""
+        return [node for node in self.graph.readers.get(tensor.index, ()) if node.index in self.nodes]
+
+    def only_reader(self, tensor: Tensor) -> NodeView | None:
+        """Return the single node of the part that reads a tensor, or None if there are several or none."""
+        readers = self.graph.readers.get(tensor.index, ())
+        return self.graph.view(readers[0]) if len(readers) == 1 and readers[0].index in self.nodes else None
+
+    def writer(self, tensor: Tensor) -> NodeView | None:
+        """Return the node of the part that computes a tensor, or None."""
+        writers = self.graph.writers.get(tensor.index, ())
+        return self.graph.view(writers[-1]) if writers and writers[-1].index in self.nodes else None
+
+
+class Affected(NamedTuple):
+    """A tensor with wrong numbers. ``values`` fill the message of the rule."""
+
+    tensor: Tensor
+    values: Mapping[str, Any] = {}
+    is_certain: bool = True
+    """Whether the numbers are wrong for ordinary inputs. False if it depends on the values."""
+
+
+Finder = Callable[[NodeView, Part], Affected | None]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRule:
+    """A condition under which accepted nodes compute other numbers than the CPU.
+
+    ``condition`` and ``result`` are sentences: when the numbers are wrong, and what comes out instead. ``cure`` says how to
+    change the model, and ``hint`` says it briefly. ``message`` is the template of the message.
+    """
+
+    name: str
+    problem: Problem
+    title: str
+    operators: tuple[str, ...]
+    """The operators of the nodes to judge. Empty if the rule judges the inputs and outputs of a graph."""
+    condition: str
+    result: str
+    cure: str
+    hint: str
+    message: str
+    find: Finder | None = field(default=None, compare=False)
+    depends_on_values: bool = False
+    """Whether the numbers are wrong only for some values."""
+    is_before_backend: bool = False
+    """Whether the cause precedes the kernels of a backend: ML Drift's reader of the model, or its changes of the graph.
+
+    The cause then applies to all backends. Other conditions were seen only on ``BACKEND``.
+    """
+    fixed_in: Release | None = None
+    """The first release without the problem, or None."""
+
+    @property
+    def code(self) -> str:
+        """The code of the condition."""
+        return f"mldrift-numbers-{self.name}"
+
+    @property
+    def truth(self) -> str:
+        """The source of the condition as a sentence: the releases and the backend on which it was measured."""
+        releases = ", ".join([str(release) for release in CHECKED if self.counts_in(release)])
+        measured = f"Measured on WebGPU in {releases}."
+        return (
+            f"The cause lies before the kernels, so it applies to every backend. {measured}"
+            if self.is_before_backend
+            else measured
+        )
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of problem, which explains the code."""
+        return Kind(
+            self.code,
+            self.problem,
+            self.title,
+            f"{self.condition} {self.result} {self.truth}",
+            self.cure,
+            self.hint,
+            is_shared=True,
+            template=self.message,
+            stage=Stage.COMPUTING,
+            effect=Effect.PERHAPS_WRONG_NUMBERS if self.depends_on_values else Effect.WRONG_NUMBERS,
+        )
+
+    def counts_in(self, release: Release) -> bool:
+        """Return whether a release has the problem."""
+        return self.fixed_in is None or not release.is_at_least(self.fixed_in)
+
+    def risk(self, found: Affected, node: int | None, doubt: str = "") -> Refusal:
+        """Return the refusal about what the rule found in a node.
+
+        ``doubt`` says why it is not known whether the condition holds for the target. It is empty if this is known.
+        """
+        refusal = self.kind.failure(found.tensor, node, **found.values)
+        if doubt:
+            refusal = refusal.within("", f"; {doubt}")
+        return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS) if doubt or not found.is_certain else refusal

@@ -1,0 +1,58 @@
+"""Facts about the values of tensors."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView, fused_activation
+from ....model.model import Tensor
+from ..rules.checks import integers
+from .rule import Part
+
+_POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})
+"""Operators whose results are positive, unless they underflow."""
+_NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"}
+"""Operators whose results are never negative."""
+_CLIPPED = frozenset({"RELU", "RELU6"})
+
+
+def scalar_values(node: NodeView, tensor: Tensor) -> list[float]:
+    """Return the elements of a constant, or an empty list if they are unknown."""
+    value = node.value(tensor) if tensor.is_constant else None
+    return [] if value is None else [float(element) for element in value.tolist()]
+
+
+def _least(part: Part, tensor: Tensor) -> float | None:
+    """Return the least element of a constant that is not quantized, or None if it is unknown."""
+    value = part.graph.model.constant(tensor) if tensor.is_constant and tensor.quantization is None else None
+    return None if value is None else min(value.tolist(), default=0)
+
+
+def is_never_negative(part: Part, tensor: Tensor) -> bool:
+    """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
+    least, writer = _least(part, tensor), part.writer(tensor)
+    if least is not None or writer is None:
+        return least is not None and least >= 0
+    return writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED
+
+
+def is_positive(part: Part, tensor: Tensor) -> bool:
+    """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
+    least, writer = _least(part, tensor), part.writer(tensor)
+    if least is not None or writer is None:
+        return least is not None and least > 0
+    return writer.op in _POSITIVE
+
+
+def paddings(node: NodeView) -> list[tuple[int, int]]:
+    """Return the numbers of elements before and after each dimension, or an empty list if they are unknown."""
+    numbers = integers(node, 1)
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) % 2 == 0 else []
+    return pairs if len(pairs) == node.input(0).rank else []
+
+
+def pad_value(node: NodeView) -> float:
+    """Return the value with which a PAD or PADV2 fills, as a real number. An unknown value counts as 0."""
+    filling = node.input(2)
+    numbers = scalar_values(node, filling)
+    if not numbers:
+        return 0.0
+    return (numbers[0] - filling.zero_point) * filling.scale if filling.scale else numbers[0]

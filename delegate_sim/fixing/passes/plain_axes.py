@@ -1,0 +1,275 @@
+"""Rewrite nodes that ML Drift computes wrongly along one axis, or for groups or batches, as other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...foundation.limits import element_count
+from ...model import schema
+from ...model.model import Node, Tensor
+from ..pass_workspace import Work
+from .base import Exactness, Pass, cure
+from .elementwise import axes_of
+from .plain_rows import BROADCASTING
+from .ranks import lowered
+from .slices import MOST
+
+_MOST_PARTS = 128
+"""The largest number of nodes in place of one node."""
+_MOST_POSITIONS = 4096
+"""The largest number of elements along a reversed axis."""
+
+
+def _is_known(work: Work, node: Node) -> bool:
+    return not work.is_open(*[work.tensor(index) for index in (*node.inputs, *node.outputs) if index >= 0])
+
+
+def _parts(work: Work, tensor: Tensor, number: int, shape: Sequence[int]) -> list[int]:
+    """Add tensors for the parts of a tensor, and return their indices. ``number`` is at most ``_MOST_PARTS``."""
+    labels = [f"part_{index}" for index in range(min(number, _MOST_PARTS))]
+    return [work.result(tensor, label, shape) for label in labels]
+
+
+def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a GATHER with descending indices."""
+    axes, source = axes_of(work, node), work.input(node, 0)
+    if axes is None or len(axes) != 1 or not _is_known(work, node) or not 0 < source.shape[axes[0]] <= _MOST_POSITIONS:
+        return None
+    descending = range(min(source.shape[axes[0]], _MOST_POSITIONS))[::-1]
+    indices = work.constant(f"{work.output(node).name}/indices", "INT32", descending)
+    return [work.node("GATHER", [source.index, indices], node.outputs, axis=axes[0])]
+
+
+def _largest(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return an ARG_MAX along an axis that is not the last."""
+    axes, source, target = axes_of(work, node), work.input(node, 0), work.output(node)
+    is_last = axes is not None and tuple(axes) == (source.rank - 1,)
+    if not is_last or source.rank < 2 or source.element_count == 0 or not _is_known(work, node):
+        return None
+    rows = element_count(source.shape[:-1])
+    shape = (rows, source.shape[-1], 1)
+    return lowered(work, node, {0: shape}, [(rows, 1)], {1: 1}, keeps_rank=True) if target.element_count == rows else None
+
+
+def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a SPLIT of the batches, one node for each batch, and a CONCATENATION."""
+    source, target = work.input(node, 0), work.output(node)
+    if source.rank != MOST or not 1 < source.shape[0] <= _MOST_PARTS or source.is_constant or not _is_known(work, node):
+        return None
+    number = source.shape[0]
+    parts, results = (_parts(work, tensor, number, (1, *tensor.shape[1:])) for tensor in (source, target))
+    axis = work.constant(f"{target.name}/axis", "INT32", 0)
+    nodes = [node._replace(index=-1, inputs=(part,), outputs=(result,)) for part, result in zip(parts, results, strict=True)]
+    return [
+        work.node("SPLIT", [axis, source.index], parts, num_splits=number),
+        *nodes,
+        work.node("CONCATENATION", results, node.outputs, axis=0),
+    ]
+
+
+def _padding(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a padding between TRANSPOSEs, so that the padded batch is another dimension."""
+    source, target, pads = work.input(node, 0), work.output(node), work.integers(work.input(node, 1))
+    is_padded = source.rank == MOST and source.shape[0] == 1 and pads is not None and pads.shape == (MOST, 2) and pads[0].any()
+    if not is_padded or pads is None or source.is_constant or not _is_known(work, node):
+        return None
+    other = next((axis for axis in (1, 2) if source.shape[axis] > 1 or not pads[axis].any()), None)
+    if other is None:
+        return None
+    order = list(range(MOST))
+    order[0], order[other] = order[other], order[0]
+    permutation = work.constant(f"{target.name}/order", "INT32", order)
+    swapped, padded = (
+        work.result(tensor, f"swapped_{name}", [tensor.shape[axis] for axis in order])
+        for name, tensor in (("input", source), ("result", target))
+    )
+    operands = (swapped, work.constant(f"{target.name}/paddings", "INT32", pads[order]), *node.inputs[2:])
+    return [
+        work.node("TRANSPOSE", [source.index, permutation], [swapped]),
+        node._replace(index=-1, inputs=operands, outputs=(padded,)),
+        work.node("TRANSPOSE", [padded, permutation], node.outputs),
+    ]
+
+
+def _batches(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a TILE of the operand for each batch of the constant, and the node."""
+    constants = [work.tensor(index).is_constant for index in node.inputs]
+    target = work.output(node)
+    if sorted(constants) != [False, True] or target.rank != MOST or not _is_known(work, node):
+        return None
+    position = constants.index(False)
+    source = work.input(node, position)
+    if source.rank != MOST or source.shape[0] != 1 or target.shape[0] == 1:
+        return None
+    repeated = work.result(source, "repeated", (target.shape[0], *source.shape[1:]))
+    multiples = work.constant(f"{source.name}/multiples", "INT32", (target.shape[0], 1, 1, 1))
+    inputs = [repeated if place == position else index for place, index in enumerate(node.inputs)]
+    return [
+        work.node("TILE", [source.index, multiples], [repeated]),
+        node._replace(index=-1, inputs=tuple(inputs)),
+    ]
+
+
+def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a CUMSUM between REVERSE_V2 nodes."""
+    source, axes, options = work.input(node, 0), axes_of(work, node), work.options(node)
+    if not options.reverse or options.exclusive or axes is None or len(axes) != 1 or not _is_known(work, node):
+        return None
+    places = work.constant(f"{source.name}/axes", "INT32", list(axes))
+    before, behind = (work.result(source, label) for label in ("reversed", "reversed_sum"))
+    sums = work.editor.with_options(node._replace(index=-1, inputs=(before, node.inputs[1]), outputs=(behind,)), reverse=False)
+    return [
+        work.node("REVERSE_V2", [source.index, places], [before]),
+        sums,
+        work.node("REVERSE_V2", [behind, places], node.outputs),
+    ]
+
+
+def _exclusive_sum(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a CUMSUM, and a SUB of the operand."""
+    source, target, options = work.input(node, 0), work.output(node), work.options(node)
+    if not options.exclusive or target.type != "FLOAT32" or not _is_known(work, node):
+        return None
+    whole = work.result(target, "whole_sum")
+    sums = work.editor.with_options(node._replace(index=-1, outputs=(whole,)), exclusive=False)
+    return [sums, work.node("SUB", [whole, source.index], node.outputs)]
+
+
+def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a transposed convolution with VALID padding, and a SLICE."""
+    sizes, weights, source, target = (
+        work.integers(work.input(node, 0)),
+        work.input(node, 1),
+        work.input(node, 2),
+        work.output(node),
+    )
+    padding, options = schema.enum_values("Padding"), work.options(node)
+    is_usual = sizes is not None and target.rank == source.rank == weights.rank == MOST and options.padding == padding["SAME"]
+    if not is_usual or options.fused_activation_function or not _is_known(work, node):
+        return None
+    starts, whole = [0, 0, 0, 0], list(target.shape)
+    for axis, stride in ((1, options.stride_h), (2, options.stride_w)):
+        if stride <= 0:
+            return None
+        whole[axis] = (source.shape[axis] - 1) * stride + weights.shape[axis]
+        starts[axis] = max(0, whole[axis] - target.shape[axis]) // 2
+        if starts[axis] + target.shape[axis] > whole[axis]:
+            return None
+    name = target.name
+    larger = work.result(target, "whole", whole)
+    operands = (work.constant(f"{name}/whole_shape", "INT32", whole), *node.inputs[1:])
+    moved = work.editor.with_options(node._replace(index=-1, inputs=operands, outputs=(larger,)), padding=padding["VALID"])
+    cut = [larger, work.constant(f"{name}/starts", "INT32", starts), work.constant(f"{name}/sizes", "INT32", target.shape)]
+    return [moved, work.node("SLICE", cut, node.outputs)]
+
+
+def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
+    """Add the part of a constant with ``size`` slices of the first dimension, and return its index."""
+    whole = work.later(tensor)
+    shape = (size, *tensor.shape[1:])
+    return work.computed(
+        f"{tensor.name}/group_{number}", tensor.type, shape, lambda: whole()[number * size : (number + 1) * size]
+    )
+
+
+def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a SPLIT of the channels, one convolution for each group, and a CONCATENATION."""
+    source, weights, bias, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
+    is_usual = source.rank == weights.rank == target.rank == MOST and source.type == target.type == weights.type == "FLOAT32"
+    if not is_usual or not weights.shape[3] or source.is_constant or not _is_known(work, node):
+        return None
+    groups = source.shape[3] // weights.shape[3]
+    has_bias = len(node.inputs) > 2 and node.inputs[2] >= 0
+    constants = [weights, *([bias] if has_bias else [])]
+    if not 1 < groups <= _MOST_PARTS or target.shape[3] % groups or not all(map(work.has_elements, constants)):
+        return None
+    size = target.shape[3] // groups
+    parts = _parts(work, source, groups, (*source.shape[:3], weights.shape[3]))
+    results = _parts(work, target, groups, (*target.shape[:3], size))
+    axis = work.constant(f"{target.name}/axis", "INT32", 3)
+    nodes = []
+    for index, (part, result) in enumerate(zip(parts, results, strict=True)):
+        operands = (part, *[_slices(work, constant, index, size) for constant in constants])
+        nodes.append(node._replace(index=-1, inputs=(*operands, *node.inputs[len(operands) :]), outputs=(result,)))
+    return [
+        work.node("SPLIT", [axis, source.index], parts, num_splits=groups),
+        *nodes,
+        work.node("CONCATENATION", results, node.outputs, axis=3),
+    ]
+
+
+PASSES: tuple[Pass, ...] = (
+    cure(
+        "reverse-as-gather",
+        "REVERSE_V2",
+        "replaces REVERSE_V2 by a GATHER with descending indices",
+        "one constant axis with at most 4,096 elements, and a known shape",
+        Exactness.EXACT,
+        _reverse,
+    ),
+    cure(
+        "largest-before-last-axis",
+        "ARG_MAX",
+        "adds a dimension of size 1 behind the last axis, with a RESHAPE before and after the ARG_MAX",
+        "the last axis, rank 2 or more, and a known shape",
+        Exactness.EXACT,
+        _largest,
+    ),
+    cure(
+        "blocks-of-each-batch",
+        "DEPTH_TO_SPACE SPACE_TO_DEPTH",
+        "computes each batch with its own node; SPLIT and CONCATENATION separate and join the batches",
+        "2 to 128 batches, and a known shape",
+        Exactness.EXACT,
+        _blocks,
+    ),
+    cure(
+        "padding-of-other-dimension",
+        "MIRROR_PAD PAD PADV2",
+        "swaps the batch with another dimension by a TRANSPOSE before and after the padding",
+        "rank 4, a padded batch of size 1, constant paddings, and a known shape",
+        Exactness.EXACT,
+        _padding,
+    ),
+    cure(
+        "operand-of-each-batch",
+        BROADCASTING,
+        "repeats the operand that is not constant for each batch by a TILE",
+        "rank 4, one constant operand with several batches, and a known shape",
+        Exactness.EXACT,
+        _batches,
+    ),
+    cure(
+        "reversed-sum-by-reverse",
+        "CUMSUM",
+        "replaces a reversed CUMSUM by REVERSE_V2, CUMSUM and REVERSE_V2",
+        "reverse without exclusive, a constant axis, and a known shape",
+        Exactness.EXACT,
+        _reversed_sum,
+    ),
+    cure(
+        "exclusive-sum-by-sub",
+        "CUMSUM",
+        "replaces an exclusive CUMSUM by a CUMSUM and a SUB of the operand",
+        "FLOAT32, exclusive, and a known shape",
+        Exactness.ROUNDING,
+        _exclusive_sum,
+    ),
+    cure(
+        "transposed-convolution-cut",
+        "TRANSPOSE_CONV",
+        "computes with VALID padding, and cuts the result with a SLICE",
+        "SAME padding, no fused activation, a constant shape of the result, and a known shape",
+        Exactness.EXACT,
+        _transposed,
+    ),
+    cure(
+        "convolution-of-each-group",
+        "CONV_2D",
+        "computes each group with its own CONV_2D; SPLIT and CONCATENATION separate and join the channels",
+        "FLOAT32, constant weights and bias, 2 to 128 groups, and a known shape",
+        Exactness.ROUNDING,
+        _grouped,
+    ),
+)
+"""The passes in the order in which the search tries them."""

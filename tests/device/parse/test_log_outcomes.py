@@ -1,0 +1,230 @@
+"""Short logs: the outcome to the end, errors of any wording, runs by arithmetic, and lines behind any prefix."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+import pytest
+
+from delegate_sim.device.parse.log import read_log, read_runs, read_runs_file
+from delegate_sim.device.parse.log_contents import LogError
+from delegate_sim.device.parse.log_summary import summary_of
+from tests.support.device.logs import summary
+
+WHOLE = "Replacing 9 out of 9 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
+NOT_LOADED = "WARNING: [plugin.cc:1] Failed to load plugin at: /x/libLiteRtCompilerPlugin_IntelOpenvino.so with error: x\n"
+LIST = (
+    "Following operations are not supported by GPU delegate:\nCAST: Not supported Cast case.\n"
+    "GATHER_ND: Operation is not supported.\n"
+    "4 operations will run on the GPU, and the remaining 5 operations will run on the CPU.\n"
+)
+
+
+class Case(NamedTuple):
+    """A log, and what it says."""
+
+    text: str
+    delegate: str
+    outcome: str
+    end: str = ""
+    cause: str = ""
+    errors: tuple[str, ...] = ()
+
+
+CASES = {
+    "a signal after the graph was delegated": Case(
+        f"{WHOLE}F/libc (7): Fatal signal 11 (SIGSEGV), code 1 in tid 7\n", "gpu", "whole", "crashed", errors=("crash",)
+    ),
+    "a debugger's word for a crash": Case(
+        f"{WHOLE}stop reason = EXC_BAD_ACCESS (code=1)\n", "gpu", "whole", "crashed", "", ("crash",)
+    ),
+    "the frames of a crash": Case("#00 pc 0x12732c libX.so\n#01 pc 0x280276 libX.so\n", "", "crashed", errors=("crash",)),
+    "a failed assertion": Case(
+        "INFO: Vx delegate: device num set to 0.\nx: y.cc:1: f(): Assertion `false' failed.\n",
+        "vx",
+        "created",
+        "crashed",
+        "",
+        ("crash",),
+    ),
+    "tensors that cannot be allocated after the graph was delegated": Case(
+        f"{WHOLE}Failed to allocate tensors!\n", "gpu", "whole", "not-run", "Failed to allocate tensors!", ("load-error",)
+    ),
+    "an interpreter that a delegate prevents": Case(
+        "Created TensorFlow Lite delegate for Metal.\nFailed to create the interpreter.\n",
+        "gpu",
+        "failed",
+        "",
+        "Failed to create the interpreter.",
+        ("load-error",),
+    ),
+    "a reason above a kernel's failure": Case(
+        "fail to create job - internal fault code=442\nNode number 3 (NeutronDelegate) failed to invoke.\n",
+        "neutron-imx95",
+        "applied",
+        "",
+        "code=442",
+        ("other-error", "node-error"),
+    ),
+    "a warning is no cause": Case(
+        f"{NOT_LOADED}E0000 00:00:1.5 1 d.cc:1] Failed to create litert::ml_drift::DelegateKernelLiteRt: INTERNAL: x\n",
+        "mldrift",
+        "failed",
+        "",
+        "Failed to create litert::ml_drift",
+        ("preparation-error",),
+    ),
+    "an error that is shown, but is no cause": Case(
+        "Created a WebGPU environment.\nFailed to create OpenCL context.\nSegmentation fault\n",
+        "mldrift",
+        "crashed",
+        "",
+        "",
+        ("crash", "unsure-error"),
+    ),
+    "nothing but an error": Case("E/native: Something could not be opened\n", "", "unknown", errors=("plain-error",)),
+    "an operator's failed check": Case(
+        "tensorflow/x/arena.cc:82 it->size != alloc.size (52 != 0)\nFailed to allocate tensors.\n",
+        "",
+        "not-loaded",
+        "",
+        "(52 != 0)",
+        ("other-error", "load-error"),
+    ),
+    "a library that a program cannot load": Case(
+        "ValueError: could not load library libvx_tidl_rt.so\n", "", "not-created", "", "libvx_tidl_rt.so", ("library-error",)
+    ),
+    "NNAPI's library, although NNAPI is switched off": Case(
+        "Use nnapi : [0]\nnnapi error: unable to open library libneuralnetworks.so\nAverage inference timings in us: Warmup: 9\n",
+        "",
+        "not-shown",
+    ),
+    "times without a beginning": Case("INFO: [b.h:9] Inference (avg):      7430.20 ms (10 runs)\n", "", "unknown"),
+    "TI's delegate": Case("Number of subgraphs:1 , 11 nodes delegated out of 12 nodes\n", "", "part"),
+    "a session that the engine cannot create": Case(
+        "failed to initialize session: no OpenCL\n", "", "not-loaded", "", "no OpenCL", ("load-error",)
+    ),
+    "an Edge TPU that a program opened": Case("frigate.edgetpu INFO : TPU found\n", "edgetpu", "created"),
+    "Core ML's compiler": Case(
+        "Error compiling model compiler error: x\n", "coreml", "failed", "", "compiler error", ("preparation-error",)
+    ),
+    "a driver's service that crashed": Case(
+        "01-01 10:00:00.000  7  7 A libc : Fatal signal 11 (SIGSEGV), code 1\n"
+        "01-01 10:00:00.000  9  9 A DEBUG : pid: 7  >>> /vendor/bin/android.hardware.neuralnetworks@1.1-service-x <<<\n",
+        "nnapi",
+        "crashed",
+        "",
+        "",
+        ("crash",),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_a_log_says(name):
+    case = CASES[name]
+    found = summary(case.text)
+    assert (found.delegate.name, found.delegate.outcome, found.end) == (case.delegate, case.outcome, case.end)
+    assert case.cause in found.cause
+    assert bool(found.cause) == bool(case.cause) or case.outcome == "unknown"
+    assert tuple(error.kind for error in found.errors) == case.errors
+
+
+def test_a_kernel_that_failed_is_marked_as_failed_while_running():
+    assert summary(CASES["a reason above a kernel's failure"].text).delegate.failed_running
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [("Something could not be opened\n", True), ("ERROR: no\n", True), ("It works.\n", False), ("0 errors, 0 failures\n", False)],
+)
+def test_only_a_log_without_any_failure_is_no_log(tmp_path, text, is_read):
+    path = tmp_path / "device.log"
+    path.write_text(text, encoding="utf-8")
+    if is_read:
+        assert len(summary_of(read_runs_file(str(path))[-1]).errors) == 1
+    else:
+        with pytest.raises(LogError, match="has no lines about a delegate"):
+            read_runs_file(str(path))
+
+
+def test_the_counts_decide_which_lines_are_one_run():
+    line = "Replacing {} out of {} node(s) with delegate ({}) node, yielding {} partitions for the whole graph.\n"
+    text = line.format(52, 65, "TfLiteXNNPackDelegate", 6) + line.format(29, 65, "TfLiteGpuDelegateV2", 3)
+    text += line.format(25, 37, "TfLiteXNNPackDelegate", 2)
+    first, second = [[(each.replaced, each.total) for each in log.replacements] for log in read_runs(text.splitlines(True))]
+    assert (first, second) == ([(52, 65)], [(29, 65), (25, 37)])
+
+
+def test_the_run_after_a_measured_run():
+    text = f"{WHOLE}Inference timings in us: Init: 9, Inference (avg): 7\nCreated TensorFlow Lite XNNPACK delegate for CPU.\n"
+    assert [log.created for log in read_runs(text.splitlines(True))] == [(), ("XNNPACK",)]
+
+
+PREFIXES = {
+    "python": "2023-04-17 15:52:4{}, 123 ERROR ",
+    "gstreamer": "0:00:01.23456789{}  1234 0x5{} ERROR tflite ",
+    "markdown": "- ",
+    "kernel": "[  123.45678{}] benchmark[31{}]: ",
+    "unity": "2023-07-14 13:14:52.09{} 22838 22838 Error Unity tflite: ",
+    "react native": " LOG  [{}] ",
+    "csv": '"13:14:5{}","tflite","',
+}
+
+
+@pytest.mark.parametrize("name", PREFIXES)
+def test_a_prefix_is_learned_from_the_lines_that_match(name):
+    prefix, end = PREFIXES[name], '"' if name == "csv" else ""
+    lines = [f"{prefix.replace('{}', str(number))}{line}{end}\n" for number, line in enumerate(LIST.splitlines())]
+    found = summary("".join(lines))
+    assert [(op, reason) for op, reason, _ in found.refusals] == [
+        ("CAST", "Not supported Cast case."),
+        ("GATHER_ND", "Operation is not supported."),
+    ]
+    assert [(each.delegated, each.total) for each in found.delegate.counts] == [(4, 9)]
+
+
+@pytest.mark.parametrize("form", ["studio", "docker", "code"])
+def test_logs_inside_of_json_and_markdown(tmp_path, form):
+    lines = LIST.splitlines()
+    if form == "studio":
+        header = {"logLevel": "ERROR", "pid": 1, "tag": "tflite"}
+        text = json.dumps({"logcatMessages": [{"header": header, "message": line} for line in lines]}, indent=1)
+    elif form == "docker":
+        text = "".join([json.dumps({"log": f"{line}\n", "stream": "stderr"}) + "\n" for line in lines])
+    else:
+        text = "".join([f"`{line}`  \n" for line in lines])
+    path = tmp_path / "device.log"
+    path.write_text(text, encoding="utf-8")
+    found = summary_of(read_runs_file(str(path))[-1])
+    assert [op for op, _, _ in found.refusals] == ["CAST", "GATHER_ND"]
+
+
+@pytest.mark.parametrize("end", [20, 60, 75, 85, 100])
+def test_a_line_that_a_terminal_has_wrapped(end):
+    assert summary(f"{WHOLE[:end]}\n{WHOLE[end:]}").delegate.counts[0].total == 9
+
+
+def test_a_no_break_space_is_a_space():
+    text = "54\xa0operations will run on the GPU, and the remaining 5\u202foperations will run on the CPU.\n"
+    assert [(each.delegated, each.total) for each in summary(text).delegate.counts] == [(54, 59)]
+
+
+def test_operators_inside_of_kernels_are_no_nodes():
+    rows = "\tAdd (ND, F32)\t 0.1\t 0.1\t 50.0%\t 50.0%\t 0.0\t 1\tDelegate/Add (ND, F32):0\n"
+    rows += "\tSQUEEZE\t 0.1\t 0.1\t 50.0%\t100.0%\t 0.0\t 1\t[a]:3\n\n"
+    title = "Operator-wise Profiling Info for Regular Benchmark Runs:\n"
+    found = summary(f"{title}===== Run Order =====\n{rows}Number of nodes executed: 2\n")
+    assert (found.delegate.name, found.delegate.outcome) == ("xnnpack", "part")
+    assert dict(found.operators) == {"SQUEEZE": 1}
+    assert found.counts == ()
+
+
+@pytest.mark.parametrize(("text", "warmup", "inference"), [
+    ("count=6 first=100521 curr=80282 avg=83420.5 std=7\n", 83.4205, None),
+    ("count=1 curr=3512391\n\ncount=50 first=2 curr=2 avg=2.95034e+06 std=1\n", 3512.391, 2950.34),
+])  # fmt: skip
+def test_the_times_of_a_run_that_is_cut_short(text, warmup, inference):
+    times = read_log(f"Initialized session in 65.973ms.\n{text}").times
+    assert (times.init_ms, times.warmup_ms, times.inference_ms) == pytest.approx((65.973, warmup, inference))

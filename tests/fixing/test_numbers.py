@@ -1,0 +1,68 @@
+"""Plans that cure nodes which the GPU computes wrongly."""
+
+from __future__ import annotations
+
+import pytest
+
+import delegate_sim
+from delegate_sim.fixing.search import search
+from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, zeros
+
+
+def planned(tensors, steps, outputs=""):
+    model = delegate_sim.load(model_of(tensors, steps, outputs))
+    run = delegate_sim.analyze(model, "mldrift", {"backend": "webgpu"}, defaults="benchmark").runs[0]
+    return search(model, [run.target])
+
+
+CURED = [
+    ({"x": (3, 5), "c": zeros(3, 5), "y": (3, 5)}, ("ADD", "x c", "y", {}), "constant-operand-of-image"),
+    ({"x": (1, 2, 3, 4), "c": zeros(2, 1, 1, 4), "y": (2, 2, 3, 4)}, ("ADD", "x c", "y", {}), "operand-of-each-batch"),
+    ({"x": (2, 3, 4), "p": zeros(3, 2).astype("int32"), "y": (2, 3, 4)}, ("PAD", "x p", "y", {}), "padding-of-image"),
+    (
+        {"x": (1, 3, 8), "w": Quantized(4, 8), "y": (3, 4)},
+        ("FULLY_CONNECTED", "x w", "y", {"keep_num_dims": False}),
+        "layer-of-matrix",
+    ),
+    ({"x": (5,), "y": (5,)}, ("SOFTMAX", "x", "y", {"beta": 1.0}), "softmax-of-row"),
+    ({"x": (5, 2), "a": one(0), "y": (5, 2)}, ("CUMSUM", "x a", "y", {"exclusive": False}), "sums-of-image"),
+    ({"x": (2, 6), "a": ints(1), "y": (2, 6)}, ("REVERSE_V2", "x a", "y", {}), "reverse-as-gather"),
+    ({"x": (2, 4, 4, 4), "y": (2, 2, 2, 16)}, ("SPACE_TO_DEPTH", "x", "y", {"block_size": 2}), "blocks-of-each-batch"),
+]
+
+
+@pytest.mark.parametrize(("tensors", "step", "name"), CURED, ids=[name for _, _, name in CURED])
+def test_a_cured_node(tensors, step, name):
+    plan = planned(tensors, [step])
+    assert [step.name for step in plan.steps] == [name]
+    assert plan.before[0].at_risk
+    assert plan.after[0].at_risk == ()
+    assert not plan.after[0].on_cpu
+
+
+def test_a_node_that_no_pass_cures_stays():
+    plan = planned({"x": (1, 4), "y": (1, 4)}, [("NEG", "x", "y", {})], "x y")
+    assert not plan.is_changed
+    assert [risk.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-input-is-output"]
+
+
+def test_wrong_nodes_count_before_work_on_the_cpu():
+    plan = planned({"x": (3, 5), "c": zeros(3, 5), "y": (3, 5)}, [("ADD", "x c", "y", {})])
+    assert (plan.before[0].score.wrong, plan.after[0].score.wrong) == (1, 0)
+    assert plan.after[0].score < plan.before[0].score._replace(work_left=0)
+
+
+def test_a_cure_of_a_node_with_float16_weights_needs_another_pass():
+    tensors = {"x": (1, 4, 4, 4), "h": zeros(4, 3, 3, 2).astype("float16"), "w": (4, 3, 3, 2), "b": zeros(4), "y": (1, 4, 4, 4)}
+    options = {"stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    plan = planned(tensors, [("DEQUANTIZE", "h", "w", {}), ("CONV_2D", "x w b", "y", options)])
+    assert [step.name for step in plan.steps] == ["float16-widened", "convolution-of-each-group"]
+    assert plan.after[0].at_risk == ()
+
+
+@pytest.mark.parametrize("delegate", ["coreml", "xnnpack"])
+def test_cures_are_only_for_nodes_with_wrong_numbers(delegate):
+    tensors = {"x": (1, 5, 5, 4), "w": zeros(4, 3, 3, 4), "s": ints(1, 10, 10, 4), "y": (1, 10, 10, 4)}
+    model = delegate_sim.load(model_of(tensors, [("TRANSPOSE_CONV", "s w x", "y", {"stride_h": 2, "stride_w": 2})]))
+    run = delegate_sim.analyze(model, delegate, defaults="benchmark").runs[0]
+    assert not any(step.name == "transposed-convolution-cut" for step in search(model, [run.target]).steps)
