@@ -155,10 +155,16 @@ _OPERATORS = MappingProxyType({function: op for op, function in (*BUILTIN_FUNCTI
 _LITERALS = r'((?:"\d{1,9}" ?)+)'
 """Adjacent string literals, in the form of ``CppSource.code``."""
 _CALL = re.compile(
-    rf"\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
+    rf"(?:\b(\w+) ?(?:\.|->) ?)?\b(Add[A-Z]\w*) ?(?:<[^<>;]*> ?)?"
+    rf"\( ?(?:{_LITERALS}|(?:tflite ?:: ?)?(?:BuiltinOperator_(\w+)|(?:\w+ ?:: ?)*(\w+)))?"
 )
 _CONSTANT = re.compile(rf"\b(\w+) ?(?:\[\w*\] ?)?(?:= ?)?(?:{_LITERALS}|(\d{{1,9}})\b)")
-_SIZE = re.compile(r"MicroMutableOpResolver ?< ?(\w+) ?>")
+_RESOLVER = re.compile(r"MicroMutableOpResolver ?< ?(\w+) ?>(?: ?(\w+))?")
+"""The size of a resolver, and its name. A reference or a pointer has no name here: it may be any of the resolvers."""
+_INTERPRETER = re.compile(r"MicroInterpreter\b(?: ?\w+)? ?[({] ?[^,;]{0,200}, ?[*&]? ?(\w+)")
+_STOPS = re.compile(r"(?:!= ?(?:\w+ ?:: ?){0,4}kTfLiteOk ?&&|== ?(?:\w+ ?:: ?){0,4}kTfLiteOk ?\|\|)[ (]*$")
+"""The text between two calls of a condition that stops at the first call that succeeds."""
+_LONGEST_CONDITION = 200
 _ALL = re.compile(r"\b(?:AllOpsResolver|PythonOpsResolver)\b")
 
 
@@ -254,7 +260,8 @@ class ResolverSource:
 def parse_resolver(text: str) -> ResolverSource:
     """Read the ``Add...()`` calls of C++ source. Raise OptionError if there are none, or if the source is too large.
 
-    Calls in comments, in string literals and after ``#if 0`` are ignored.
+    Calls in comments, in string literals and after ``#if 0`` are ignored. So are calls that a condition skips because an earlier
+    call succeeds, and calls on resolvers that no interpreter gets.
     """
     try:
         source = read_cpp(text)
@@ -263,7 +270,19 @@ def parse_resolver(text: str) -> ResolverSource:
     constants = _constants(source)
     registered: dict[str, None] = {}
     unknown: dict[str, None] = {}
-    for function, literals, builtin, constant in _CALL.findall(source.code):
+    resolvers = {name: size for size, name in _RESOLVER.findall(source.code) if name}
+    used = resolvers.keys() & set(_INTERPRETER.findall(source.code))
+    if len(used) > 1:
+        raise OptionError(
+            f"has interpreters with different resolvers ({', '.join(sorted(map(shortened, used)))}): give one of them"
+        )
+    unused = resolvers.keys() - used if used else set()
+    end = 0
+    for match in _CALL.finditer(source.code):
+        resolver, function, literals, builtin, constant = match.groups("")
+        between, end = source.code[end : match.start()], match.end()
+        if resolver in unused or (";" not in between and _STOPS.search(between[-_LONGEST_CONDITION:])):
+            continue
         if function in _OPERATORS:
             registered[_OPERATORS[function]] = None
         elif function == "AddBuiltin" and builtin:
@@ -276,7 +295,7 @@ def parse_resolver(text: str) -> ResolverSource:
         return ResolverSource(None, None)
     if not registered:
         raise OptionError("has no call such as resolver.AddConv2D() that registers an operator")
-    sizes = _SIZE.findall(source.code)
+    sizes = [resolvers[name] for name in used] or [size for size, _ in _RESOLVER.findall(source.code)]
     size = constants.get(sizes[0], sizes[0]) if len(sizes) == 1 else ""
     return ResolverSource(tuple(registered), int(size[:9]) if size.isdecimal() else None, tuple(unknown))
 

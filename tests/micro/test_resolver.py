@@ -97,6 +97,34 @@ def test_lines_are_read_as_the_operators_that_they_register():
     assert source.size == len(BUILTIN_FUNCTIONS)
 
 
+TWO = "MicroMutableOpResolver<2> a; MicroMutableOpResolver<3> b; a.AddRelu(); b.AddConv2D(); "
+
+
+@pytest.mark.parametrize(
+    ("source", "registered", "size"),
+    [
+        ("if (r.AddRelu() != kTfLiteOk && r.AddConv2D() != kTfLiteOk && r.AddPad() != kTfLiteOk) return;", ["RELU"], None),
+        ("if (r.AddRelu() == tflite::kTfLiteOk || r.AddConv2D() == kTfLiteOk) go();", ["RELU"], None),
+        ("if (r.AddRelu() != kTfLiteOk || r.AddConv2D() != kTfLiteOk) return;", ["RELU", "CONV_2D"], None),
+        ("if (r.AddRelu() == kTfLiteOk && r.AddConv2D() == kTfLiteOk) go();", ["RELU", "CONV_2D"], None),
+        ("if (r.AddRelu() != kTfLiteOk && x) return; r.AddConv2D();", ["RELU", "CONV_2D"], None),
+        (f"{TWO} tflite::MicroInterpreter interpreter(model, b, arena, 10);", ["CONV_2D"], 3),
+        (f"{TWO} new MicroInterpreter(GetModel(data, 3), a, arena, 10);", ["RELU", "CONV_2D"], None),
+        (TWO, ["RELU", "CONV_2D"], None),
+        ("void f(MicroMutableOpResolver<2>& r) { r.AddRelu(); } MicroMutableOpResolver<2> own; f(own); "
+         "MicroInterpreter interpreter(model, own, arena, 10);", ["RELU"], 2),
+    ],
+)  # fmt: skip
+def test_only_calls_that_run_on_the_interpreters_resolver_count(source, registered, size):
+    found = parse_resolver(source)
+    assert (list(found.registered), found.size) == (registered, size)
+
+
+def test_interpreters_with_different_resolvers_are_refused():
+    with pytest.raises(OptionError, match=r"has interpreters with different resolvers \(a, b\)"):
+        parse_resolver(f"{TWO} MicroInterpreter one(model, a, arena, 10); MicroInterpreter other(model, b, arena, 10);")
+
+
 def code_of(text):
     return read_cpp(text).code.split()
 
