@@ -29,7 +29,7 @@ from tests.support.delegates.mldrift_rule_cases import (
 )
 from tests.support.graphs import arena, constant
 
-LIKE_OTHERS = {"MAX_POOL_2D", "RESIZE_NEAREST_NEIGHBOR"}
+LIKE_OTHERS = {"LSTM", "MAX_POOL_2D", "RESIZE_NEAREST_NEIGHBOR"}
 """Operators whose rules are those of others, or that have tests of their own."""
 
 """Operators whose rules are those of others, or that have tests of their own."""
