@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from delegate_sim.llm.backends import DELEGATES
 from delegate_sim.releases.catalogue import ReleaseNote
 from delegate_sim.releases.packages import PREFIX, releases_with
 from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded
+from delegate_sim.results.numbers.words import risks_text
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import DELEGATED, OutcomeWords, words_of
 from delegate_sim.runtime.resolver import Loads
@@ -73,6 +75,7 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     for span in spans:
         yield from _step(span[0], words_of(releases.delegate.name), width, verbose)
     yield from _refusals(spans, width)
+    yield from _wrong_numbers(releases.rows, width)
     yield Line("")
     for answer in answers(releases):
         yield from paragraph(answer, width, "", "  ")
@@ -193,6 +196,16 @@ def _refusals(spans: Sequence[Sequence[ReleaseRow]], width: int) -> Iterator[Lin
         yield from heading_lines("Not loaded")
     for line, rows in said.items():
         yield from (Line(part) for part in wrapped(f"{item_list(_family_spans(rows))}: {message(line)}", width, "  ", "    "))
+
+
+def _wrong_numbers(rows: Sequence[ReleaseRow], width: int) -> Iterator[Line]:
+    """Yield the nodes that releases compute wrongly. Consecutive releases with equal results are merged."""
+    spans = [(text, list(own)) for text, own in groupby(rows, lambda row: risks_text(row.number_risks, "", "its nodes"))]
+    if any(text for text, _ in spans):
+        yield from heading_lines("Wrong numbers")
+    for text, own in spans:
+        if text:
+            yield from paragraph(f"{span_text(own)}: {text}", width, "  ", "    ")
 
 
 def _family_spans(rows: Sequence[ReleaseRow]) -> list[str]:

@@ -66,3 +66,11 @@ def test_cures_are_only_for_nodes_with_wrong_numbers(delegate):
     model = delegate_sim.load(model_of(tensors, [("TRANSPOSE_CONV", "s w x", "y", {"stride_h": 2, "stride_w": 2})]))
     run = delegate_sim.analyze(model, delegate, defaults="benchmark").runs[0]
     assert not any(step.name == "transposed-convolution-cut" for step in search(model, [run.target]).steps)
+
+
+def test_a_cure_that_changes_results_on_the_cpu_is_only_offered():
+    tensors = {"x": (1, 6, 6, 4), "w": Quantized(8, 1, 1, 4), "b": zeros(8), "y": (1, 3, 3, 8)}
+    options = {"stride_h": 2, "stride_w": 2, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    plan = planned(tensors, [("CONV_2D", "x w b", "y", options)])
+    assert not plan.is_changed
+    assert [risk.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-conv-1x1-int8-stride"]

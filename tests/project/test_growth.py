@@ -98,6 +98,23 @@ def log_with_many_processes(count):
     return log("".join([line.format(number) for number in range(1, count + 1)]))
 
 
+@kind(1_000)
+def log_with_many_prefixes(count):
+    return log("".join([f"{'abcdefgh'[number % 8] * (number % 90)}: Loaded model x.tflite\n" for number in range(count)]))
+
+
+@kind(500)
+def log_with_many_wrapped_lines(count):
+    return log(
+        "STARTING!\nReplacing 2 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node,\nyielding 1 partitions.\n" * count
+    )
+
+
+@kind(50_000)
+def log_with_one_line_of_failed_checks(count):
+    return log("a.cc:1 x != " * (count // 12))
+
+
 @kind(500)
 def log_with_many_runs(count):
     return log(

@@ -40,7 +40,7 @@ def shared_refusal_lines(model: Model, runs: Sequence[Run], width: int) -> Itera
 
 def _fix_lines(model: Model, run: Run, width: int) -> Iterator[Line]:
     """Yield the command that fixes the sizes of inputs, and its simulated result for a target."""
-    found = search_fix(model, [run.target], Effort(model))
-    if found.plan is not None and found.arguments:
-        yield from paragraph(f"  with fixed sizes, {subject(run.target)}: {found.result}", width, "", "    ")
-        yield Line(f"    {printable(fix_command(model, run.target, *found.arguments))}")
+    fix = search_fix(model, [run.target], Effort(model))
+    if fix.plan is not None and fix.arguments:
+        yield from paragraph(f"  with fixed sizes, {subject(run.target)}: {fix.result}", width, "", "    ")
+        yield Line(f"    {printable(fix_command(model, run.target, *fix.arguments))}")

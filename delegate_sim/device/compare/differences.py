@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ...foundation.printable import counted
+from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run, SubgraphRun
 from ..parse.kinds import Kind
@@ -137,7 +138,8 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
         who = "the simulation" if facts.dynamic is None else "the device"
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
-    if facts.is_restored != (run.outcome == "restored"):
+    fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
+    if facts.is_restored != (run.outcome == "restored") and not fails_on_both:
         who = "the device" if facts.is_restored else "the simulation"
         yield f"only {who} restores the original execution plan"
     is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"

@@ -160,7 +160,8 @@ def names_in(log: DeviceLog) -> Iterator[str]:
             named[level] += _names_of_statement(statement)
     yield from (*named[1], *named[2])
     yield from (application.provider for application in log.applications)
-    yield from [CPU_LIBRARY_SPEAKER] * has_hidden_kernels(log)
+    if has_hidden_kernels(log):
+        yield CPU_LIBRARY_SPEAKER
     yield from (row.op for table in log.run_orders.values() for row in table.rows)
     yield from (op for summary in log.summaries.values() for op in summary.counts)
     for level in range(3, _LEAST_CONCLUSIVE + 1):

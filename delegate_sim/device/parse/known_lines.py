@@ -92,9 +92,9 @@ PATTERNS = (
         r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
         r"(?P<three>[A-Za-z]\w{1,60}) delegate created\.",
     ),
-    _pattern(Kind.CREATED, "Opening device", r"\bedgetpu\w{1,40}\.cc:\d{1,6}\] Opening device at \S{1,200}", name=EDGE_TPU),
+    _pattern(Kind.CREATED, "Opening device", rf"\b{EDGE_TPU}\w{{1,40}}\.cc:{_N}\] Opening device at \S{{1,200}}", name=EDGE_TPU),
     _pattern(Kind.CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
-    _pattern(Kind.NOT_CREATED, "EdgeTPU", r"No EdgeTPU (?:was )?detected.*", name=EDGE_TPU),
+    _pattern(Kind.NOT_CREATED, "TPU", r"No Edge ?TPU (?:was )?detected.*", name=EDGE_TPU),
     *[
         _pattern(
             Kind.NOT_CREATED,
@@ -274,7 +274,7 @@ PATTERNS = (
         meaning="the delegate does not take this graph; nothing is delegated",
         is_old=True,
     ),
-    _pattern(Kind.VENDOR, ".cc:", r"^\W*[IW] (?:driver|tflite/edgetpu\w{1,40})[\w./-]{0,200}\.cc:\d{1,6}\] .*"),
+    _pattern(Kind.VENDOR, ".cc:", rf"^\W*[IW] (?:driver|tflite/{EDGE_TPU}\w{{1,40}})[\w./-]{{0,200}}\.cc:{_N}\] .*"),
     _pattern(Kind.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
     _pattern(Kind.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(Kind.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
@@ -288,7 +288,9 @@ PATTERNS = (
         "delegate from",
         r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
     ),
-    _pattern(Kind.LIBRARY_ERROR, "unable to open library", r"\w{2,20} error: unable to open library (?P<path>\S{1,300})"),
+    _pattern(
+        Kind.LIBRARY_ERROR, "unable to open library", r"(?P<owner>\w{2,20}) error: unable to open library (?P<path>\S{1,300})"
+    ),
     _pattern(Kind.OTHER_ERROR, "kernels/", r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)"),
     *[
         _pattern(
@@ -478,7 +480,7 @@ PATTERNS = (
         "layout inference pass",
         r"\bOp \d{1,6}: default layout inference pass\.?",
         name=VX_KERNEL,
-        meaning="TIM-VX has no layout rule for this operator, so it may insert transposes before and after it, which take time",
+        meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
     ),
     _pattern(Kind.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Kind.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),

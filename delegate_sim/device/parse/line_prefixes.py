@@ -133,7 +133,7 @@ _KNOWN = re.compile(
 )
 """Matches the beginning of a line that only TensorFlow Lite prints."""
 _LIST = re.compile(r"not supported by \w{1,60} delegate:(?P<end>.{1,20})$")
-_VARYING = re.compile(r"(0x[0-9a-f]+|\d+|\s+)", re.IGNORECASE)
+_VARYING = re.compile(r"(0x[0-9a-f]{1,16}|\d{1,20}|\s{1,40})", re.IGNORECASE)
 """Matches the parts of a prefix that differ between lines."""
 _LEVEL = re.compile(r"\b(VERBOSE|DEBUG|INFO|WARN|ERROR|FATAL)(?:ING)?\b", re.IGNORECASE)
 _LONGEST_PREFIX = 200

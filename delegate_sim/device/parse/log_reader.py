@@ -70,7 +70,6 @@ _NOT_EXECUTED = re.compile(
 _NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
-_NNAPI = "use nnapi"
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -81,8 +80,8 @@ _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
 _LOADED = re.compile(r"Loaded model \S.*")
-_TRIED = re.compile(r"plugin at|Failed to load|Could not load")
-"""Matches lines about libraries that are only tried. Such a library does not show the chip."""
+_TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
+"""Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 _VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
 _LOST = "Dropping ProfileBuffer event"
 
@@ -365,8 +364,8 @@ class Reader:
             return
         if statement.kind == Kind.CRASH and self.statements.last is not None and self.statements.last[0] == Kind.CRASH:
             return  # several lines report one crash
-        if statement.kind == Kind.LIBRARY_ERROR and self.parameters.get(_NNAPI, "1").strip() in ("0", "false"):
-            return  # old releases look for NNAPI although it is switched off
+        if self.parameters.get(f"use {statement.values.get('owner', '')}".lower(), "1").strip() in ("0", "false"):
+            return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
         if pattern.is_old or "old" in values:
@@ -513,6 +512,8 @@ class Reader:
             self.current = replace(self.current, lost_events=True)
             return True
         elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
+            if is_plain_failure(match["name"], ""):
+                return False
             self._parameter(match)
         else:
             return False

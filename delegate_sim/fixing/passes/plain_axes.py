@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ...model.model import Node, Tensor
@@ -198,7 +199,98 @@ def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
     ]
 
 
+def _strided(work: Work, node: Node) -> Sequence[Node] | None:
+    return None if _is_hybrid(work, node) else _every_pixel(work, node)
+
+
+def _hybrid(work: Work, node: Node) -> Sequence[Node] | None:
+    return _every_pixel(work, node) if _is_hybrid(work, node) else None
+
+
+def _is_hybrid(work: Work, node: Node) -> bool:
+    """Return whether the CPU quantizes the activations, with a scale that depends on all pixels."""
+    return work.input(node, 0).type == "FLOAT32" and work.input(node, 1).type != "FLOAT32"
+
+
+def _every_pixel(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a STRIDED_SLICE that takes every n-th pixel, and the convolution without a stride."""
+    source, weights, options = work.input(node, 0), work.input(node, 1), work.options(node)
+    is_pointwise = source.rank == weights.rank == MOST and weights.shape[1:3] == (1, 1) and weights.is_constant
+    strides = (options.stride_h, options.stride_w)
+    if not is_pointwise or min(strides) <= 0 or max(strides) == 1 or source.is_per_channel or not _is_known(work, node):
+        return None
+    taken = [-(-size // stride) for size, stride in zip(source.shape[1:3], strides, strict=True)]
+    name = source.name
+    pixels = work.result(source, "every_pixel", (source.shape[0], *taken, source.shape[3]))
+    places = (("begin", (0, 0, 0, 0)), ("end", source.shape), ("strides", (1, *strides, 1)))
+    cut = [source.index, *[work.constant(f"{name}/{label}", "INT32", values) for label, values in places]]
+    plain = work.editor.with_options(node._replace(index=-1, inputs=(pixels, *node.inputs[1:])), stride_h=1, stride_w=1)
+    return [work.node("STRIDED_SLICE", cut, [pixels]), plain]
+
+
+def _without_bias(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a layer without a bias, and an ADD of the bias."""
+    target, options = work.output(node), work.options(node)
+    has_bias = len(node.inputs) > 2 and node.inputs[2] >= 0
+    if not has_bias or target.type != "FLOAT32" or work.input(node, 1).is_constant or not _is_known(work, node):
+        return None
+    activation = options.fused_activation_function
+    product = work.result(target, "product")
+    layer = node._replace(index=-1, inputs=(*node.inputs[:2], -1), outputs=(product,))
+    return [
+        work.editor.with_options(layer, fused_activation_function=0),
+        work.node("ADD", [product, node.inputs[2]], node.outputs, fused_activation_function=activation),
+    ]
+
+
+def _wider_window(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a depthwise convolution with a 3x3 window, whose weights are zero around the given weights."""
+    weights, options = work.input(node, 1), work.options(node)
+    is_pointwise = weights.rank == MOST and weights.shape[:3] == (1, 1, 1) and weights.type == "FLOAT32"
+    is_plain = options.stride_h == options.stride_w == 1 and work.has_elements(weights)
+    if not is_pointwise or not is_plain or not _is_known(work, node):
+        return None
+    whole = work.later(weights)
+    shape = (1, 3, 3, weights.shape[3])
+    wide = work.computed(f"{weights.name}/wide", "FLOAT32", shape, lambda: np.pad(whole(), [(0, 0), (1, 1), (1, 1), (0, 0)]))
+    wider = node._replace(index=-1, inputs=(node.inputs[0], wide, *node.inputs[2:]))
+    same = schema.enum_values("Padding")["SAME"]
+    return [work.editor.with_options(wider, padding=same, dilation_h_factor=1, dilation_w_factor=1)]
+
+
 PASSES: tuple[Pass, ...] = (
+    cure(
+        "convolution-of-every-pixel",
+        "CONV_2D",
+        "takes every n-th pixel by a STRIDED_SLICE, and computes the convolution without a stride",
+        "constant weights of height 1 and width 1, of the type of the activations, a stride above 1, and a known shape",
+        Exactness.EXACT,
+        _strided,
+    ),
+    cure(
+        "hybrid-convolution-of-every-pixel",
+        "CONV_2D",
+        "takes every n-th pixel by a STRIDED_SLICE, and computes the convolution without a stride",
+        "FLOAT32 activations, quantized constant weights of height 1 and width 1, a stride above 1, and a known shape",
+        Exactness.APPROXIMATE,
+        _hybrid,
+    ),
+    cure(
+        "layer-without-bias",
+        "FULLY_CONNECTED",
+        "leaves out the bias, and adds it by an ADD",
+        "FLOAT32, a bias, weights that are not constant, and a known shape",
+        Exactness.ROUNDING,
+        _without_bias,
+    ),
+    cure(
+        "depthwise-convolution-of-wider-window",
+        "DEPTHWISE_CONV_2D",
+        "puts the weights into the middle of a 3x3 window of zeros",
+        "FLOAT32, constant weights of height 1 and width 1, strides of 1, and a known shape",
+        Exactness.ROUNDING,
+        _wider_window,
+    ),
     cure(
         "reverse-as-gather",
         "REVERSE_V2",

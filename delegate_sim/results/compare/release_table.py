@@ -24,6 +24,7 @@ from ...runtime.interpreter import Run, simulate
 from ...runtime.model_loading import load_on
 from ...runtime.resolver import Loads
 from ...runtime.target import Target
+from ..numbers.risks import NUMBER_RISKS, NumberRisk, number_risks
 from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
 from ..report.placement import node_reasons
@@ -112,6 +113,7 @@ class ReleaseRow(Declared):
         *attributes("unloaded_types", "lines", "unloaded", type=LIST),
         MEASURED,
         *(Column("moves", LIST, parts=Move.columns), Column("notes", LIST, source=lambda row: map(str, row.notes))),
+        replace(NUMBER_RISKS, source=lambda row: row.number_risks or None),
     )
 
     release: Release
@@ -134,6 +136,8 @@ class ReleaseRow(Declared):
     """Notes about uncertain rules of the release."""
     is_certain: bool = True
     """False if the release probably cannot create the delegate kernels."""
+    number_risks: tuple[NumberRisk, ...] = ()
+    """The nodes that the delegate computes differently from the CPU."""
 
     @property
     def is_loaded(self) -> bool:
@@ -255,6 +259,7 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
                 moves,
                 notes,
                 not is_predicted,
+                tuple(number_risks(run)),
             )
         )
     not_simulated = (f"{left_out[0]} to {left_out[-1]}: {effort.reason}",) if left_out else ()

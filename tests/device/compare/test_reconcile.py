@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import delegate_sim
@@ -9,7 +11,7 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.applied_target import setting_of
-from delegate_sim.device.parse.log import read_log
+from delegate_sim.device.parse.log import read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import ReconcileError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.interpreter import simulate
@@ -440,3 +442,14 @@ def test_a_predicted_rejection_is_reproduced(is_restored):
     assert (found.status, found.run.refusal.is_predicted) == ("reproduced", True)
     assert found.device.delegated == found.simulated.delegated == (0 if is_restored else 1)
     assert any("predicts a failure that the log does not show" in note for note in found.notes) != is_restored
+
+
+REPORT = Path(__file__).resolve().parents[4] / "shared" / "repro" / "reports" / "07_linux_wheel_log_misread"
+
+
+@pytest.mark.skipif(not REPORT.is_dir(), reason="../shared/repro is missing")
+@pytest.mark.parametrize("name", ["real_k0_venv.log", "real_k0_v2.1.5.log"])
+def test_a_kernel_that_fails_in_the_simulation_too_is_reproduced(name):
+    """The runtime restores the plan on the device; in the simulation the model fails later, for the same reason."""
+    found = reconcile(delegate_sim.load(str(REPORT / "drq_k0_100.tflite")), read_runs_file(str(REPORT / name))[-1])
+    assert (found.status, found.setting.delegate.name, found.run.refusal.code) == ("reproduced", "mldrift", "mldrift-build-batch")

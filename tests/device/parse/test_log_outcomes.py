@@ -137,7 +137,13 @@ def test_a_kernel_that_failed_is_marked_as_failed_while_running():
 
 @pytest.mark.parametrize(
     ("text", "is_read"),
-    [("Something could not be opened\n", True), ("ERROR: no\n", True), ("It works.\n", False), ("0 errors, 0 failures\n", False)],
+    [
+        ("Error loading a model: [Error: x]\n", True),
+        ("Something could not be opened\n", True),
+        ("ERROR: no\n", True),
+        ("It works.\n", False),
+        ("0 errors, 0 failures\n", False),
+    ],
 )
 def test_only_a_log_without_any_failure_is_no_log(tmp_path, text, is_read):
     path = tmp_path / "device.log"

@@ -17,7 +17,9 @@ from delegate_sim.rules.kinds import RANK
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.rules.vocabulary import check
 from delegate_sim.runtime.resolver import Loads
+from delegate_sim_cli.text.releases import releases_lines
 from fixtures.builder import ModelBuilder
+from tests.support.delegates.mldrift_numbers import model_of
 from tests.support.delegates.tiny.delegate import RULES, TinyDelegate
 from tests.support.diagnoses import target
 from tests.support.models import chain_model
@@ -147,3 +149,14 @@ def test_a_build_of_an_older_release_is_predicted_and_marked():
     predicted = {(row.measures.outcome, row.measures.delegated_nodes) for row in table.rows if not row.is_certain}
     assert predicted == {("restored, as predicted", 0)}
     assert all(any("predict" in note.template for note in row.notes) for row in table.rows if not row.is_certain)
+
+
+def test_a_row_has_the_nodes_that_the_release_computes_wrongly():
+    tensors = {"x": (20, 3, 4), "z": (1, 1, 3, 4), "y": (1, 20, 3, 4)}
+    model = load(model_of(tensors, [("ADD", "x z", "y", {})]))
+    table = release_table(model, delegate_sim.analyze(model, "mldrift", defaults="benchmark").runs[0].target)
+    rows = table.to_dict()["releases"]
+    wrong = {row["release"]: [risk["node"] for risk in row["number_risks"]] for row in rows if "number_risks" in row}
+    assert wrong == {"litert-2.1.3": [0], "litert-2.1.4": [0], "litert-2.1.5": [0]}
+    shown = [line.text for line in releases_lines(table, "mldrift", 100, verbose=False)]
+    assert "  litert-2.1.3 to litert-2.1.5: may compute 1 of its nodes wrongly: ADD 0" in shown

@@ -146,6 +146,41 @@ def _grouped(sketch: Sketch) -> None:
     sketch.node("CONV_2D", [operand, weights, bias], "FLOAT32", (1, 4, 5, groups * outputs), options, version=6)
 
 
+def _strided(weights_type: str, type: str) -> Maker:
+    def make(sketch: Sketch) -> None:
+        size, stride = sketch.number(1, 6), sketch.choice((2, 3))
+        scales: dict[str, Any] = {"scale": 0.5, "zero_point": 0} if type == "INT8" else {}
+        own: dict[str, Any] = {"scale": 0.02, "zero_point": 0} if weights_type == "INT8" else {}
+        values = _values(sketch, 5, 1, 1, 3)
+        data = np.clip(values * 40, -127, 127).astype(np.int8) if weights_type == "INT8" else values
+        weights = sketch.constant(weights_type, (5, 1, 1, 3), data, **own)
+        operand = sketch.input_of(type, (1, size, 5, 3), **scales)
+        result = (1, -(-size // stride), -(-5 // stride), 5)
+        options = {"padding": sketch.choice((0, 1)), "stride_h": stride, "stride_w": stride}
+        options |= {"dilation_h_factor": 1, "dilation_w_factor": 1}
+        bias = sketch.constant("INT32" if type == "INT8" else "FLOAT32", (5,), (3, -2, 1, 0, 4))
+        sketch.node("CONV_2D", [operand, weights, bias], type, result, options, version=5, quantization=scales)
+
+    return make
+
+
+def _without_bias(sketch: Sketch) -> None:
+    operand, weights = sketch.input_of("FLOAT32", (3, 8)), sketch.input_of("FLOAT32", (5, 8))
+    bias = sketch.constant("FLOAT32", (5,), _values(sketch, 5))
+    options = {"fused_activation_function": sketch.choice((0, 1))}
+    sketch.node("FULLY_CONNECTED", [operand, weights, bias], "FLOAT32", (3, 5), options)
+
+
+def _pointwise(sketch: Sketch) -> None:
+    multiplier = sketch.number(1, 3)
+    weights = sketch.constant("FLOAT32", (1, 1, 1, 4 * multiplier), _values(sketch, 1, 1, 1, 4 * multiplier))
+    bias = sketch.constant("FLOAT32", (4 * multiplier,), _values(sketch, 4 * multiplier))
+    options = {"padding": sketch.choice((0, 1)), "stride_h": 1, "stride_w": 1, "depth_multiplier": multiplier}
+    options |= {"dilation_h_factor": 1, "dilation_w_factor": 1}
+    operand = sketch.input_of("FLOAT32", (1, 3, 4, 4))
+    sketch.node("DEPTHWISE_CONV_2D", [operand, weights, bias], "FLOAT32", (1, 3, 4, 4 * multiplier), options)
+
+
 MISREAD: Mapping[str, Maker] = MappingProxyType(
     {
         "constant-operand-of-image": _with_constant,
@@ -155,6 +190,10 @@ MISREAD: Mapping[str, Maker] = MappingProxyType(
         "sums-of-image": _sums,
         "ones-of-vector": _ones,
         "leaky-relu-as-prelu": _slope,
+        "convolution-of-every-pixel": _strided("INT8", "INT8"),
+        "hybrid-convolution-of-every-pixel": _strided("INT8", "FLOAT32"),
+        "layer-without-bias": _without_bias,
+        "depthwise-convolution-of-wider-window": _pointwise,
         "reverse-as-gather": _reverse,
         "largest-before-last-axis": _largest,
         "blocks-of-each-batch": _blocks,

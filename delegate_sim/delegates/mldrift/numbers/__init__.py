@@ -48,19 +48,18 @@ def is_checked(release: Release) -> bool:
 def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Iterator[Refusal]:
     """Yield what one partition computes wrongly, in the order of its nodes, and then the outputs that are never written.
 
-    A release that was not measured is judged like the last measured release before it. If the release was not measured, a risk
-    is only possible. It is also only possible on other backends, unless the cause precedes the kernels of the backend.
+    If the release was not measured, a risk is only possible. A risk is also only possible on other backends than the measured
+    backend, unless its cause precedes the kernels.
     """
     part = Part(graph, subset)
-    measured = next((checked for checked in reversed(CHECKED) if release.is_at_least(checked)), CHECKED[0])
-    doubt = "" if is_checked(release) else f"measured with {measured}"
+    doubt = "" if is_checked(release) else "not measured in this release"
     elsewhere = "" if options["backend"] == BACKEND else "seen only on WebGPU"
     for index in subset.nodes:
         node = graph.nodes[index]
         rules = [] if node.is_custom else _RULES_OF.get(node.op, [])
         view = graph.view(node)
         for rule in rules:
-            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(measured) else None
+            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
             if affected is not None:
                 doubts = [doubt, "" if rule.is_before_backend else elsewhere]
                 yield rule.risk(affected, index, "; ".join(filter(None, doubts)))

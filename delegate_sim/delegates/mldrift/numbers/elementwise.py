@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
+from ....releases.catalogue import parse_release
 from ....rules.kinds import Problem
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
 from .rule import Affected, NumberRule, Part
-from .values import is_never_negative, is_positive, scalar_values
+from .values import is_never_negative, is_positive
 
 _BROADCASTING = (
     "ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD", "ATAN2", "EQUAL",
@@ -95,6 +96,18 @@ def _constant_batches(node: NodeView, part: Part) -> Affected | None:
     return Affected(operands[0], {"other": list(operands[1].shape)})
 
 
+def _mixed_ranks(node: NodeView, part: Part) -> Affected | None:
+    operands, result = [node.input(0), node.input(1)], node.output(0).shape
+    if (
+        len(node.node.inputs) != 2
+        or any(tensor.is_constant or tensor.rank > len(result) for tensor in operands)
+        or len(result) > 4
+    ):
+        return None
+    moved = [tensor for tensor in operands if is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result)]
+    return Affected(moved[0], {"other": list(result)}) if moved else None
+
+
 def _condition_elsewhere(node: NodeView, part: Part) -> Affected | None:
     condition, result = node.input(0), node.output(0)
     # A condition of SELECT may have one element for each batch.
@@ -111,7 +124,7 @@ def _tanh(node: NodeView, part: Part) -> Affected | None:
 
 def _negative_base(node: NodeView, part: Part) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
-    powers = scalar_values(node, exponent)
+    powers = part.values(exponent)
     if not powers:
         return None if is_positive(part, base) else Affected(base)
     is_right = is_never_negative(part, base) or all(power % 2 == 0 or power == _CUBE for power in powers)
@@ -171,6 +184,21 @@ RULES = (
         "repeat the runtime operand for each batch with TILE",
         "the GPU reads only batch 0 of the constant {tensor} of shape {shape}, because the other operand has shape {other}",
         _constant_batches,
+    ),
+    NumberRule(
+        "elementwise-mixed-ranks",
+        Problem.SHAPE,
+        "operands of different rank",
+        _BROADCASTING,
+        "An elementwise operator has two runtime operands of different rank. ML Drift takes the first dimension of the operand "
+        "with the lower rank as the batch (LiteRT issue 8980).",
+        "The GPU reads this operand at other places.",
+        "Use release 2.1.6 or later. Or reshape the operand to the rank of the result, with sizes of 1 in front.",
+        "use release 2.1.6 or later, or reshape the operand to the rank of the result",
+        "the GPU takes the first dimension of {tensor} of shape {shape} as the batch, but the result has shape {other}",
+        _mixed_ranks,
+        is_before_backend=True,
+        fixed_in=parse_release("litert-2.1.6"),
     ),
     NumberRule(
         "select-cond-layout",

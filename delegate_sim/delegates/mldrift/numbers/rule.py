@@ -32,6 +32,15 @@ class Part:
         self.is_whole = self.nodes.issuperset(graph.execution_plan)
         self.merged: dict[int, bool] = {}
         """Whether a node is merged into a chain that begins with float weights. Nodes that were not asked about are absent."""
+        self._values: dict[int, list[float]] = {}
+
+    def values(self, tensor: Tensor) -> list[float]:
+        """Return the elements of a constant that is not quantized, or an empty list if they are unknown. They are read once."""
+        if tensor.index not in self._values:
+            is_plain = tensor.is_constant and tensor.quantization is None
+            stored = self.graph.model.constant(tensor) if is_plain else None
+            self._values[tensor.index] = [] if stored is None else [float(element) for element in stored.tolist()]
+        return self._values[tensor.index]
 
     def is_output(self, tensor: Tensor) -> bool:
         """Return whether a tensor is a result of the part."""
@@ -106,7 +115,7 @@ class NumberRule:
     def truth(self) -> str:
         """The source of the condition as a sentence: the releases and the backend on which it was measured."""
         releases = ", ".join([str(release) for release in CHECKED if self.counts_in(release)])
-        measured = f"Measured on WebGPU in {releases}."
+        measured = f"Measured on WebGPU in {releases}." if releases else f"Seen on WebGPU in releases before {self.fixed_in}."
         return (
             f"The cause lies before the kernels, so it applies to every backend. {measured}"
             if self.is_before_backend

@@ -14,32 +14,20 @@ _NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQU
 _CLIPPED = frozenset({"RELU", "RELU6"})
 
 
-def scalar_values(node: NodeView, tensor: Tensor) -> list[float]:
-    """Return the elements of a constant, or an empty list if they are unknown."""
-    value = node.value(tensor) if tensor.is_constant else None
-    return [] if value is None else [float(element) for element in value.tolist()]
-
-
-def _least(part: Part, tensor: Tensor) -> float | None:
-    """Return the least element of a constant that is not quantized, or None if it is unknown."""
-    value = part.graph.model.constant(tensor) if tensor.is_constant and tensor.quantization is None else None
-    return None if value is None else min(value.tolist(), default=0)
-
-
 def is_never_negative(part: Part, tensor: Tensor) -> bool:
     """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
-    least, writer = _least(part, tensor), part.writer(tensor)
-    if least is not None or writer is None:
-        return least is not None and least >= 0
-    return writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED
+    if values := part.values(tensor):
+        return min(values) >= 0
+    writer = part.writer(tensor)
+    return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
 
 
 def is_positive(part: Part, tensor: Tensor) -> bool:
     """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
-    least, writer = _least(part, tensor), part.writer(tensor)
-    if least is not None or writer is None:
-        return least is not None and least > 0
-    return writer.op in _POSITIVE
+    if values := part.values(tensor):
+        return min(values) > 0
+    writer = part.writer(tensor)
+    return writer is not None and writer.op in _POSITIVE
 
 
 def paddings(node: NodeView) -> list[tuple[int, int]]:
@@ -52,7 +40,7 @@ def paddings(node: NodeView) -> list[tuple[int, int]]:
 def pad_value(node: NodeView) -> float:
     """Return the value with which a PAD or PADV2 fills, as a real number. An unknown value counts as 0."""
     filling = node.input(2)
-    numbers = scalar_values(node, filling)
-    if not numbers:
+    stored = node.value(filling) if filling.is_constant else None
+    if stored is None or not len(stored):
         return 0.0
-    return (numbers[0] - filling.zero_point) * filling.scale if filling.scale else numbers[0]
+    return (float(stored[0]) - filling.zero_point) * filling.scale if filling.scale else float(stored[0])

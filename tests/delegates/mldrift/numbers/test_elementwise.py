@@ -90,6 +90,19 @@ def test_strides_say_what_index_arrays_say(shape, result):
         assert is_read_elsewhere(shape, layout, result) != is_same
 
 
+@pytest.mark.parametrize(
+    ("runtime", "shape", "expected"),
+    [
+        ("litert-2.1.5", (20, 3, 4), [(0, "elementwise-mixed-ranks", "may be wrong")]),
+        ("litert-2.1.5", (1, 20, 3, 4), []),
+        ("litert-2.1.6", (20, 3, 4), []),
+    ],
+)
+def test_operands_of_different_rank_in_old_releases(runtime, shape, expected):
+    model = model_of({"x": shape, "z": (1, 1, 3, 4), "y": (1, 20, 3, 4)}, [("ADD", "x z", "y", {})])
+    assert risks_of(model, runtime) == expected
+
+
 SELECTED = [
     ("SELECT_V2", (8,), (2, 4, 3, 8), True),
     ("SELECT_V2", (1, 1, 1, 8), (2, 4, 3, 8), False),
