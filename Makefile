@@ -127,7 +127,7 @@ docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, comman
 	$(BIN)/python -m tools.docs.numbers
 	$(BIN)/python -m tools.docs.formats
 
-schema: setup  ## remake delegate_sim/model/tflite_schema.py from the installed tflite package
+schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package
 	$(BIN)/python -m tools.schema
 
 sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)

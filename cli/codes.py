@@ -9,7 +9,7 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
-from delegate_sim.micro.kinds import EXPLAINED as MICRO
+from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source
@@ -62,7 +62,6 @@ def _sources(book: RuleBook[Any], codes: Collection[str]) -> Iterator[tuple[str,
 
 
 def _suggestions() -> dict[str, Explanation]:
-    """Return explanations of the changes that a diagnosis can suggest, keyed by code."""
     return {
         code: Explanation(suggestion.title, "A change that delegate-sim diagnose suggests.", suggestion.change)
         for code, suggestion in SUGGESTIONS.items()

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 import click
 
 from .console.terminal import open_closed_streams, print_error, silence_stdout, start_progress, stop_progress
-from .exits import BROKEN_PIPE, INTERNAL_ERROR, INTERRUPTED, USAGE
-from .faults import DEBUG_VARIABLE, fault_message
+from .exits import BROKEN_PIPE, DEBUG_VARIABLE, INTERNAL_ERROR, INTERRUPTED, USAGE, fault_message
 
 _PROGRAM = "delegate-sim"
 
@@ -45,7 +44,6 @@ _COMMANDS = {
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
 """Hidden names of commands. The help does not show these names."""
 
-
 _HELP_SHOWN: tuple[type[click.UsageError], ...] = (
     (click.exceptions.NoArgsIsHelpError,) if hasattr(click.exceptions, "NoArgsIsHelpError") else ()
 )
@@ -75,9 +73,7 @@ class _Program(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from delegate_sim.foundation.command_line import command_line, typed_path
-            from delegate_sim.foundation.printable import shortened
-            from delegate_sim.foundation.suggestions import suggestion
+            from delegate_sim.foundation.printable import command_line, shortened, suggestion, typed_path
 
             name = args[0]
             if os.path.exists(name):
@@ -126,7 +122,6 @@ class _Program(click.Group):
 
 
 def _report(error: Exception) -> int:
-    """Print an error as one line and return the exit code."""
     from delegate_sim.errors import DelegateSimError
     from delegate_sim.foundation.limits import exhausted
 

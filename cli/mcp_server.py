@@ -17,9 +17,8 @@ from typing import Annotated, Any
 from delegate_sim.bundles.address import SEPARATOR, join_address, split_address
 from delegate_sim.bundles.stores import is_pattern, is_url
 from delegate_sim.errors import DelegateSimError
-from delegate_sim.foundation.command_line import install_command
 from delegate_sim.foundation.outputs import is_within
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import install_command, printable
 from delegate_sim.foundation.processes import python_module, run
 from delegate_sim.version import __version__
 

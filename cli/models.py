@@ -21,8 +21,7 @@ from delegate_sim.foundation.limits import exhausted, naming_model
 from delegate_sim.model.model import Model
 
 from .console.terminal import print_error, show_progress, show_step
-from .exits import DONE, INTERNAL_ERROR, USAGE
-from .faults import fault_message
+from .exits import DONE, INTERNAL_ERROR, USAGE, fault_message
 
 if TYPE_CHECKING:
     from delegate_sim.graph.effort import Effort

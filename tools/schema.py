@@ -1,4 +1,4 @@
-"""Write ``delegate_sim/model/tflite_schema.py`` from the installed ``tflite`` package.
+"""Write ``delegate_sim/model/tflite_schema.json`` from the installed ``tflite`` package.
 
 ``python -m tools.schema`` (``make schema``) parses the modules of the package and never runs them. Members that LiteRT's schema
 has and the package lacks are listed below; so are the options tables that are not named after their operator.
@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import importlib.metadata
 import importlib.util
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
-MODULE = Path(__file__).resolve().parents[1] / "delegate_sim" / "model" / "tflite_schema.py"
+FILE = Path(__file__).resolve().parents[1] / "delegate_sim" / "model" / "tflite_schema.json"
 
 Enum: TypeAlias = dict[str, int]
 """The values of the members, by name."""
@@ -79,34 +80,6 @@ SHARED_OPTIONS: Mapping[str, str] = {
 
 _ADD = re.compile(r"Prepend(\w+)Slot")
 _REFERENCE = "UOffsetTRelative"
-_PAGE = '''\
-"""Enums, tables and options of the TFLite schema.
-
-Written by ``make schema`` from tflite {version}, with newer members of LiteRT: change ``tools/schema.py``, not this file.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-TFLITE_VERSION = "{version}"
-"""The release of the ``tflite`` package that ``make schema`` reads."""
-
-ENUMS: Mapping[str, Mapping[int, str]] = {{
-{enums}
-}}
-"""The members of enums and unions, by value."""
-
-TABLES: Mapping[str, Mapping[str, tuple[int, str] | tuple[int, str, float]]] = {{
-{tables}
-}}
-"""The fields of tables: slot, type, and the default of a number. ``[type]`` is a vector."""
-
-OPTIONS_TABLES: Mapping[str, str] = {{
-{options}
-}}
-"""The options table of each builtin operator that has one."""
-'''
 
 
 def package_version() -> str:
@@ -115,15 +88,16 @@ def package_version() -> str:
 
 
 def text() -> str:
-    """Return the text of the module."""
+    """Return the text of the file, with one line for each enum and each table."""
     enums, tables = read_package()
     _add_newer(enums, tables)
-    return _PAGE.format(
-        version=package_version(),
-        enums="\n".join([line for name in sorted(enums) for line in _enum_lines(name, enums[name])]),
-        tables="\n".join([line for name in sorted(tables) for line in _table_lines(name, tables[name])]),
-        options="\n".join([f'    "{op}": "{table}",' for op, table in options_tables(enums).items()]),
-    )
+    sections = {
+        "version": json.dumps(package_version()),
+        "enums": _rows(enums),
+        "tables": _rows(tables),
+        "options": json.dumps(options_tables(enums)),
+    }
+    return "{\n" + ",\n".join([f'"{name}": {content}' for name, content in sections.items()]) + "\n}\n"
 
 
 def read_package() -> tuple[dict[str, Enum], dict[str, Table]]:
@@ -219,20 +193,9 @@ def options_tables(enums: Mapping[str, Enum]) -> dict[str, str]:
     return {op: table for op, table in named.items() if table}
 
 
-def _enum_lines(name: str, members: Enum) -> list[str]:
-    return [f'    "{name}": {{', *[f'        {value}: "{member}",' for member, value in members.items()], "    },"]
-
-
-def _table_lines(name: str, fields: Table) -> list[str]:
-    if not fields:
-        return [f'    "{name}": {{}},']
-    return [f'    "{name}": {{', *[f'        "{field}": {_literal(*kind)},' for field, kind in fields.items()], "    },"]
-
-
-def _literal(slot: int, kind: str, *default: float) -> str:
-    parts = [str(slot), f'"{kind}"', *map(repr, default)]
-    return f"({', '.join(parts)})"
+def _rows(content: Mapping[str, Mapping[str, object]]) -> str:
+    return "{\n" + ",\n".join([f'"{name}": {json.dumps(content[name])}' for name in sorted(content)]) + "\n}"
 
 
 if __name__ == "__main__":
-    MODULE.write_text(text(), encoding="utf-8")
+    FILE.write_text(text(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Find the lines of every upstream source that a rule names, and write or check ``delegate_sim/rules/source_lines.py``.
+"""Find the lines of every upstream source that a rule names, and write or check ``delegate_sim/rules/source_lines.json``.
 
 ``python -m tools.sources --tree google-ai-edge/LiteRT=PATH ...`` (``make sources``) takes git directories (or clones) of the
 upstream repositories. It fails if a function, class or table is not in its file at the pinned commit, if a name is ambiguous, or
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import re
 import subprocess
 import sys
@@ -23,28 +24,15 @@ from delegate_sim.micro.rules import RULES
 from delegate_sim.model.schema import enum_names
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.source import Source
-from delegate_sim.rules.source_lines import LINES
 
 from .cpp import CppText, Definition
 
-MODULE = Path(__file__).resolve().parents[1] / "delegate_sim" / "rules" / "source_lines.py"
+FILE = Path(__file__).resolve().parents[1] / "delegate_sim" / "rules" / "source_lines.json"
 LONGEST_WITHOUT_BRANCHES = 100
 """In a function of more lines, an operator has the lines of its own branch if there is one."""
 
 Lines: TypeAlias = Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]]
 """The first and the last line by repository and commit, file, and part of the file (``Source.part``)."""
-
-_HEAD = '''"""The lines of every upstream source that a rule refers to.
-
-``make sources ARGS=--write`` writes this module. To change an entry, change the rule's ``Source`` and run the command again.
-"""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-LINES: Mapping[str, Mapping[str, Mapping[str, tuple[int, int]]]] = {
-'''
 
 
 class SourceProblem(DelegateSimError):
@@ -120,17 +108,14 @@ def _parsed_file(tree: str, commit: str, file: str) -> tuple[CppText, tuple[Defi
     return text, tuple(text.definitions())
 
 
-def module_text(lines: Lines) -> str:
-    """Return the module with these lines."""
-    rows: list[str] = []
-    for commit, files in sorted(lines.items()):
-        rows.append(f'    "{commit}": {{\n')
-        for file, parts in sorted(files.items()):
-            rows.append(f'        "{file}": {{\n')
-            rows += [f'            "{part}": ({first}, {last}),\n' for part, (first, last) in sorted(parts.items())]
-            rows.append("        },\n")
-        rows.append("    },\n")
-    return _HEAD + "".join(rows) + "}\n"
+def file_text(lines: Lines) -> str:
+    """Return the text of the file with these lines. Each upstream file has one line of the text."""
+    rows = [f'"{commit}": {{\n{_rows(files)}\n}}' for commit, files in sorted(lines.items())]
+    return "{\n" + ",\n".join(rows) + "\n}\n"
+
+
+def _rows(files: Mapping[str, Mapping[str, tuple[int, int]]]) -> str:
+    return ",\n".join([f'"{file}": {json.dumps(parts, sort_keys=True)}' for file, parts in sorted(files.items())])
 
 
 def main() -> int:
@@ -154,9 +139,9 @@ def main() -> int:
         except SourceProblem as problem:
             problems.append(f"{source.repository.name} {source.file}: {source.part}: {problem} ({', '.join(ops[:3])})")
     if not problems and arguments.write:
-        MODULE.write_text(module_text(lines), encoding="utf-8")
-    elif not problems and lines != LINES:
-        problems.append(f"other lines than in {MODULE.name}: run make sources ARGS=--write")
+        FILE.write_text(file_text(lines), encoding="utf-8")
+    elif not problems and FILE.read_text(encoding="utf-8") != file_text(lines):
+        problems.append(f"other lines than in {FILE.name}: run make sources ARGS=--write")
     print("\n".join([*problems, f"{len(sources)} sources named, {len(problems)} problems"]))
     return 1 if problems else 0
 

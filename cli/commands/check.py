@@ -17,12 +17,11 @@ from delegate_sim.gate.source_models import CONSENT_OPTION, CONSENT_VARIABLE
 
 from ..console.output_file import FileCommand, ReportFile, is_forced, output_option
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
-from ..exits import DONE, FINDINGS, USAGE
+from ..exits import DONE, FINDINGS, USAGE, fault_message
 from ..exits import INTERNAL_ERROR as FAULT
-from ..faults import fault_message
 from ..models import STANDARD_INPUT, model_paths
+from ..options.accelerators import live_options
 from ..options.delegate_flags import DelegateName
-from ..options.live import live_options
 from ..outputs import GITHUB, output_options, summarize, write_files
 from ..text.check import check_lines
 
@@ -184,7 +183,6 @@ def _begins(number: int, total: int, model: str) -> None:
 
 
 def _unreadable(results: Results) -> list[str]:
-    """Return the error messages of models that cannot be read, without duplicates."""
     messages = [finding.message for case in results.cases if case.status == UNREADABLE for finding in case.findings]
     return list(dict.fromkeys(messages))
 

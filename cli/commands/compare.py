@@ -14,7 +14,7 @@ from delegate_sim.delegates.options import canonical_names, option_names, parse_
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_live
 from delegate_sim.diagnosis.advice.node_advice import advised_comparison
 from delegate_sim.errors import ModelError
-from delegate_sim.foundation.suggestions import suggestion
+from delegate_sim.foundation.printable import suggestion
 from delegate_sim.live.live_runs import run_side
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.results.compare.comparison import compare
@@ -27,7 +27,7 @@ from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import TWO_DELEGATES_OPTION, TargetArguments, refuse_foreign_flags, target_arguments
 from ..text.many import compared_columns, compared_row
-from ..text.timing.change import timed_entry, timed_lines
+from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:

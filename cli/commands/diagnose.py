@@ -24,7 +24,7 @@ from ..options.targets import targets_options
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
-from ..text.micro.diagnosis import micro_diagnosis_lines
+from ..text.micro import micro_diagnosis_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes
@@ -112,8 +112,6 @@ def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """The output for a diagnosis: JSON or lines of text."""
-
     diagnosis: Diagnosis
     times: FixTimes | None
     entry: Any

@@ -11,9 +11,8 @@ from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.errors import LimitError
-from delegate_sim.foundation.printable import printable
-from delegate_sim.foundation.suggestions import suggestion
-from delegate_sim.micro.kinds import EXPLAINED as MICRO
+from delegate_sim.foundation.printable import printable, suggestion
+from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.results.compare.rule_changes import rule_changes
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation, Explanations
 from delegate_sim.rules.source import Source
@@ -22,7 +21,7 @@ from delegate_sim.versions.features import FEATURES
 from ..codes import explanations, shared_sources
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
-from ..options.completion import complete_codes
+from ..options.targets import complete_codes
 from ..text.elements.paragraphs import paragraph
 from ..text.rules import when
 
@@ -36,7 +35,6 @@ Examples:
   delegate-sim explain
   delegate-sim explain --log device.txt
 """
-
 
 _OF_THE_RUNTIME = frozenset(kind.name for kind in RUNTIME_KINDS)
 

@@ -23,7 +23,7 @@ from ..exits import DONE
 from ..models import Models, naming_its_model, one_path, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import targets_options
-from ..text.lowered import lowered_lines
+from ..text.graph import lowered_lines
 
 MODEL_EXPLORER = "model-explorer"
 _LOWERED, _LOWERED_JSON = "lowered", "lowered-json"
@@ -92,7 +92,6 @@ def command(
 
 
 def _export_bundle(form: str, path: str, output: str | None) -> int:
-    """Write the sections of a bundle as files, or write a bundle from such files."""
     from delegate_sim.bundles.task_files import is_unpacked_task, repack_task, unpack_task
     from delegate_sim.llm.packing import repack, unpack
 
@@ -127,5 +126,4 @@ def _text(form: str, model: Model, target: Target) -> str:
 
 
 def _files(output: str, targets: Sequence[Target]) -> list[str]:
-    """Return the path of the file for each target."""
     return [output] if len(targets) == 1 else [per_target_path(output, label) for label, _ in with_labels(targets)]

@@ -153,7 +153,7 @@ def command(
     if micro is not None:
         from delegate_sim.fixing.micro_search import check_micro_prediction, search_micro
 
-        from ..text.micro.fix import micro_fix_lines
+        from ..text.micro_fix import micro_fix_lines
 
         outcome = search_micro(model, micro, allowed, chosen, report)
         rewritten = wrote(outcome.plan, written, lambda file: check_micro_prediction(outcome, file))
@@ -186,7 +186,6 @@ def command(
 
 
 def _timings(model: Model, targets: Sequence[Target], profiles: OpProfileArguments) -> dict[str, tuple[Timing, ...]]:
-    """Return the measured times of the model for each delegate that a profile shows."""
     return {target.delegate.name: own for target in targets if (own := profiles.timings(model, [target]))}
 
 
@@ -209,10 +208,9 @@ def _fix_bundle(
     form: str,
     verbose: bool,
 ) -> int:
-    """Rewrite all models of a bundle."""
     from delegate_sim.fixing.bundle_fix import fix_bundle, search_bundle
 
-    from ..text.bundles.fix import bundle_fix_lines
+    from ..text.bundles import bundle_fix_lines
 
     if written is not None:
         declare_outputs([OutputFile(written, is_forced())])

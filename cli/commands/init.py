@@ -79,7 +79,6 @@ def _check_androids(names: Sequence[str], androids: Sequence[str]) -> None:
 
 
 def _models() -> Iterator[str]:
-    """Yield the paths of the models below the working directory, with forward slashes."""
     for folder, folders, files in os.walk("."):
         folders[:] = [name for name in folders if not name.startswith(".") and name not in _NOT_SEARCHED]
         for name in files:

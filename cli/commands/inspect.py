@@ -9,8 +9,7 @@ import click
 from delegate_sim.bundles.formats import is_litertlm
 from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
-from delegate_sim.graph.graph import Graph, file_graphs
-from delegate_sim.graph.inspected import Inspected
+from delegate_sim.graph.graph import Graph, Inspected, file_graphs
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim.releases.catalogue import Release, parse_release
@@ -20,8 +19,7 @@ from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import ONE_DELEGATE_OPTION, TargetArguments, target_arguments
-from ..text.graph import model_lines
-from ..text.lowered import lowered_lines
+from ..text.graph import lowered_lines, model_lines
 from ..text.many import INSPECTED, inspected_row
 
 _EPILOG = """\b
@@ -84,10 +82,9 @@ def command(
 
 
 def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int:
-    """Show the sections of bundles."""
     from delegate_sim.llm.contents import read_contents
 
-    from ..text.bundles.engine import contents_columns, contents_lines, contents_row
+    from ..text.bundles import contents_columns, contents_lines, contents_row
 
     def answer(path: str) -> Answer:
         contents = read_contents(path)

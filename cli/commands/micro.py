@@ -6,15 +6,14 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.micro.analysis import analyze
-from delegate_sim.micro.report import MicroAnswer
+from delegate_sim.micro.report import MicroAnswer, analyze
 
 from ..answers import Answer, ModelTable, write_answers
 from ..console.output_file import FileCommand
 from ..console.terminal import result_options, width
 from ..models import Models, read_model
 from ..options.micro_target import MicroArguments, micro_target_options
-from ..text.micro.report import micro_columns, micro_lines, micro_row
+from ..text.micro import micro_columns, micro_lines, micro_row
 
 _EPILOG = """\b
 Examples:

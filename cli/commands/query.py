@@ -22,8 +22,7 @@ from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result
 from ..exits import DONE
 from ..formats.comma_separated import cell
-from ..text.elements.paragraphs import paragraph
-from ..text.elements.tables import table
+from ..text.elements.paragraphs import paragraph, table
 
 _DEFAULT_VIEW, _CHANGES_VIEW = "top-causes", "best-changes"
 _CAUSES_SHOWN = 10

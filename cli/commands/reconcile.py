@@ -13,8 +13,7 @@ import click
 from delegate_sim.delegates.driver_profile import DriverProfile, read_profile
 from delegate_sim.delegates.options import DEFAULT_SETS
 from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_TPU
-from delegate_sim.device.compare.reconcile import reconcile
-from delegate_sim.device.compare.reconciliation import NOT_COMPARED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Reconciliation, reconcile
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
 from delegate_sim.device.parse.applied_target import setting_of
@@ -31,13 +30,12 @@ from ..console.terminal import Line, result_options, width, write_file, write_li
 from ..exits import DONE, FINDINGS
 from ..gathering import gathered
 from ..models import naming_its_model, one_path, read_model
-from ..options.completion import complete_releases, complete_socs
+from ..options.accelerators import SOC_HELP
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
-from ..options.targets import TargetArguments
+from ..options.targets import TargetArguments, complete_releases, complete_socs
 from ..text.device.log import summary_lines
 from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
-from .analyze.accelerator_options import SOC_HELP
 
 if TYPE_CHECKING:
     from delegate_sim.timing.measured import Timing
@@ -218,9 +216,9 @@ def command(
 
 def _join_compiler_table(model: Model, log: DeviceLog, notes: tuple[str, ...], outputs: _Outputs) -> int:
     """Show the status that the Edge TPU compiler gave to each node of the model."""
-    from delegate_sim.device.compare.compiler_table import join_compiler_table
+    from delegate_sim.device.compare.row_matching import join_compiler_table
 
-    from ..text.device.compiler_table import compiler_join_lines
+    from ..text.device.log import compiler_join_lines
 
     join = join_compiler_table(model, log.edge_tpu, notes)
     write_result(outputs.form, outputs.output, join.to_dict, lambda: compiler_join_lines(join, width(), outputs.verbose))
@@ -259,7 +257,7 @@ def _reconcile_accelerators(
 ) -> int:
     from delegate_sim.device.compare.accelerator_chain import reconcile_stack
 
-    from ..text.device.reconcile_stack import stack_reconciliation_lines
+    from ..text.device.reconcile import stack_reconciliation_lines
     from .analyze.accelerators import asked_stacks, stack_options
 
     (stack,) = asked_stacks(accelerators, [soc] if soc is not None else [])
@@ -353,6 +351,6 @@ def _write(
 
 def _time_lines(reconciliation: Reconciliation, timings: Sequence[Timing], outputs: _Outputs) -> Iterator[Line]:
     if timings:
-        from ..text.timing.times import timing_lines
+        from ..text.timing import timing_lines
 
         yield from timing_lines(timings, [reconciliation.run], width(), outputs.verbose)

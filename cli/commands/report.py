@@ -11,7 +11,7 @@ import click
 from delegate_sim.diagnosis.micro import diagnose_micro
 from delegate_sim.graph.effort import DIAGNOSIS, DRAWING, Effort
 from delegate_sim.live.live_runs import run_target
-from delegate_sim.micro.analysis import analyze
+from delegate_sim.micro.report import analyze
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.measures import TAKEN, measure
@@ -22,14 +22,13 @@ from ..console.layout import counted, name
 from ..console.output_file import output_option
 from ..console.terminal import Line, width, write, write_file, write_lines
 from ..models import Models, read_model
-from ..options.completion import complete_socs
 from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
-from ..options.targets import TargetArguments, delegates_option, soc_targets, target_arguments
+from ..options.targets import TargetArguments, complete_socs, delegates_option, soc_targets, target_arguments
 from ..text.elements.paragraphs import paragraph
-from ..text.elements.plugins import plugin_lines
-from ..text.micro.report import micro_verdict
+from ..text.elements.verdict import plugin_lines
+from ..text.micro import micro_verdict
 
 if TYPE_CHECKING:
     from delegate_sim.page.content import PageView
@@ -104,7 +103,6 @@ def command(
 
 
 def _verdicts(views: Sequence[PageView | MicroView]) -> Iterator[Line]:
-    """Yield the verdicts on the first views."""
     from delegate_sim.page.content import PageView
 
     has_several_models = len({id(view.model) for view in views}) > 1

@@ -11,7 +11,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import OptionValues, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
-from delegate_sim.foundation.suggestions import suggestion
+from delegate_sim.foundation.printable import suggestion
 from delegate_sim.model import schema
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
@@ -92,7 +92,6 @@ def command(
 
 
 def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:
-    """Write all rules of a set, or the rule of one operator."""
     shown = replace(shown, rules=_all_rules(shown.book) if op is None else _rule_for(shown.book, op))
     if form == "markdown":
         write_to(rules_markdown(shown, is_whole=op is None), form, output)

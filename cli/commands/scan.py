@@ -19,9 +19,8 @@ from ..console.output_file import OutputPath
 from ..console.terminal import show_progress, width, write_lines
 from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
-from ..options.completion import complete_releases
 from ..options.delegate_flags import DelegateCommand
-from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..options.targets import TargetArguments, complete_releases, delegates_option, target_arguments
 from ..text.scan import scan_lines
 
 _EPILOG = """\b
@@ -38,7 +37,6 @@ are simulated. If the rules of a target changed, all models are simulated on thi
 has the error, and the exit code is 2 (70 after an internal error). After Ctrl-C, the output has the results so far. Run the same
 command again to continue.
 """
-
 
 _RELEASES = click.option(
     "--runtime",

@@ -22,10 +22,9 @@ from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
 from delegate_sim.runtime.target import Target, with_labels
 from delegate_sim.sweeping.rows import MAX_DIFFERENCE
-from delegate_sim.sweeping.shapes import parse_shapes
+from delegate_sim.sweeping.search import parse_shapes
 from delegate_sim.sweeping.sweep import sweep
-from delegate_sim.sweeping.sweep_result import SweepRequest, Swept
-from delegate_sim.sweeping.writing import write_best
+from delegate_sim.sweeping.sweep_result import SweepRequest, Swept, write_best
 
 from ..console.layout import counted
 from ..console.output_file import OutputPath, is_forced, output_option
@@ -80,7 +79,6 @@ def _request(
     time_limit: float | None,
     memory_limit: float | None,
 ) -> SweepRequest:
-    """Return the settings, limits and data of the sweep. Raises OptionError."""
     limits = Limits()
     return SweepRequest(
         tuple(map(parse_settings, settings)),

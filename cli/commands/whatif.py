@@ -25,9 +25,9 @@ from ..models import Models, read_model
 from ..options.delegate_flags import DelegateCommand, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
 from ..options.targets import target_options
+from ..text.diagnoses import search_lines
 from ..text.many import compared_columns, compared_row, searched_columns, searched_row, shortened
-from ..text.search import search_lines
-from ..text.timing.change import timed_entry, timed_lines
+from ..text.timed_changes import timed_entry, timed_lines
 
 _EPILOG = """\b
 Examples:
@@ -185,7 +185,6 @@ def _hypothetical(
 
 
 def _words(hypothetical: HypotheticalChanges) -> str:
-    """Describe the hypothetical changes in words."""
     accepted = [*sorted(hypothetical.accepted_ops), *[f"node {_place(key)}" for key in sorted(hypothetical.accepted_nodes)]]
     versions = [f"{op} at version {version}" for op, version in hypothetical.op_versions.items()]
     versions += [f"node {_place(key)} at version {version}" for key, version in hypothetical.node_versions.items()]

@@ -1,8 +1,13 @@
-"""Write output to a terminal, pipe or file, and errors as single lines."""
+"""Write output to a terminal, pipe or file, and errors as single lines.
+
+GitHub's runner looks for ``::command::`` at the start of a line (after any whitespace) and for ``##[command]`` anywhere in a line
+(``ActionCommand.cs`` of ``actions/runner``). Azure's runner looks for ``##vso[``, and TeamCity's for ``##teamcity[``.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +23,7 @@ from .output_file import output_option
 
 if TYPE_CHECKING:
     from .progress import Progress
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -48,8 +54,6 @@ def print_warning(message: str) -> None:
 
 def _print_problem(kind: str, message: str) -> None:
     from delegate_sim.foundation.printable import printable
-
-    from .runner import neutral
 
     print_on_stderr(neutral(f"{kind}: {printable(message)}", "text"))
 
@@ -87,8 +91,6 @@ def write(text: str | Iterable[str], form: str = "text") -> None:
 
     Raises ClickException if writing fails, for example on a full disk.
     """
-    from .runner import neutral
-
     for part in [text] if isinstance(text, str) else text:
         hide_progress()
         with _writing():
@@ -286,8 +288,6 @@ def _write_colored(lines: Iterable[Line]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from .runner import neutral
-
     console = Console(file=sys.stdout)
     for line in lines:
         text = Text(neutral(line.text, "text"), style=line.style)
@@ -296,3 +296,21 @@ def _write_colored(lines: Iterable[Line]) -> None:
         hide_progress()
         with _writing():
             console.print(text, soft_wrap=True)
+
+
+_HASH = {"json": "#\\u0023", "sarif": "#\\u0023", "gitlab": "#\\u0023", "junit": "#&#35;", "markdown": "#\\#"}
+"""The replacement for the ``##`` of a command, keyed by format. Other formats use a visible escape (``#\\x23``)."""
+_COLON = {"junit": "&#58;", "markdown": "\\:"}
+_OWN_COMMANDS = "github"
+"""The format that contains workflow commands on purpose. The module of this format escapes the text in these commands."""
+
+
+def neutral(text: str, form: str) -> str:
+    """Neutralize runner commands in text of the format ``form``. The meaning of JSON and XML does not change."""
+    if "##" in text:
+        text = re.sub(r"##(?=\w*\[)", lambda _: _HASH.get(form, "#\\x23"), text)
+    if "::" in text and form != _OWN_COMMANDS:
+        text = re.sub(
+            r"^([^\S\n]*):(?=:)", lambda match: f"{match[1]}{_COLON.get(form, chr(92) + 'x3a')}", text, flags=re.MULTILINE
+        )
+    return text

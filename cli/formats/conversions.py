@@ -12,7 +12,7 @@ from ..console.layout import message
 from ..text import sweep as words
 from ..text.elements.measures import FURTHER_TITLES
 from .comma_separated import sheet
-from .markdown_syntax import code_block, row, text
+from .common import code_block, row, text
 
 _TARGET_RULE = ("---:", "---", *["---:"] * (3 + len(FURTHER_TITLES)))
 _CONVERSION_RULE = ("---:", "---", "---", "---:", "---:", "---:", "---")

@@ -13,10 +13,9 @@ from delegate_sim.results.report.outcome_words import DELEGATED, words_of
 
 from ..console.layout import counted, cut, message, name
 from ..text.elements import findings as findings_text
-from ..text.elements.changes import alike, change_text
+from ..text.elements.findings import change_text, changes_alike
 from ..text.elements.strip import STATES_AND_MIXED, legend_texts, strip_text
-from .common import PROGRAM, model_name, number_titles, numbers, state, target_text, title, verdict
-from .markdown_syntax import code, code_block, row, text
+from .common import PROGRAM, code, code_block, model_name, number_titles, numbers, row, state, target_text, text, title, verdict
 
 _LONGEST = 50_000
 """Largest number of characters in the text. GitHub allows 65,536 characters in a comment."""
@@ -55,7 +54,7 @@ def render(results: Results) -> str:
             *_strips(cases),
         ]
     )
-    sections = [_Piece(_section(case, results.command)) for case in cases if _has_details(case)]
+    sections = [_Piece(_section(case, results.command)) for case in cases if case.findings or case.changes or case.notes]
     return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"
 
 
@@ -116,10 +115,6 @@ def _row(case: Case, command: str) -> str:
     return row([text(model_name(case)), text(name(case.target)), emphasized, *map(text, numbers(case))])
 
 
-def _has_details(case: Case) -> bool:
-    return bool(case.findings or case.changes or case.notes)
-
-
 def _section(case: Case, command: str) -> str:
     parts = [
         f"#### {text(title(case))}: {text(state(case, command))}",
@@ -162,7 +157,7 @@ def _changes(changes: Sequence[NodeChange]) -> list[str]:
     """Return a list of changes in the model. If several nodes have the same change, they share a line."""
     if not changes:
         return []
-    groups = alike(changes)
+    groups = changes_alike(changes)
     heading = f"What changed in the model since the baseline: {counted(len(changes), 'change')}"
     pieces = [_Piece(f"- {_text(change_text(members))}", len(members)) for members in groups]
     lines = "\n".join(_listed(pieces, _CHANGES_ROOM, "more change", "- "))

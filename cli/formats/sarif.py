@@ -22,7 +22,7 @@ from ..codes import explanations, sources
 from ..console.layout import message, name
 from ..text.elements.findings import LEVELS
 from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
-from .markdown_syntax import text as markdown_text
+from .common import text as markdown_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -82,7 +82,7 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
     help_text = _literal(f"{meaning}\n\nWhat to do: {advice}")
     help_markdown = _literal(f"{markdown_text(meaning)}\n\n**What to do:** {markdown_text(advice)}")
     if places:
-        told = list(dict.fromkeys(_place(source) for source in places))
+        told = list(dict.fromkeys(f"{source} ({source.repository.name}@{source.repository.commit[:9]})" for source in places))
         more = f" and {len(told) - _PLACES_TOLD} more" if len(told) > _PLACES_TOLD else ""
         help_text += f"\n\nSource: {', '.join(told[:_PLACES_TOLD])}{more}"
         help_markdown += f"\n\n**Source:** {', '.join(f'`{place}`' for place in told[:_PLACES_TOLD])}{more}"
@@ -92,10 +92,6 @@ def _rule(code: str, explanation: Explanation | None, places: Sequence[Source], 
         "fullDescription": {"text": _literal(meaning)},
         "help": {"text": help_text, "markdown": help_markdown},
     }
-
-
-def _place(source: Source) -> str:
-    return f"{source} ({source.repository.name}@{source.repository.commit[:9]})"
 
 
 def _result(group: Group, rule_index: int) -> dict[str, Any]:

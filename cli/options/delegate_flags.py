@@ -11,8 +11,7 @@ import click
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import RELEASE, Option, boolean, canonical_names, option_as_typed, option_names, with_paths
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, LIVE_ONLY_NAMES, find_delegate, find_live
-from delegate_sim.foundation.command_line import command_line
-from delegate_sim.foundation.suggestions import suggestion
+from delegate_sim.foundation.printable import command_line, suggestion
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.releases.packages import is_release_name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,9 +16,41 @@ from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.runtime.target import Target
 
 from ..gathering import Command
-from .completion import complete_releases
 from .configured_targets import configured_targets
 from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in, several_values
+
+
+def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of the runtime's releases that start with the incomplete word."""
+    from delegate_sim.releases.catalogue import KNOWN_RELEASES, RELEASES
+    from delegate_sim.releases.packages import LITERT_LM_RELEASES
+
+    return _starting(dict.fromkeys((*RELEASES, *KNOWN_RELEASES, *LITERT_LM_RELEASES)), incomplete)
+
+
+def complete_socs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the SoCs that start with the incomplete word.
+
+    Names of the form VENDOR:SOC are returned only if no other name fits.
+    """
+    from delegate_sim.delegates.npu.soc_names import simulated_socs
+
+    by_name = simulated_socs()
+    return _starting(by_name, incomplete) or _starting(dict.fromkeys(by_name.values()), incomplete)
+
+
+def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the codes that start with the incomplete word, from all codes that a report can contain."""
+    from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+
+    from ..codes import explanations
+
+    return _starting(sorted(explanations(tuple(map(find_delegate, DELEGATE_NAMES)))), incomplete)
+
+
+def _starting(names: Iterable[str], beginning: str) -> list[str]:
+    return [name for name in names if name.casefold().startswith(beginning.casefold())]
+
 
 Decorator = Callable[[Command], Command]
 

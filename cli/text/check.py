@@ -14,8 +14,8 @@ from delegate_sim.results.report.outcome_words import words_of
 
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
-from .elements import changes as changes_text
 from .elements import findings as findings_text
+from .elements.findings import change_text, changes_alike
 from .elements.measures import measures_text
 from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph
 
@@ -95,9 +95,9 @@ def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> I
     """Yield a list of changes in the model. If several nodes have the same change, they share a line."""
     if not changes:
         return
-    groups = changes_text.alike(changes)
+    groups = changes_alike(changes)
     yield Line(f"  changed in the model since the baseline: {counted(len(changes), 'change')}")
     shown = groups if verbose else groups[:_CHANGES_SHOWN]
     for members in shown:
-        yield from indented(message(changes_text.change_text(members)), width, "    ")
+        yield from indented(message(change_text(members)), width, "    ")
     yield from more_lines(sum(map(len, groups[len(shown) :])), "change", "    ")

@@ -19,11 +19,10 @@ from delegate_sim.runtime.interpreter import Run
 
 from ..console.layout import counted, item_list, message, name, node_list, option_value, share
 from ..console.terminal import Line
-from .elements import changes as changes_text
+from .elements import findings
 from .elements.measures import growth_lines, loop_lines, work_cell
-from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
-from .elements.plugins import plugin_lines
-from .elements.tables import table
+from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph, table
+from .elements.verdict import plugin_lines
 
 _GROUPS_SHOWN = 20
 _VARIANTS_SHOWN = 8
@@ -182,7 +181,7 @@ class _Text:
         label = f", {name(nodes[0].name)}" if len(nodes) == 1 and nodes[0].name else ""
         text = f"{where}{name(op)}: {counted(len(nodes), 'node')} [{self._indices(nodes)}]{label}"
         yield from self._paragraph(f"{text}, {message(detail)}" if detail else text, "    ")
-        changes = sorted(changes_text.alike([change for node in nodes for change in node.changes]), key=len, reverse=True)
+        changes = sorted(findings.changes_alike([change for node in nodes for change in node.changes]), key=len, reverse=True)
         shown = changes if self.verbose else changes[:_CHANGES_SHOWN]
         for members in shown:
             number = "" if len(members) == len(nodes) else f" ({counted(len(members), 'node')})"

@@ -22,9 +22,8 @@ from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
 from .elements.number_risks import number_risk_lines
 from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
-from .elements.plugins import plugin_lines
 from .elements.target import target_lines
-from .elements.verdict import verdict_lines
+from .elements.verdict import plugin_lines, verdict_lines
 
 if TYPE_CHECKING:
     from delegate_sim.timing.fixes import FixTimes
@@ -58,7 +57,7 @@ def diagnosis_lines(
         text = f"{words.left} only because of the delegate's limit on partitions: {counted(diagnosis.limited, 'node')}"
         yield from indented(text, width, "  ")
     if times is not None:
-        from .timing.times import timing_lines
+        from .timing import timing_lines
 
         yield from timing_lines(times.timings, [diagnosis.run], width, verbose)
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
@@ -101,7 +100,7 @@ def _without_all_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int, ti
         yield from heading_lines(f"With all causes fixed{rest}")
         yield from indented(_cost_text(diagnosis.without_all, words), width, "  ")
         if times is not None:
-            from .timing.bounds import bounds_lines
+            from .timing import bounds_lines
 
             yield from bounds_lines(times.of_all(), diagnosis.target.delegate.name, width, "  ")
 
@@ -177,7 +176,7 @@ def _time_lines(finding: RankedCause, times: FixTimes | None, width: int) -> Ite
     """Yield the measured time of the nodes of a cause, and what fixing the cause can save."""
     if times is None:
         return
-    from .timing.bounds import bounds_lines, cpu_time_text
+    from .timing import bounds_lines, cpu_time_text
 
     total = max([timing.total_ms for timing in times.timings[:1]], default=0.0)
     yield from indented(f"time: {cpu_time_text(times.of_cause(finding), total)}", width, "   ")

@@ -6,29 +6,33 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import ChangeKind, result_words
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
-from delegate_sim.diagnosis.diagnosis import Diagnosis
-from delegate_sim.diagnosis.examiner import Cost
+from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import kernels_title, words_of
+from delegate_sim.results.report.outcome_words import OutcomeWords, kernels_title, words_of
 from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import Target, target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.measures import further_cells, loop_lines, work_cell
-from .elements.paragraphs import HEADING, HINT, indented, paragraph
-from .elements.plugins import plugin_lines
-from .elements.tables import table
+from .elements.measures import further_cells, kernels_text, loop_lines, measures_text, nodes_text, work_cell
+from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph, table
+from .elements.verdict import plugin_lines, verdict_lines
 from .many import model_names
+
+if TYPE_CHECKING:
+    from delegate_sim.diagnosis.diagnosis import Diagnosis
+    from delegate_sim.diagnosis.examiner import Cost
+    from delegate_sim.runtime.interpreter import Run
 
 _LATER = ("if fixed", "first cause")
 _BYTES = tuple([column.unit or column.title for column in FURTHER])
@@ -156,7 +160,6 @@ def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
 
 
 def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
-    """Yield all single changes that help."""
     for diagnosis in diagnoses:
         is_of_sizes = False
         for finding in diagnosis.findings:
@@ -241,3 +244,62 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
 def multiply_adds_share(cost: Cost) -> str:
     """Return the delegated share of multiply-adds, or ``-`` if there are no multiply-adds."""
     return work_cell(cost.multiply_adds, cost.total_multiply_adds)
+
+
+_WAYS_SHOWN = 5
+
+
+def search_lines(search: Search, run: Run, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the text of a search: the verdict, and each set of causes with the result."""
+    words = words_of(run.delegate.name)
+    yield from verdict_lines(run, width)
+    yield from paragraph(_heading(search, words), width, style=HEADING)
+    shown = search.ways if verbose else search.ways[:_WAYS_SHOWN]
+    for way in shown:
+        yield Line("")
+        yield from _way_lines(way, words, width)
+    if len(shown) < len(search.ways):
+        yield Line("")
+        yield from more_lines(len(search.ways) - len(shown), "set", "", after=" of the same size")
+    for reason in search.not_simulated:
+        yield Line("")
+        yield from paragraph(message(f"Not simulated: {reason}"), width)
+
+
+def _heading(search: Search, words: OutcomeWords) -> str:
+    aim = _aim(search.goal, words)
+    tried = f"{counted(search.simulations, 'simulation')}"
+    if not search.ways:
+        return f"No set of causes reaches {aim} ({tried}); with all causes fixed: {_cost_text(search.without_all, words)}"
+    number = len(search.ways[0].causes)
+    if not number:
+        return f"Already reached: {aim}"
+    if search.is_exact:
+        return f"To reach {aim}, {counted(number, 'cause')} must be fixed; fewer causes are not enough ({tried})"
+    return (
+        f"With {counted(number, 'cause')} fixed, the model reaches {aim}. The causes were found one by one, so a smaller set may "
+        f"exist, with at least {counted(search.at_least, 'cause')} ({tried})"
+    )
+
+
+def _aim(goal: Goal, words: OutcomeWords) -> str:
+    if goal.measure == MULTIPLY_ADDS:
+        return f"at least {goal.value:g} % of multiply-adds delegated"
+    number = int(goal.value)
+    return f"at most {counted(number, 'partition') if goal.measure == PARTITIONS else kernels_text(number, words)}"
+
+
+def _cost_text(cost: Cost, words: OutcomeWords) -> str:
+    if cost.measures.outcome != TAKEN:
+        return measures_text(cost.measures, words)
+    text = nodes_text(cost.measures, words)
+    return text + (f", {multiply_adds_share(cost)} of multiply-adds" if cost.total_multiply_adds else "")
+
+
+def _way_lines(way: Way, words: OutcomeWords, width: int) -> Iterator[Line]:
+    text = _cost_text(way.cost, words) + (", with these causes fixed:" if way.causes else "")
+    yield from paragraph(text, width)
+    for cause in way.causes:
+        yield from paragraph(f"- {message(cause.title)} ({message(cause.label)})", width, "  ", "    ")
+        text = f"{cause.suggestion}: {message(cause.change)}"
+        yield from paragraph(text, width, "    ", "      ", style=HINT)

@@ -27,7 +27,7 @@ from ..console.layout import counted, message, share
 from ..console.terminal import Line
 from .elements.measures import further_text, growth_lines, measures_text
 from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, indented, paragraph
-from .elements.plugins import plugin_lines
+from .elements.verdict import plugin_lines
 from .inference import difference_lines
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def fixes_lines(
 def _time_lines(plan: FixPlan, timings: TargetTimings, verbose: bool) -> Iterator[Line]:
     """Yield the measured times of the unchanged model, and bounds on the time that the fix can save, for each target."""
     for times in times_of(plan, timings):
-        from .timing.change import change_lines
+        from .timed_changes import change_lines
 
         yield from change_lines(times, verbose)
 
@@ -142,12 +142,10 @@ def _better_results(plan: FixPlan, other: FixPlan) -> str:
 
 
 def _names(plan: FixPlan) -> list[str]:
-    """Return the names of the targets."""
     return target_names([standing.target for standing in plan.before])
 
 
 def _name_of(plan: FixPlan, standing: Standing) -> str:
-    """Return the name of a standing's target."""
     return _names(plan)[[before.target for before in plan.before].index(standing.target)]
 
 

@@ -9,8 +9,7 @@ from delegate_sim.inference.difference import Difference, EdgeDifference, Latenc
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.paragraphs import BAD, HEADING, more_lines, paragraph
-from .elements.tables import table
+from .elements.paragraphs import BAD, HEADING, more_lines, paragraph, table
 
 _SHOWN = 8
 
@@ -48,7 +47,6 @@ EXTREME = "extreme values (zeros of either sign, denormals, the largest numbers,
 
 
 def _edges_text(edges: EdgeDifference) -> str:
-    """Return a sentence about the results on extreme inputs."""
     if edges.problem:
         return f"Not compared on {EXTREME}: {name(edges.problem)}"
     if edges.is_same:

@@ -13,9 +13,8 @@ from delegate_sim.results.report.verdict import coverage_verdict
 from ..console.layout import counted, message, name, share
 from ..console.terminal import Line
 from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
-from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
-from .elements.plugins import plugin_lines
-from .elements.tables import table
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
+from .elements.verdict import plugin_lines
 
 if TYPE_CHECKING:
     from delegate_sim.diagnosis.goal_search import Search

@@ -7,20 +7,46 @@ from itertools import groupby
 
 from delegate_sim.llm.backends import DELEGATES
 from delegate_sim.releases.catalogue import ReleaseNote
-from delegate_sim.releases.litert_lm import PREFIX, releases_with
-from delegate_sim.results.compare.release_table import Move, ReleaseRow, ReleaseTable, Unloaded
+from delegate_sim.releases.packages import PREFIX, releases_with
+from delegate_sim.results.compare.release_table import Move, PlatformRow, ReleaseRow, ReleaseTable, Unloaded
 from delegate_sim.results.numbers.words import risks_text
 from delegate_sim.results.report.measures import NOT_LOADED, NOT_RUNNING, TAKEN, outcome_text
-from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
+from delegate_sim.results.report.outcome_words import DELEGATED, OutcomeWords, words_of
 from delegate_sim.runtime.resolver import Loads
 
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
-from .elements.paragraphs import HEADING, heading_lines, item_lines, more_lines, paragraph
-from .elements.plugins import plugin_lines
-from .elements.tables import table
-from .elements.verdict import verdict_lines
-from .platforms import platform_lines
+from .elements.measures import measures_text
+from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph, table
+from .elements.verdict import plugin_lines, verdict_lines
+
+
+def platform_lines(rows: Sequence[PlatformRow], width: int) -> Iterator[Line]:
+    """Yield a line for each platform release: the delegated nodes, and the refusal if there is a refusal."""
+    if not rows:
+        return
+    yield Line("")
+    if not any(row.measures.is_delegated or (row.refusal is not None and row.refusal.below is not None) for row in rows):
+        yield Line(f"Releases of {rows[0].platform} make no difference: nothing is delegated.")
+        return
+    yield Line(f"By release of {rows[0].platform}", HEADING)
+    told: list[str] = []
+    for row in rows:
+        measures = row.measures
+        text = f"{row.release}: {measures_text(measures, DELEGATED, has_share=True)}"
+        if row.compute.multiply_adds and measures.outcome == TAKEN:
+            text += f", {share(row.compute.delegated_multiply_adds, row.compute.multiply_adds)} of multiply-adds"
+        if row.refusal is not None and row.refusal.below is not None:
+            text += f", {row.refusal.code}"
+        yield from paragraph(text, width, "  ", "    ")
+        if row.refusal is not None and row.refusal.below is not None and row.refusal.hint not in told:
+            told.append(row.refusal.hint)
+            place = "" if row.refusal.node is None else f"node {row.refusal.node}: "
+            yield from paragraph(message(place + row.refusal.message), width, "    ", "    ", style=CODE)
+            yield from paragraph(message(f"hint: {row.refusal.hint}"), width, "    ", "          ", style=HINT)
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        yield from paragraph(note, width, "  - ", "    ")
+
 
 FAMILIES = {"tf": "TensorFlow", "litert": "LiteRT"}
 """The name of each family of releases."""
@@ -149,7 +175,6 @@ def span_text(span: Sequence[ReleaseRow]) -> str:
 
 
 def _step(row: ReleaseRow, words: OutcomeWords, width: int, verbose: bool) -> Iterator[Line]:
-    """Yield the nodes that a release moves."""
     if not row.moves:
         return
     yield from heading_lines(f"From {row.release} on")

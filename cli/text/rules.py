@@ -8,8 +8,8 @@ from typing import Any
 
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.options import Option, OptionValues, as_typed, option_as_typed
-from delegate_sim.micro.kinds import NAME
 from delegate_sim.micro.rules import RULES
+from delegate_sim.micro.target import NAME
 from delegate_sim.results.compare.rule_changes import RuleChanges
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.kinds import MALFORMED_OPERANDS
@@ -155,7 +155,6 @@ def _which_rules(delegate: Delegate, options: OptionValues) -> str:
 
 
 def _others(book: RuleBook[Any]) -> str:
-    """Return a sentence about operators without a rule."""
     if book.others is None:
         return "Operators that are not listed are refused."
     if book.unknown_custom is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from delegate_sim.foundation.command_line import command_line, typed_path
+from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.scan.output import causes_path
 from delegate_sim.scan.scan import Scanned
 from delegate_sim.scan.target_totals import TargetTotals
@@ -12,8 +12,7 @@ from delegate_sim.scan.totals import Totals
 
 from ..console.layout import counted, message, share
 from ..console.terminal import Line
-from .elements.paragraphs import paragraph
-from .elements.tables import table
+from .elements.paragraphs import paragraph, table
 
 
 def scan_lines(scan: Scanned, output: str, models: int, width: int) -> Iterator[Line]:

@@ -19,8 +19,7 @@ from delegate_sim.sweeping.sweep_result import Swept
 from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
 from .elements.measures import FURTHER_TITLES, further_cells, nodes_cell, work_cell
-from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph
-from .elements.tables import table
+from .elements.paragraphs import BAD, HEADING, HINT, heading_lines, paragraph, table
 from .elements.target import shown_options
 
 _MOST_NAMED = 3
@@ -86,7 +85,6 @@ def _targets_text(sweep: Swept) -> str:
 
 WRITING = "--best-for TARGET -o FILE writes the best model"
 CODE_BELOW = "; its Python code is at the end"
-
 
 _NO_BEST = "no row can be the best: "
 

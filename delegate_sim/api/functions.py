@@ -30,7 +30,7 @@ from .arguments import (
 )
 
 if TYPE_CHECKING:
-    from ..device.compare.reconciliation import Reconciliation
+    from ..device.compare.reconcile import Reconciliation
     from ..device.parse.log_contents import DeviceLog
     from ..diagnosis.diagnosis import Diagnosis
     from ..fixing.fix import Fixed
@@ -138,7 +138,6 @@ def simulate(
 
 
 def _advised(model: Model, run: Run, is_alone: bool) -> Run:
-    """Return a run with the advice of a diagnosis."""
     from ..diagnosis.advice.node_advice import advised
 
     return advised(model, run, is_alone)
@@ -421,10 +420,9 @@ def sweep(
     from ..conversion.sources import find_source
     from ..foundation.outputs import OutputFile, check_output, files_kept
     from ..runtime.target import with_labels
-    from ..sweeping.shapes import parse_shapes
+    from ..sweeping.search import parse_shapes
     from ..sweeping.sweep import sweep
-    from ..sweeping.sweep_result import SweepRequest
-    from ..sweeping.writing import write_best
+    from ..sweeping.sweep_result import SweepRequest, write_best
 
     require_bool("all", all)
     require_bool("force", force)
@@ -585,7 +583,7 @@ def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None
     default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
     Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
     """
-    from ..micro.analysis import analyze as analyze_for_micro
+    from ..micro.report import analyze as analyze_for_micro
     from ..micro.target import MicroTarget, parse_kernels
 
     return analyze_for_micro(

@@ -28,8 +28,6 @@ _PARTIAL = 206
 
 
 class _Facts:
-    """Facts about the servers of a session."""
-
     def __init__(self) -> None:
         self.with_parts: set[str] = set()
         """The hosts that have answered a request for a part with this part."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from ..foundation.command_line import install_command
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from ..foundation.work_budget import spend_bytes
 from .bundle_error import BundleError
 from .formats import SEARCHED_SUFFIXES

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from ..errors import LimitError, ModelError
-from ..foundation.documents import schema_of
+from ..foundation.columns import schema_of
 from ..foundation.files import file_content, named_file, named_files, open_input, write_by, write_chunks
 from ..foundation.printable import printable
 from .address import SEPARATOR

@@ -9,8 +9,8 @@ from enum import Enum
 from ..errors import OptionError
 from ..foundation.parsing.array_files import array_kinds
 from ..foundation.printable import printable
-from .digests import file_digest, files_digest
-from .functions import find_function
+from .cache import file_digest, files_digest
+from .sources import find_function
 
 IMAGE_ENDINGS = (".jpg", ".jpeg", ".png", ".bmp")
 

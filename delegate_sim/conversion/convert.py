@@ -24,11 +24,9 @@ from typing import Any
 from ..errors import ModelError, OptionError
 from ..foundation.printable import printable, shortened
 from ..foundation.processes import python_file
-from .cache import ConversionCache
+from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
-from .converters import Converter, Route
-from .digests import file_digest
-from .process import Bounds, Ended, run_bounded
+from .converters import Bounds, Converter, Ended, Route, run_bounded
 from .programs.model_code import REFUSED
 from .scripts import FLOAT_MODEL, RESULT, Script, code, scripts
 from .settings import Settings

@@ -18,10 +18,9 @@ from .calibration import Calibration, CalibrationKind
 from .convert import Limits, error_line, run_script
 from .converters import Converter
 from .data_scripts import data_part
-from .scripts import Script
+from .scripts import Script, torch_inputs_lines
 from .sources import SourceModel
 from .tensorflow_script import onnx_inputs_lines, tensorflow_inputs_lines
-from .torch_script import torch_inputs_lines
 
 if TYPE_CHECKING:
     import numpy.typing as npt

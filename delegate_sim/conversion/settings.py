@@ -208,13 +208,9 @@ def settings_for(route: Route) -> tuple[Settings, ...]:
         settings.with_option(name)
         for settings in plain
         for name in OPTIONS
-        if name not in _FLOAT_MODEL_OPTIONS and _fits(settings, name)
+        if name not in _FLOAT_MODEL_OPTIONS and goes_with(name, settings.quantization)
     ]
     return tuple([settings for settings in result if knows(route, settings)])
-
-
-def _fits(settings: Settings, option: str) -> bool:
-    return goes_with(option, settings.quantization)
 
 
 def knows(route: Route, settings: Settings) -> bool:

@@ -86,7 +86,6 @@ with open({result!r}, "wb") as file:
 """
 _FROM_ZERO = "[size or 1 for size in each.shape]"
 
-
 _KERAS_LISTED = "inputs = [(each.name, list(each.shape), tf.as_dtype(each.dtype).name) for each in model.inputs]\n"
 _SIGNATURE_LISTED = """\
 inputs = [
@@ -174,7 +173,6 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
 
 
 def _shape(settings: Settings, name: str) -> str:
-    """Return the Python expression for the sizes of an input in the script."""
     if not settings.shapes:
         return _FROM_ZERO
     sizes = {key: list(size) for key, size in settings.shapes}

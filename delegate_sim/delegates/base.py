@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ..graph.graph import Graph
 from ..graph.partition import Subset
 from ..refusal import Refusal
 from ..releases.catalogue import NEWEST, Release, ReleaseNote, oldest_alike
-from ..releases.notes import release_notes, unchecked_parts
+from ..releases.wording import release_notes, unchecked_parts
 from ..rules.book import RuleBook
 from ..rules.kinds import PARTITION_LIMIT, PARTITION_MINIMUM, RUNTIME_KINDS, Kind
 from .capabilities import Accelerator, StageBehind
@@ -24,7 +25,7 @@ from .options import Option, OptionValues
 from .traits import Levels, LogTraits, PartitionLimits, ReleaseHistory
 
 if TYPE_CHECKING:
-    from .live_traits import LiveTraits
+    from .traits import LiveTraits
 
 
 class Delegate:
@@ -192,3 +193,47 @@ class Delegate:
             yield {limits.option: limits.unlimited}
         if code == PARTITION_MINIMUM.name and limits.minimum_option:
             yield {limits.minimum_option: 1}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRemedy:
+    """Options of a vendor's compiler, the case in which the vendor recommends them, and the page that says so."""
+
+    options: str
+    when: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelDecision:
+    """A compiler plugin's decision about a model.
+
+    ``decisions`` has one item for each subgraph. The item is None if the runtime does not ask the plugin about the subgraph.
+    """
+
+    decisions: tuple[Decision | None, ...]
+    log_lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    failure: Refusal | None = None
+    """The reason why the plugin takes no node of the model."""
+    taken: tuple[frozenset[int], ...] = ()
+    """For each subgraph, the nodes that run inside a node of another subgraph. Empty if there are no such nodes."""
+    removed: frozenset[int] = frozenset()
+    """Subgraphs that are removed from the model after their nodes were moved."""
+
+
+class CompilerPlugin(Delegate):
+    """A delegate that compiles parts of the model file before the runtime loads the file."""
+
+    is_plugin = True
+    remedies_if_not_compiled: tuple[PublishedRemedy, ...] = ()
+    """The remedies that the vendor publishes for selected nodes that cannot be compiled.
+
+    No compiler was run with these remedies.
+    """
+
+    def decide_model(
+        self, graphs: Sequence[Graph], options: OptionValues, release: Release = NEWEST, ended: frozenset[str] = frozenset()
+    ) -> ModelDecision:
+        """Decide about all subgraphs of a model file. Ignore failures with a code in ``ended``."""
+        raise NotImplementedError

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from ..foundation.documents import schema_of
+from ..foundation.columns import schema_of
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.work_budget import spend_steps
 from ..graph.graph import NodeView

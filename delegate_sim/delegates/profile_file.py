@@ -25,7 +25,7 @@ def read_entries(path: str, what: str, build: Callable[[ProfileEntry], _Profile]
     quotes nothing of the file.
     """
     from ..foundation.parsing import toml
-    from ..foundation.parsing.toml_lines import line_of
+    from ..foundation.parsing.toml import line_of
 
     try:
         data = read_whole(path, _LARGEST_FILE)

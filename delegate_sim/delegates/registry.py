@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..errors import OptionError
-from ..foundation.suggestions import suggestion
+from ..foundation.printable import suggestion
 from .base import Delegate
 
 _PACKAGES = {

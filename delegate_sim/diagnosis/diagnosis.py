@@ -68,8 +68,6 @@ def _key_with_version(item: tuple[NodeKey, int]) -> dict[str, int]:
 
 
 class _Found(NamedTuple):
-    """A cause, and the pass of ``fix`` that fixes it."""
-
     finding: RankedCause
     cause: Cause
     fix: FoundPass | None

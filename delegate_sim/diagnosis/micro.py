@@ -13,11 +13,9 @@ from ..fixing.passes.catalogue import PASSES
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
-from ..micro.analysis import analyze
-from ..micro.kinds import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE
 from ..micro.preparation import MicroNode
-from ..micro.report import MicroReport
-from ..micro.target import MicroTarget
+from ..micro.report import MicroReport, analyze
+from ..micro.target import EXPLAINED, HYBRID, MISSING_OPERATOR, NAME, TENSOR_TYPE, MicroTarget
 from ..model.model import Model
 
 _MOST_PASSES = 12

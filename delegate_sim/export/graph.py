@@ -11,8 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from ..errors import MissingPackageError
-from ..foundation.command_line import install_command
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import install_command, printable, shortened
 from ..results.report.placement import node_reasons
 from ..results.report.plan_strip import DELEGATED, LEFT, REFUSED, node_state
 from ..runtime.interpreter import Run, SubgraphRun

@@ -29,7 +29,7 @@ def node_data(run: Run) -> dict[str, Any]:
     The layer gives the label and color of every operator, grouped by the name of the subgraph. Model Explorer counts the labels
     and shows them as a legend.
     """
-    return {_graph_id(subgraph): _layer(run, subgraph) for subgraph in run.subgraphs}
+    return {printable(subgraph.graph.name): _layer(run, subgraph) for subgraph in run.subgraphs}
 
 
 def node_label(run: Run, subgraph: SubgraphRun, index: int) -> str:
@@ -51,7 +51,3 @@ def _layer(run: Run, subgraph: SubgraphRun) -> dict[str, Any]:
     # The values are not numbers, so sums of them would be meaningless.
     hidden = {"hideInAggregatedStatsTable": True, "hideInChildrenStatsTable": True}
     return {"name": layer_name(run), "results": results, "showExpandedSummaryOnGroupNode": True, **hidden}
-
-
-def _graph_id(run: SubgraphRun) -> str:
-    return printable(run.graph.name)

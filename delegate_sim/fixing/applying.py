@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..foundation.late_numpy import ignoring_overflow
 from ..graph.graph import file_graphs
-from ..graph.reachable_subgraphs import subgraphs_that_run
+from ..graph.reachability import subgraphs_that_run
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited, unchanged
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node

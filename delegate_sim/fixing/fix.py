@@ -11,7 +11,7 @@ from ..errors import FixError, ModelError, NotRunningError
 from ..foundation.files import write_chunks
 from ..foundation.outputs import OutputFile, check_output, is_device
 from ..foundation.printable import printable
-from ..graph.reachable_subgraphs import subgraphs_from
+from ..graph.reachability import subgraphs_from
 from ..inference.difference import Continuation, Difference, SignatureInputs, TensorDifference, check_installed, compare
 from ..inference.inputs import InputArray, edge_inputs, from_file, generated_inputs
 from ..model import schema

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, entry, plain, within
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, attributes, entry, head, plain, within
 from ..inference.difference import Difference
 from ..results.report.run_columns import NOT_SIMULATED, STATE, run_columns
 from .descent import FixStep, Trial
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class _Moved(NamedTuple):
-    """The results on a target before and after a fix."""
-
     before: Standing
     after: Standing
 

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError
-from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, within
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, head, within
 from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import Difference
-from ..micro.analysis import analyze
-from ..micro.report import MicroReport, Outcome
+from ..micro.report import MicroReport, Outcome, analyze
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..model.reader import load
@@ -86,8 +84,6 @@ MICRO_FIX = (
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A model after some passes, with its report."""
-
     rewritten: Rewritten
     report: MicroReport
 

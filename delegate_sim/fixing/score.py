@@ -124,7 +124,6 @@ def _with_constants(run: Run, risks: Sequence[NumberRisk]) -> Iterator[NodeKey]:
 
 
 def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
-    """Return all nodes, or the nodes that stay on the CPU."""
     return frozenset(
         [
             NodeKey(subgraph.graph.index, index)

@@ -11,21 +11,26 @@ from ..bundles.ranged import part_of
 from ..errors import FixError
 from ..foundation.late_numpy import np
 from ..graph.graph import file_graphs, has_side_effects
-from ..graph.reachable_subgraphs import called_subgraphs
+from ..graph.reachability import called_subgraphs
 from ..hypothetical.model_editing import Edited, Editor, NodeKey, edited
 from ..model import schema
 from ..model.model import Model, Node, Signature, Tensor
 from .applying import Rewritten
-from .flatbuffer.layout import Front, NewReferences, NewTable, NewVector, string, vector
-from .flatbuffer.model_writing import Weights, computed_vector
-from .flatbuffer.new_tables import (
+from .flatbuffer.layout import (
+    Front,
+    NewReferences,
+    NewTable,
+    NewVector,
     operator_code_of,
     operator_code_table,
     options_table,
     quantization_table,
     set_options,
     signature_table,
+    string,
+    vector,
 )
+from .flatbuffer.model_writing import Weights, computed_vector
 
 TASK_METADATA = "TFLITE_METADATA"
 """Name of the metadata that describes the inputs and outputs of the whole model. Neither part keeps this metadata."""
@@ -85,7 +90,6 @@ def trailing(rewritten: Rewritten, on_cpu: Collection[NodeKey]) -> Split | None:
 
 
 def _is_bound(model: Model, node: Node) -> bool:
-    """Return whether a node cannot be moved out of the model."""
     graph = file_graphs(model)[0]
     tensors = [graph.tensors[index] for index in (*node.inputs, *node.outputs, *node.intermediates) if index >= 0]
     if any(tensor.is_variable or tensor.type in _STATE for tensor in tensors) or has_side_effects(graph, node):

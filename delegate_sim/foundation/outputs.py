@@ -41,8 +41,6 @@ class OutputFile:
 
 @dataclass(slots=True)
 class _Files:
-    """The files of the running command."""
-
     inputs: set[_Identity] = field(default_factory=set)
     outputs: dict[str, OutputFile] = field(default_factory=dict)
     """The declared outputs, by path without links."""

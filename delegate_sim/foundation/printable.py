@@ -1,9 +1,9 @@
-"""Make text from files and users safe to print."""
+"""Printable text, command lines that users copy, and near matches for mistyped names."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 class _Escapes(dict[int, str]):
@@ -71,3 +71,43 @@ def _percent(fraction: float, digits: int) -> str:
     # The stored value of a fraction such as 0.29 is slightly too small.
     number = math.floor(fraction * 100 * 10**digits + 1e-6) / 10**digits
     return f"{number:.{digits}f}".rstrip("0").removesuffix(".")
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Return a command line of delegate-sim.
+
+    >>> command_line(["analyze", typed_path("-my model.tflite")])
+    "delegate-sim analyze './-my model.tflite'"
+    """
+    import shlex  # imported here because most runs print no command
+
+    return shlex.join(["delegate-sim", *words])
+
+
+def typed_path(path: str | None) -> str:
+    """Return a path as typed on a command line: ``-`` for standard input (None), and ``./-NAME`` for a name like an option."""
+    if not path:
+        return "-"
+    return f"./{path}" if path.startswith("-") and path != "-" else path
+
+
+_MOST = 4
+
+
+def suggestion(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return a clause with near matches of a word, or an empty string if there are none.
+
+    A name is a near match if it contains the word between dashes: ``tf-2.15`` for ``2.15``. If there is no such name, near
+    matches are names with a similarity of at least ``cutoff`` (see ``difflib``).
+    """
+    from difflib import get_close_matches
+
+    folded, by_folded = word.casefold(), {name.casefold(): name for name in known}
+    parts = [name for name in by_folded if folded and f"-{folded}-" in f"-{name}-"]
+    near = [by_folded[name] for name in parts[:_MOST] or get_close_matches(folded, by_folded, n=_MOST, cutoff=cutoff)]
+    return f"; did you mean {', '.join(near)}?" if near else ""
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an optional extra. It runs in a checkout, because no index has the package."""
+    return f"pip install '.[{extra}]'"

@@ -31,7 +31,6 @@ _FOLDERS = ("PYTHONHOME", "PYTHONUSERBASE", "PYTHONPYCACHEPREFIX")
 _REMOVED = ("PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE")
 """Variables with which Python would run further code, or start as another program."""
 
-
 Process = subprocess.Popen[bytes]
 
 

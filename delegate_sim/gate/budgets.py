@@ -152,10 +152,8 @@ Values = TypeVar("Values", Budgets, Tolerance)
 _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2)}
 """The rank of each outcome: 0 if nodes are delegated, 1 if the model runs on the CPU, and 2 if the model does not run."""
 
-
 FURTHER_CODES = {f"more-{column.key.replace('_', '-')}": column for column in FURTHER if column.better < 0}
 """The further measures by the code of their regression."""
-
 
 MEASURE_CODES = frozenset(
     {

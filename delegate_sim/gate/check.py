@@ -293,7 +293,6 @@ def _cases(
 
 
 def _made_note(conversion: Conversion) -> str:
-    """Return a note about the converter and the settings of a conversion."""
     data = f", calibrated with {conversion.calibration.words}" if conversion.settings.calibrates else ""
     return f"converted by {conversion.route.name} {conversion.route.version} with {conversion.settings.name}{data}"
 
@@ -327,7 +326,6 @@ def _case(
     baseline: Baseline,
     new_entries: dict[EntryKey, Entry] | None,
 ) -> Case:
-    """Check a model on a target."""
     key = EntryKey(job.model, target.name)
     run = run_target(model, target.target)
     before = baseline.entries.get(key)
@@ -367,7 +365,6 @@ def _nothing_delegated(entry: Entry) -> Iterator[str]:
 
 
 def _rewritten(before: Entry | None, entry: Entry) -> Iterator[str]:
-    """Yield notes on how an update changed the entry."""
     if before is None:
         yield "new in the baseline"
         return

@@ -21,7 +21,7 @@ from ..foundation.files import read_whole
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.parsing import toml
 from ..foundation.parsing.invalid_value import expected_of
-from ..foundation.parsing.toml_lines import TomlLines, line_of
+from ..foundation.parsing.toml import TomlLines, line_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
@@ -263,7 +263,6 @@ def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSou
 
 
 def _limit_targets(key: tuple[str | int, ...], count: int) -> None:
-    """Raise ConfigurationProblem if a configuration has too many targets."""
     most = raised(_MOST_TARGETS)
     if count > most:
         raise ConfigurationProblem(key, f"has {count:,} or more targets, but the limit is {most:,}{how_to_raise()}")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..delegates.options import option_as_typed
-from ..foundation.command_line import command_line, typed_path
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import command_line, typed_path
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
@@ -214,7 +214,6 @@ def _with_itself(run: Run) -> Matching:
 
 
 def _target_changes(target: Target, entry: Entry) -> list[str]:
-    """Return the changes of the target since the baseline was written."""
     then = {"delegate": entry.delegate, "runtime": entry.runtime, "defaults": entry.defaults, **entry.options}
     now = {
         "delegate": target.delegate.name,

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import OptionError
-from ..live.comparison import LiveResult, comparable_release, compare_live
-from ..live.difference import difference_report
+from ..live.comparison import LiveResult, comparable_release, compare_live, difference_report
 from ..live.engines import find_engine
 from ..model.model import Model
 from ..results.report.findings import ERROR, Finding

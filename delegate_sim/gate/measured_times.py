@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ..errors import LimitError
-from ..foundation.documents import schema_of
+from ..foundation.columns import schema_of
 from ..foundation.files import alone_with, read_whole, write_whole
 from ..foundation.parsing import json_text
 from ..foundation.printable import printable

@@ -14,9 +14,8 @@ from ..errors import OptionError
 from ..foundation.files import read_whole
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import printable, shortened
-from ..micro.analysis import analyze
 from ..micro.preparation import MicroNode, Status
-from ..micro.report import MicroReport, Outcome
+from ..micro.report import MicroReport, Outcome, analyze
 from ..micro.resolver import ResolverSource, parse_resolver
 from ..micro.target import MicroTarget, parse_kernels
 from ..model.model import Model

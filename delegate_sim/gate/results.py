@@ -42,7 +42,6 @@ UNREADABLE = "unreadable"
 """Status of a case without a result, because the model cannot be read or the program failed."""
 STATUSES = (PASSED, BETTER, FAILED, UNREADABLE)
 
-
 _FINDING = (
     *within(
         "finding",
@@ -148,8 +147,6 @@ def _count(status: str, results: Results) -> int:
 
 
 class _Finding(NamedTuple):
-    """A finding with its fingerprint."""
-
     finding: Finding
     fingerprint: str
 

@@ -188,7 +188,6 @@ class Effort:
 
     @functools.cached_property
     def _size(self) -> int:
-        """The sizes of all nodes and subgraphs."""
         return self._nodes + sum(self._sizes.values())
 
     @functools.cached_property
@@ -248,7 +247,6 @@ def _body(model: Model, node: Node) -> int:
 
 
 def _count_forms(graph: Graph) -> int:
-    """Count the distinct forms of nodes: operator, version, options and operand properties."""
     forms = [*[_form_of(graph.model, tensor) for tensor in graph.tensors], None]
 
     def form_of(node: Node) -> Hashable:

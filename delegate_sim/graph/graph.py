@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
 from ..model.control_dependencies import ControlEdges, control_dependencies
-from ..model.model import NO_TENSOR, Model, Node, Subgraph, Tensor
+from ..model.model import NO_TENSOR, Model, Node, Signature, Subgraph, Tensor
 from ..model.numbers import FlatNumbers
 from ..model.options import Options
 from ..refusal import Refusal
@@ -262,3 +264,119 @@ UNSORTED_SEGMENT_MIN UNSORTED_SEGMENT_PROD UNSORTED_SEGMENT_SUM WHERE ZEROS_LIKE
 """
 OPS_WITHOUT_PARAMETERS = frozenset(_NAMES_WITHOUT_PARAMETERS.split())
 """Builtin operators for which the runtime allocates no parameters (``ParseOpDataTfLite``, ``flatbuffer_conversions.cc``)."""
+
+ACTIVATION_BOUNDS = {"RELU": (0.0,), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0)}
+"""The bounds of each fused activation that clips its result."""
+
+
+class HasOptions(Protocol):
+    """Interface of objects with builtin options, such as ``NodeView``."""
+
+    @property
+    def options(self) -> Options:
+        """The builtin options."""
+
+
+def fused_activation(node: HasOptions) -> str:
+    """Return the schema's name of the fused activation, or NONE if the value is unknown.
+
+    Source: ``ConvertActivation`` (``flatbuffer_conversions.cc``).
+    """
+    return schema.enum_names("ActivationFunctionType").get(node.options.fused_activation_function, "NONE")
+
+
+_NODE = (
+    *(Column("index", INTEGER), Column("op"), Column("version", INTEGER), Column("custom", YES_OR_NO, source="is_custom")),
+    *attributes("inputs", "outputs", type=LIST),
+)
+_QUANTIZATION = (
+    *(Column("kind"), Column("scales", LIST, source=lambda own: map(number_or_text, own.scales.tolist()))),
+    *(Column("zero_points", LIST, source=lambda own: own.zero_points.tolist()), Column("dimension", INTEGER)),
+)
+_TENSOR = (
+    *(Column("index", INTEGER), *attributes("name", "type"), *attributes("shape", "shape_signature", type=LIST)),
+    *(Column("allocation"), Column("quantization", OBJECT, parts=_QUANTIZATION)),
+    Column("sparse", YES_OR_NO, source=lambda tensor: tensor.sparsity is not None),
+)
+_FAILURE = (
+    *(Column("node", INTEGER), Column("message"), Column("lines", LIST, source="log_lines")),
+    Column("unregistered", source=lambda failure: failure.values["unregistered"]),
+    Column("kernel", LIST, source=lambda failure: failure.values["kernel"]),
+)
+_GRAPH = (
+    *(Column("index", INTEGER), Column("name"), *attributes("inputs", "outputs", type=LIST)),
+    *(Column("dynamic", OBJECT), Column("failure", OBJECT, parts=_FAILURE)),
+    *(Column("nodes", LIST, parts=_NODE), Column("tensors", LIST, parts=_TENSOR)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected(Declared):
+    """Some graphs of a model. ``shapes`` is ``prepared`` for the shapes that kernels compute, or ``file``."""
+
+    document = "inspect"
+    columns = (
+        *(Column("model", OBJECT), Column("shapes"), Column("signatures", LIST)),
+        Column("subgraphs", LIST, source="graphs", parts=_GRAPH),
+    )
+
+    model: Model
+    graphs: tuple[Graph, ...]
+    shapes: str
+
+    @property
+    def signatures(self) -> tuple[Signature, ...]:
+        """The signatures of the model."""
+        return self.model.signatures
+
+
+_SMALL_CONSTANT = 64
+"""Largest size in bytes of a constant that is compared by value, such as a shape, axes or a permutation."""
+
+
+def node_forms(graph: Graph) -> Sequence[int]:
+    """Return the form of each node of a graph, as a number.
+
+    Nodes of one form have the same operator, version, options and operands. They differ only in the indices and names of nodes
+    and tensors, and in buffers. Large constants and lists of scales are equal only if they are the same.
+    """
+    return graph.results.get("forms", (), lambda: _numbered(graph))
+
+
+def _numbered(graph: Graph) -> Sequence[int]:
+    numbers: dict[Hashable, int] = {}
+
+    def number(form: Hashable) -> int:
+        return numbers.setdefault(form, len(numbers))
+
+    tensors = [*[number(_form_of_tensor(graph.model, tensor)) for tensor in graph.tensors], -1]
+    """The form of each tensor. The last element is for omitted tensors, whose index is -1."""
+
+    def form_of(node: Node) -> Hashable:
+        operands = (*node.inputs, *node.outputs, *node.intermediates)
+        first = {operand: place for place, operand in reversed([*enumerate(operands)])}
+        repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
+        counts = len(node.inputs), len(node.outputs)
+        kind = node.op, node.builtin_code, node.version, graph.model.options(node), node.options is None, node.custom_options
+        return *kind, *counts, repeated, *[tensors[operand] for operand in operands]
+
+    return [number(form_of(node)) for node in graph.nodes]
+
+
+def _form_of_tensor(model: Model, tensor: Tensor) -> Hashable:
+    shape = tensor.has_rank, tensor.shape, tensor.shape_signature
+    place: Hashable = tensor.data
+    if tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT:
+        offset, size = tensor.data
+        place = bytes(model.content[offset : offset + size])
+    storage = tensor.allocation, tensor.is_variable, tensor.external_buffer, tensor.sparsity, place, id(tensor.value)
+    return tensor.type, *shape, *storage, _form_of_quantization(tensor)
+
+
+def _form_of_quantization(tensor: Tensor) -> Hashable:
+    given = tensor.quantization
+    if given is None:
+        return None
+    if given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0:
+        return given.scale, given.zero_point, given.dimension
+    return id(given)

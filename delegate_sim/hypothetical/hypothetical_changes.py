@@ -36,7 +36,6 @@ __all__ = [
     "simulate_if",
 ]
 
-
 _Changes = TypeVar("_Changes", bound="HypotheticalChanges")
 
 

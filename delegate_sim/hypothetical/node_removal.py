@@ -37,5 +37,4 @@ def _results(editor: Editor, nodes: Collection[int]) -> set[int]:
 
 
 def _read(editor: Editor, without: Collection[int]) -> set[int]:
-    """Return the tensors that are read by any node outside of ``without``."""
     return {index for origin, node in editor.nodes if origin not in without for index in node.inputs}

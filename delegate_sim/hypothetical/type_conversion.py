@@ -73,7 +73,6 @@ NOT_EQUAL ONE_HOT PRELU REDUCE_PROD RSQRT SQRT SQUARED_DIFFERENCE SUB SUM TOPK_V
 _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.split())
 """Operators that the converter of TensorFlow 2.21 quantizes if it knows the ranges of the operands (measured)."""
 
-
 _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 

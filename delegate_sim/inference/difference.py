@@ -23,11 +23,10 @@ from typing import Any
 
 from ..bundles.ranged import pieces
 from ..errors import FixError, MissingPackageError, NotRunningError
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
-from ..foundation.command_line import install_command
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, head
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from ..foundation.processes import python_file, run
 from ..model.model import Model
 from .inputs import InputArray
@@ -310,7 +309,6 @@ def compare(
 
 
 def _stored(folder: Path, label: str, samples: Sequence[Sequence[InputArray]]) -> list[str]:
-    """Write samples to files in a folder. Return the names of the files."""
     files = []
     for number, arrays in enumerate(samples):
         files.append(f"{label}_{number}.npz")

@@ -69,8 +69,6 @@ class _Stopped(Exception):
 
 
 class _ModelSide:
-    """One of the two models, loaded in the runtime."""
-
     def __init__(self, name: str, path: str, folder: Path, *, keeps_tensors: bool = False, has_xnnpack: bool = False) -> None:
         try:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -138,7 +136,6 @@ class _ModelSide:
 
 
 def _timed(action: Any) -> float:
-    """Run an action, and return the duration in seconds."""
     begin = time.perf_counter()
     action()
     return time.perf_counter() - begin
@@ -237,7 +234,6 @@ _OtherSide = _ModelSide | _ModelChain | _Facing
 
 
 def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSide, _OtherSide]:
-    """Load the two models of a job."""
     first, other = (_ModelSide(name, job[name], folder, **options) for name in ("a", "b"))
     if job["then"] is not None:
         return first, _ModelChain(other, _ModelSide("then", job["then"]["path"], folder, **options), job["then"])
@@ -245,7 +241,6 @@ def _sides(job: dict[str, Any], folder: Path, **options: bool) -> tuple[_ModelSi
 
 
 def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str) -> dict[str, Any]:
-    """Run both models on samples of one kind. Return the differences of each tensor."""
     first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models have different numbers of inputs or outputs")
@@ -378,7 +373,6 @@ class _Tally:
             self._add_numbers(*[values[start : start + _PIECE] for values in flat])
 
     def _add_numbers(self, one: Any, other: Any) -> None:
-        """Add the differences between one-dimensional arrays of numbers."""
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
         first = one.astype(wide)
         finite = np.abs(first[np.isfinite(first)])

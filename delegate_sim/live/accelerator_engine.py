@@ -1,25 +1,68 @@
-"""Engine for an accelerator of LiteRT's ``CompiledModel``, such as the GPU accelerator."""
+"""Engine for an accelerator of LiteRT's ``CompiledModel``, such as the GPU accelerator.
+
+The Vulkan loader searches for drivers in system folders. If the system lacks a loader or a driver, use the loader and the
+SwiftShader driver of an installed Chromium.
+"""
 
 from __future__ import annotations
 
+import ctypes.util
+import os
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..delegates.base import Delegate
-from ..delegates.live_traits import AcceleratorTraits
 from ..delegates.options import OptionValues
 from ..delegates.registry import FALLBACK_OPTION
+from ..delegates.traits import AcceleratorTraits
 from ..errors import OptionError
 from ..foundation import packages
 from ..model.model import Model
 from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from ..runtime.interpreter import Run
-from . import vulkan
-from .decision import LiveDecision
-from .engine import Engine
+from .engine import Engine, LiveDecision
 from .process import run_module
+
+INSTALL = "a Vulkan driver: apt install chromium-common, which includes SwiftShader"
+_NAMED_BY = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
+_DRIVER_FOLDERS = ("/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d", "/usr/share/vulkan/icd.d")
+_BROWSER_FOLDERS = (
+    "/usr/lib/chromium",
+    "/usr/lib/chromium-browser",
+    "/usr/lib64/chromium-browser",
+    "/opt/google/chrome",
+    "/opt/chromium.org/chromium",
+)
+_LOADER, _SWIFTSHADER = "libvulkan.so.1", "vk_swiftshader_icd.json"
+
+
+def driver_environment() -> Mapping[str, str] | None:
+    """Return the environment variables that a process needs to find a Vulkan driver, or None if there is no driver."""
+    has_loader = ctypes.util.find_library("vulkan") is not None
+    if has_loader and (
+        any(os.environ.get(name) for name in _NAMED_BY) or any(_has_drivers(folder) for folder in _DRIVER_FOLDERS)
+    ):
+        return {}
+    for folder in map(Path, _BROWSER_FOLDERS):
+        if (folder / _LOADER).is_file() and (folder / _SWIFTSHADER).is_file():
+            return {"LD_LIBRARY_PATH": str(folder), "VK_ICD_FILENAMES": str(folder / _SWIFTSHADER)}
+    return None
+
+
+def with_driver(driver: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the environment of this process with the variables of a driver. The driver's library folders come first."""
+    further = dict(driver or {})
+    library_path = os.environ.get("LD_LIBRARY_PATH")
+    if library_path and "LD_LIBRARY_PATH" in further:
+        further["LD_LIBRARY_PATH"] += os.pathsep + library_path
+    return {**os.environ, **further}
+
+
+def _has_drivers(folder: str) -> bool:
+    return any(Path(folder).glob("*.json"))
+
 
 _MODULE = "delegate_sim.live.compiled_model"
 _PREFIX = "ERROR: "
@@ -34,12 +77,12 @@ class AcceleratorEngine(Engine):
     def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
         root = packages.package_folder(packages.RUNTIME)
         self._traits = traits
-        self._driver = vulkan.driver_environment()
+        self._driver = driver_environment()
         lacks = ""
         if root is None or not (root / traits.library).is_file():
             lacks = "ai-edge-litert 2.1.3 or newer for Linux, with its accelerator: pip install ai-edge-litert"
         elif self._driver is None:
-            lacks = vulkan.INSTALL
+            lacks = INSTALL
         super().__init__(delegate, lacks)
 
     @property
@@ -63,12 +106,10 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            finished = run_module(
-                _MODULE, [str(source), *self._traits.arguments(options)], vulkan.with_driver(self._driver), folder
-            )
+            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], with_driver(self._driver), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
-            return LiveDecision(True, finished.words, lacks=vulkan.INSTALL)
+            return LiveDecision(True, finished.words, lacks=INSTALL)
         return LiveDecision(bool(finished.words), finished.words, self._messages(output))
 
     def expected(self, model: Model, run: Run) -> LiveDecision:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import platform
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
 from ..delegates.options import OptionValues
 from ..errors import OptionError
-from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
-from ..model.model import Model
+from ..foundation.columns import LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, head, within
+from ..model.model import Model, Node, Subgraph
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..runtime.interpreter import Run, simulate
+from ..results.report.rule_set import rule_set_version
+from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from .decision import LiveDecision, LivePartition, LivePlacement
-from .engine import Engine
+from .engine import Engine, LiveDecision, LivePartition, LivePlacement
 from .live_runs import decided_run
 
 _SHOWN = 3
@@ -37,7 +38,12 @@ class LiveResult(Declared):
         Column("partitions", LIST, source=lambda live: _places(live.decision.partitions)),
         Column("differences", LIST),
         Column("nodes", LIST, source="decision.placements", parts=LivePlacement.columns, is_optional=True),
-        Column("figures", OBJECT, source=lambda live: _figures(live.decision), is_optional=True),
+        Column(
+            "figures",
+            OBJECT,
+            source=lambda live: None if live.decision.placements is None else live.decision.figures,
+            is_optional=True,
+        ),
     )
 
     name: str
@@ -61,10 +67,6 @@ class LiveResult(Declared):
 
 def _places(partitions: Sequence[LivePartition] | None) -> list[Any] | None:
     return None if partitions is None else [[list(node.place or [node.op]) for node in partition] for partition in partitions]
-
-
-def _figures(decision: LiveDecision) -> Mapping[str, Any] | None:
-    return None if decision.placements is None else decision.figures
 
 
 def comparable_release(engine: Engine, requested: Release) -> Release:
@@ -144,3 +146,41 @@ def _missing(these: tuple[LivePartition, ...], those: tuple[LivePartition, ...],
         if counts[key(partition)] < 0 and printed_count < _SHOWN:
             printed_count += 1
             yield f"{words}: a partition of {', '.join([node.words for node in partition])}"
+
+
+def difference_report(model: Model, run: Run, result: LiveResult) -> dict[str, Any]:
+    """Return a bug report as plain data: versions, options, both decisions, and the nodes with types and shapes."""
+    return {
+        **head("live-difference"),
+        "host": {"system": platform.system(), "machine": platform.machine(), "python": platform.python_version()},
+        "rule_set": rule_set_version(run.delegate),
+        "release": str(run.release),
+        "options": option_values(run.options),
+        "live": result.to_dict(),
+        "simulated": {
+            "outcome": run.outcome,
+            "lines": list(run.log_lines),
+            "delegated": [[subgraph.graph.index, sorted(subgraph.delegated)] for subgraph in run.subgraphs],
+        },
+        "subgraphs": [[_node(graph, node) for node in graph.nodes] for graph in model.subgraphs],
+    }
+
+
+def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
+    return {
+        "op": node.op,
+        "version": node.version,
+        "inputs": [_tensor(graph, index) for index in node.inputs],
+        "outputs": [_tensor(graph, index) for index in node.outputs],
+    }
+
+
+def _tensor(graph: Subgraph, index: int) -> str:
+    """Return a tensor's index, type, shape and quantization, and whether the tensor is constant."""
+    if index < 0:
+        return "none"
+    tensor = graph.tensors[index]
+    scales = len(tensor.quantization.scales) if tensor.quantization is not None else 0
+    words = [f"{index}:{tensor.type}{list(tensor.shape)}", *(["constant"] if tensor.is_constant else [])]
+    words += ["per tensor" if scales == 1 else f"per channel ({scales})"] if scales else []
+    return " ".join(words)

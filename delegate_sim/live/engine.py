@@ -3,12 +3,103 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from ..delegates.base import Delegate
+from ..delegates.decision import FileNode
 from ..delegates.options import OptionValues
+from ..foundation.columns import INTEGER, YES_OR_NO, Column, Declared, attributes
 from ..model.model import Model
 from ..runtime.interpreter import Run
-from .decision import LiveDecision
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNode:
+    """A delegated node: its operator and its place in the model file. The place is None if it is not known."""
+
+    op: str
+    place: FileNode | None = None
+
+    @property
+    def words(self) -> str:
+        """The description of the node in messages."""
+        if self.place is None:
+            return self.op
+        subgraph, node = self.place
+        return f"node {node} {self.op}" if subgraph == 0 else f"subgraph {subgraph} node {node} {self.op}"
+
+
+LivePartition = tuple[LiveNode, ...]
+
+NPU, CPU, GONE, UNKNOWN = "npu", "cpu", "gone", "unknown"
+"""Places of nodes: on the NPU, on the CPU, removed by the compiler, or not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class LivePlacement(Declared):
+    """The place of a node after compilation."""
+
+    columns = (
+        *(*attributes("subgraph", "node", type=INTEGER), *attributes("op", "place", "reason")),
+        *(Column("listed", YES_OR_NO, source="is_listed"), Column("kernel", INTEGER)),
+    )
+
+    subgraph: int
+    node: int
+    op: str
+    place: str
+    reason: str = ""
+    """The first failed check of the node, as the compiler printed it, or "" if it printed no check."""
+    is_listed: bool = True
+    """Whether the compiler's database lists the node. If not, the node's place is derived from the compiled file."""
+    kernel: int | None = None
+    """The number of the compiled file's NPU operator that runs the node; None if the NPU has no commands for the node."""
+
+
+_MEMORIES = {
+    "sram_bytes": "SRAM",
+    "dram_bytes": "DRAM",
+    "on_chip_flash_bytes": "on-chip flash",
+    "off_chip_flash_bytes": "off-chip flash",
+}
+
+
+def figures_text(figures: Mapping[str, int | float | str]) -> str:
+    """Return a compiler's own estimates for the compiled file as text; empty if there are none."""
+    if not figures:
+        return ""
+    memories = [f"{title} {figures[key]:,} bytes, " for key, title in _MEMORIES.items() if figures[key]]
+    return (
+        f"{''.join(memories)}{figures['npu_cycles']:,} NPU cycles, {figures['total_cycles']:,} cycles in all: the "
+        f"compiler's estimates for {figures['system_config']}, {figures['memory_mode']}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LiveDecision:
+    """The decision of a delegate's real code, or of the simulation.
+
+    ``lines`` has the log lines to compare. ``partitions`` is None if the partitions are not known, for example after a crash.
+    """
+
+    has_failed: bool
+    end: str = ""
+    """Description of a failure or crash, or "" if there was no failure."""
+    lines: tuple[str, ...] = ()
+    partitions: tuple[LivePartition, ...] | None = None
+    lacks: str = ""
+    """Requirements of the code that are missing on this host, or "" if nothing is missing."""
+    is_closed: bool = False
+    """True if closed-source code made the decision. The decision is then not compared with the simulation."""
+    placements: tuple[LivePlacement, ...] | None = None
+    """The place of every node, or None if the code does not report places."""
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    """Figures about the compiled model by name, such as memory and cycles."""
+    has_further: bool = False
+    """True if ``partitions`` may include nodes that the delegate did not select."""
+    is_decided: bool = False
+    """True if the decision is valid although a later step failed."""
 
 
 class Engine(ABC):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..delegates.base import Delegate
-from ..delegates.live_traits import AcceleratorTraits, PluginTraits, VelaTraits
 from ..delegates.registry import LIVE_NAMES, find_live
+from ..delegates.traits import AcceleratorTraits, PluginTraits, VelaTraits
 from .accelerator_engine import AcceleratorEngine
 from .engine import Engine, NoEngine
 from .plugin_engine import PluginEngine

@@ -26,8 +26,7 @@ from ..rules.rule import ACCEPTED, Reason, Verdict
 from ..runtime.compiler_plugins import whole_graphs
 from ..runtime.interpreter import REFUSED, Run, SubgraphRun, simulate
 from ..runtime.target import Target
-from .decision import CPU, GONE, NPU, LiveDecision, LivePlacement, figures_text
-from .engine import Engine
+from .engine import CPU, GONE, NPU, Engine, LiveDecision, LivePlacement, figures_text
 from .engines import find_engine
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from ..bundles.ranged import pieces
 from ..delegates.decision import FileNode
 from ..model.model import Model
-from ..model.table import FileTable
+from ..model.options import FileTable
 
 _ALIGNMENT = 4
 NUMBERED_NAME = re.compile(r"@(\d{1,9}):(\d{1,9})@")

@@ -11,16 +11,15 @@ from pathlib import Path
 
 from ..delegates.base import Delegate
 from ..delegates.decision import FileNode
-from ..delegates.live_traits import PluginTraits
 from ..delegates.options import OptionValues
+from ..delegates.traits import PluginTraits
 from ..errors import DelegateSimError
 from ..foundation import packages
 from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .decision import LiveDecision, LiveNode, LivePartition
-from .engine import Engine
+from .engine import Engine, LiveDecision, LiveNode, LivePartition
 from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 

@@ -15,8 +15,7 @@ from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..runtime.delegate_application import VALIDATION_PREFIX
 from ..runtime.interpreter import Run
-from .decision import LiveDecision, LiveNode, LivePartition
-from .engine import Engine
+from .engine import Engine, LiveDecision, LiveNode, LivePartition
 from .process import run_module
 
 _MODULE = "delegate_sim.live.execution_plans"
@@ -55,7 +54,11 @@ class RuntimeEngine(Engine):
         return tuple(
             [
                 tuple([_node(model, subgraph, node) for node in step])
-                for subgraph, plan in zip(_subgraphs(model), plans, strict=False)
+                for subgraph, plan in zip(
+                    [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)],
+                    plans,
+                    strict=False,
+                )
                 for step in plan
                 if isinstance(step, list)
             ]
@@ -78,11 +81,6 @@ def _fails_later(run: Run) -> bool:
     """Return whether the allocation of tensors fails after nodes were replaced."""
     refusal = run.refusal
     return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
-
-
-def _subgraphs(model: Model) -> list[int]:
-    """Return the subgraphs that the interpreter passes to delegates."""
-    return [graph.index for graph in model.subgraphs if not graph.name.startswith(VALIDATION_PREFIX)]
 
 
 def _node(model: Model, subgraph: int, node: int) -> LiveNode:

@@ -23,8 +23,8 @@ from ..bundles.litertlm import (
 )
 from ..bundles.local_files import local_content
 from ..bundles.ranged import Content
+from ..delegates.npu.loader import file_facts
 from ..delegates.npu.loader import load as litert_load
-from ..delegates.npu.loader_facts import file_facts
 from ..errors import LimitError, ModelError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable

@@ -55,7 +55,6 @@ _HINT = (
     "bundle only if the GPU takes every node of every subgraph"
 )
 
-
 _CRASHES = frozenset(
     {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
 )
@@ -269,7 +268,6 @@ def _stop_at(
     reasons: tuple[str, ...] = (),
     is_crash: bool = False,
 ) -> Stop:
-    """Return the stop for a node of a model."""
     signature, operator = signature_of(model, subgraph), _operator(model, subgraph, node)
     return Stop(check, error, stage, section, signature, subgraph, node, operator, reasons, hint, is_crash)
 

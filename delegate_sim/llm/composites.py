@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..graph.effort import size_of_body
-from ..graph.reachable_subgraphs import subgraphs_from
+from ..graph.reachability import subgraphs_from
 from ..model.model import Model, Node
 
 COMPOSITE = "STABLEHLO_COMPOSITE"

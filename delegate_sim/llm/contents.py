@@ -15,8 +15,7 @@ from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..model.reader import load_content
 from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, bundle_content, checked_header
-from .sections.metadata import LlmMetadata, read_llm_metadata
-from .sections.protobuf import ProtobufError
+from .sections.metadata import LlmMetadata, ProtobufError, read_llm_metadata
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
 
 _OPAQUE = (SP_TOKENIZER, HF_TOKENIZER)

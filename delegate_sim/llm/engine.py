@@ -39,8 +39,7 @@ from .bundle import (
 from .executor import IN_MEMORY, make_executor
 from .progress import EngineProgress
 from .report import ENGINE, BackendReport, Stop, Stopped
-from .sections.metadata import read_llm_metadata
-from .sections.protobuf import ProtobufError
+from .sections.metadata import ProtobufError, read_llm_metadata
 from .sections.tokenizer import Tokenizer, read_tokenizer
 from .session import generate, open_session
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.model import Model, Signature, Tensor
-from .backends import CPU, GPU, NPU
+from .backends import CPU, GPU, NPU, target_of
 from .bundle import (
     AUX,
     EMBEDDER,
@@ -31,7 +31,6 @@ from .compiled import (
     first_run,
     not_allocated,
 )
-from .magic_numbers import target_of
 from .progress import EngineProgress
 from .report import ENGINE, Stop, Stopped
 from .sections.metadata import StateBuffer, read_state_buffers
@@ -58,7 +57,6 @@ _MOST_ON_GPU = 4096
 IN_MEMORY = ":memory"
 """The value of the option ``cache_dir`` for a cache in memory."""
 _NAMES_HINT = "rename the inputs and outputs of the signature in the export"
-
 
 EmbeddingSizes = tuple[int, ...]
 """The shape of one embedding, without the batch and token dimensions."""

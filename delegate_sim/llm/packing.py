@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, TypeAlias
 from ..bundles.bundle_error import BundleError
 from ..bundles.litertlm import Header, Section, read_header, section_names, with_offsets
 from ..errors import LimitError, ModelError
-from ..foundation.documents import schema_of
+from ..foundation.columns import schema_of
 from ..foundation.files import file_content, named_files, open_input, write_chunks
 from ..foundation.printable import printable
 from .bundle import checked_header
@@ -231,7 +231,6 @@ def _manifest(folder: str) -> dict[int, str]:
 
 
 def _read(path: str) -> memoryview:
-    """Return the bytes of a file. Raises ModelError."""
     try:
         with open_input(path) as file:
             return file_content(file)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes, plain
-from ..foundation.documents import head
+from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes, head, plain
 
 STARTS, REFUSED, FAILS_LATER, CRASH = "starts", "refused", "starts-then-fails", "crash"
 ENGINE, SESSION, PREFILL, DECODE, DONE = "engine", "session", "prefill", "decode", "done"

@@ -1,16 +1,143 @@
-"""The arena that a model needs: the planned head of the arena, and the estimated tail."""
+"""The arena that a model needs: the planned head of the arena, and the estimated tail.
+
+The size is an estimate, because it depends on the compiler and on the linked kernels. The sizes of structures are from a 32-bit
+build. The sizes of kernel data were measured with the Python package on x86-64 and rounded up. On 32-bit systems, kernel data
+is smaller.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes, within
 from ..foundation.limits import naming_model
-from ..model.model import Model
+from ..graph.graph import Graph
+from ..model.model import Model, Node
+from .checks import dimension, scales
+from .graph import byte_size, is_allocated
 from .lifetimes import Buffer, planned_buffers
-from .planner import plan, total_size
+from .planner import aligned, plan, total_size
 from .preparation import Preparation
-from .tail import planning_size, tail_size
+
+_KERNEL_BYTES = """
+16: ADD_N BATCH_TO_SPACE_ND BROADCAST_ARGS BROADCAST_TO CEIL COS DYNAMIC_UPDATE_SLICE EXP EXPAND_DIMS FILL FLOOR FLOOR_DIV
+    FLOOR_MOD LOG LOGICAL_AND LOGICAL_NOT LOGICAL_OR MAXIMUM MINIMUM NEG REVERSE_V2 ROUND SIN SLICE SQRT SQUARE TRANSPOSE
+    ZEROS_LIKE
+24: ARG_MAX ARG_MIN CAST CUMSUM L2_NORMALIZATION PACK RELU6 RESIZE_BILINEAR RESIZE_NEAREST_NEIGHBOR SELECT_V2 SHAPE
+    SPACE_TO_BATCH_ND SPLIT_V UNPACK
+28: SPLIT
+40: HARD_SWISH LOGISTIC SPACE_TO_DEPTH TANH
+44: DEPTH_TO_SPACE
+48: GATHER_ND MIRROR_PAD PRELU
+56: ABS DEQUANTIZE DIV EQUAL GREATER GREATER_EQUAL LEAKY_RELU LESS LESS_EQUAL LOG_SOFTMAX NOT_EQUAL QUANTIZE RELU RESHAPE SQUEEZE
+60: RSQRT
+64: EMBEDDING_LOOKUP GATHER MEAN MUL REDUCE_ALL REDUCE_MAX REDUCE_MIN SUM
+72: PADV2 SVDF
+80: PAD
+88: AVERAGE_POOL_2D L2_POOL_2D MAX_POOL_2D SUB
+96: ADD
+112: CONCATENATION
+128: STRIDED_SLICE
+132: SOFTMAX
+136: SQUARED_DIFFERENCE
+144: FULLY_CONNECTED TRANSPOSE_CONV
+160: CONV_2D DEPTHWISE_CONV_2D
+216: BATCH_MATMUL
+284: ELU
+728: UNIDIRECTIONAL_SEQUENCE_LSTM
+"""
+
+
+def _kernel_bytes() -> Mapping[str, int]:
+    table: dict[str, int] = {}
+    size = 0
+    for word in _KERNEL_BYTES.split():
+        if word.endswith(":"):
+            size = int(word[:-1])
+        else:
+            table[word] = size
+    return MappingProxyType(table)
+
+
+KERNEL_BYTES = _kernel_bytes()
+"""For each operator, the size of kernel data and parameters: the largest size that was measured in models with one node."""
+_OTHER_KERNEL = 120
+_CHANNEL = 8
+"""The size in bytes of the multiplier and the shift of one output channel."""
+_TABLES_OF_INT16_SOFTMAX = 2 * 2 * 513
+_PER_CHANNEL = {"CONV_2D": 0, "DEPTHWISE_CONV_2D": 3, "TRANSPOSE_CONV": 0}
+"""Operators with a multiplier for each output channel, and the filter dimension that contains the output channels."""
+_POINTER = 4
+"""The size in bytes of a pointer. The following numbers are sizes of structures in the runtime, also in bytes."""
+_FIXED = 256
+"""The size in bytes of the allocators, the planner, and the table of subgraphs."""
+_EVAL_TENSOR = 12
+_NODE = 32
+_TENSOR = 40
+_QUANTIZATION = 12
+_ALLOCATION_INFO = 24
+_SCRATCH_REQUEST = 12
+_PLANNED_BUFFER = 40
+_RESOURCE = 40
+"""The size in bytes of the record of a variable."""
+_MOST_SCRATCH = 12
+"""The number of scratch requests for which the runtime reserves memory."""
+
+
+def tail_size(preparation: Preparation) -> int:
+    """Return the estimated size of the tail."""
+    total = _FIXED
+    for graph in preparation.graphs:
+        total += _EVAL_TENSOR * len(graph.tensors) + _NODE * len(graph.nodes)
+        total += sum([aligned(byte_size(tensor)) for tensor in graph.tensors if tensor.is_variable and is_allocated(tensor)])
+        total += sum([_kernel_size(graph, node) for node in graph.nodes])
+    total += sum([aligned(size) + _RESOURCE for size in _resource_sizes(preparation.graphs)])
+    total += sum(preparation.persistent) + _POINTER * len(preparation.scratch)
+    if preparation.graphs:
+        first = preparation.graphs[0]
+        for index in (*first.inputs, *first.outputs):
+            total += _POINTER + _TENSOR
+            channels = len(scales(first.tensor(index)))
+            total += _QUANTIZATION + 4 + 4 * channels if channels else 0
+    return aligned(total)
+
+
+def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
+    sizes: dict[tuple[str, str], int] = {}
+    for graph in graphs:
+        names: dict[int, tuple[str, str]] = {}
+        for node in graph.nodes:
+            if node.op == "VAR_HANDLE" and not node.is_custom:
+                options = graph.model.options(node)
+                names[node.output(0)] = (str(options.container or ""), str(options.shared_name or ""))
+            elif node.op == "ASSIGN_VARIABLE" and not node.is_custom and node.input(0) in names:
+                sizes.setdefault(names[node.input(0)], byte_size(graph.tensor(node.input(1))))
+    return list(sizes.values())
+
+
+def planning_size(preparation: Preparation, buffers: int) -> int:
+    """Return the bytes that the runtime needs for planning, in addition to the tail. Later, the head uses the same bytes."""
+    tensors = sum([len(graph.tensors) for graph in preparation.graphs])
+    scratch = len(preparation.scratch)
+    records = _ALLOCATION_INFO * (tensors + scratch) + _POINTER * len(preparation.graphs)
+    return aligned(_SCRATCH_REQUEST * (scratch + _MOST_SCRATCH)) + records + _PLANNED_BUFFER * buffers
+
+
+def _kernel_size(graph: Graph, node: Node) -> int:
+    size = _OTHER_KERNEL if node.is_custom else KERNEL_BYTES.get(node.op, _OTHER_KERNEL)
+    filters = graph.tensor(node.input(1))
+    if node.is_custom:
+        return size
+    if node.op in _PER_CHANNEL:
+        return size + _CHANNEL * dimension(filters, _PER_CHANNEL[node.op])
+    if node.op == "FULLY_CONNECTED" and len(scales(filters)) > 1:
+        return size + _CHANNEL * len(scales(filters))
+    if node.op == "SOFTMAX" and graph.tensor(node.input(0)).type == "INT16":
+        return size + _TABLES_OF_INT16_SOFTMAX
+    return size
+
 
 BASIS = (
     "head: activations and scratch buffers of the reference kernels, as the greedy planner places them; "

@@ -118,7 +118,6 @@ def _add(spans: list[_Span], start: int, end: int) -> None:
 
 
 def _nodes_of_step(leaf: int) -> Iterator[int]:
-    """Yield the nodes of the tree that have a step."""
     while leaf:
         yield leaf
         leaf //= 2

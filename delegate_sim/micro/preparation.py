@@ -11,11 +11,9 @@ from ..model.model import Model, Tensor
 from ..results.report.multiply_adds import multiply_adds
 from ..rules.rule import Reason
 from .graph import has_size, micro_graph
-from .kernel import MicroKernel
-from .kinds import DYNAMIC_TENSOR, reason
 from .resolver import lacks, operator_name
 from .rules import INVOKE, PREPARE, kernel_of
-from .target import MicroTarget
+from .target import DYNAMIC_TENSOR, MicroKernel, MicroTarget, reason
 
 
 class Status(Enum):

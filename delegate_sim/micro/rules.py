@@ -14,11 +14,9 @@ from ..rules.rule import Reason, Rules
 from ..rules.source import Source
 from . import kernels
 from .graph import has_size
-from .kernel import MicroKernel, all_checks
 from .kernels import custom
-from .kinds import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, reason
 from .resolver import BUILTIN_FUNCTIONS
-from .target import TFLM, MicroTarget
+from .target import KINDS, MISSING_OPERATOR, NAME, TENSOR_TYPE, TFLM, MicroKernel, MicroTarget, all_checks, reason
 
 _UNKNOWN = Unknown("an operator that TensorFlow Lite Micro has", kind=MISSING_OPERATOR, problem="has no kernel")
 _SOURCE = Source(TFLM, "tensorflow/lite/micro/micro_mutable_op_resolver.h", "MicroMutableOpResolver")
@@ -30,7 +28,7 @@ def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
         return custom.KERNELS.get(op)
     if op not in BUILTIN_FUNCTIONS:
         return None
-    family: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{FAMILY_OF[op]}").KERNELS
+    family: Mapping[str, MicroKernel] = import_module(f"{kernels.__name__}.{kernels.MODULES[FAMILY_OF[op]]}").KERNELS
     return family[op]
 
 
@@ -65,7 +63,7 @@ _READS_NO_TENSORS = frozenset({"SHAPE", "VAR_HANDLE", "READ_VARIABLE", "CALL_ONC
 def _book(read: Callable[[ModuleType], Rules[MicroTarget]], *, is_prepare: bool) -> RuleBook[MicroTarget]:
     return RuleBook(
         NAME,
-        families=family_rules(kernels.__name__, read),
+        families=family_rules(kernels.__name__, kernels.MODULES, read),
         kinds=KINDS,
         source=_SOURCE,
         unknown=_UNKNOWN,

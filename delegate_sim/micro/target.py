@@ -1,13 +1,19 @@
-"""The target of the simulation: TensorFlow Lite Micro with the operators of one application."""
+"""The target, the kernels and the kinds of problem of TensorFlow Lite Micro."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from ..errors import OptionError
+from ..graph.graph import NodeView
 from ..releases.catalogue import NEWEST, Release
-from ..rules.source import Repository
+from ..rules import kinds
+from ..rules.kinds import Explanation, Kind, Problem
+from ..rules.rule import Check, Condition, OpRule, Reason
+from ..rules.source import Repository, Source
 
 TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b998f3424")
 """The source of the rules. TensorFlow Lite Micro has no releases."""
@@ -55,3 +61,120 @@ class MicroTarget:
     def release(self) -> Release:
         """A placeholder for the release that rules get. TensorFlow Lite Micro has no releases, so no rule depends on it."""
         return NEWEST
+
+
+TensorShapes: TypeAlias = Callable[[NodeView], Mapping[int, tuple[int, ...]]]
+"""A function that returns the shapes that Prepare sets, keyed by the position of the result."""
+Scratch: TypeAlias = Callable[[NodeView], tuple[int, ...]]
+"""A function that returns the sizes in bytes of the buffers that Prepare requests, in order."""
+
+_KERNELS = "tensorflow/lite/micro/kernels"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MicroKernel:
+    """The checks of a kernel's Prepare and Invoke functions, and the kernel's memory requests."""
+
+    prepare: OpRule[MicroTarget]
+    invoke: OpRule[MicroTarget]
+    shapes: TensorShapes | None = None
+    """The shapes that Prepare sets; None if the results keep the shapes that the model file gives."""
+    scratch: Scratch | None = None
+    """The scratch buffers that Prepare requests; None if there are none."""
+    may_lack_results: bool = False
+    """True if the kernel ignores a node without results. Other kernels would read invalid memory."""
+    persistent: Scratch | None = None
+    """The sizes in bytes of large buffers in the tail of the arena; None if there are none."""
+
+
+def in_source(file: str, symbol: str, *checks: Check[object] | Check[MicroTarget], folder: str = _KERNELS) -> OpRule[MicroTarget]:
+    """Return a rule with these checks. Their source is the function ``symbol`` in the runtime's file ``folder/file``.
+
+    A function that refuses nothing has no checks.
+    """
+    return OpRule(checks).from_source(Source(TFLM, f"{folder}/{file}", symbol))
+
+
+_AT_INVOKE = Condition[MicroTarget]("when the node runs (Invoke)", lambda _: True)
+
+
+def all_checks(kernel: MicroKernel) -> OpRule[MicroTarget]:
+    """Return the checks of a kernel's Prepare, followed by the checks of Invoke. Each check has its own source."""
+    invoke = [check.when(_AT_INVOKE) for check in _with_sources(kernel.invoke)]
+    return OpRule((*_with_sources(kernel.prepare), *invoke)).from_source(*kernel.prepare.source, *kernel.invoke.source)
+
+
+def _with_sources(rule: OpRule[MicroTarget]) -> Iterator[Check[MicroTarget]]:
+    for check in rule.checks:
+        yield check.from_source(check.source or rule.source[0])
+
+
+NO_PREPARE: OpRule[MicroTarget] = OpRule(())
+"""The rule of a kernel without a Prepare function."""
+
+
+MISSING_OPERATOR = Kind(
+    "missing-operator",
+    Problem.OPERATOR,
+    "operator that the resolver lacks",
+    "The application does not register the operator, or TensorFlow Lite Micro has no kernel for it. The interpreter looks up "
+    "the kernels of all operators before it allocates tensors. If a kernel is missing, the allocation fails.",
+    "If the runtime has a kernel for the operator, register the operator in the application's resolver, and give the resolver "
+    "enough room. Otherwise, replace the operator in the model. For a custom operator, you can also register your own kernel "
+    "with AddCustom.",
+    "replace the operator in the model",
+)
+DYNAMIC_TENSOR = Kind(
+    "dynamic-tensor",
+    Problem.DYNAMIC_SHAPE,
+    "result without a fixed size",
+    "The runtime plans all memory before the first inference. After Prepare, every dimension of a node's results must be "
+    "greater than 0.",
+    "Fix the shapes of the model before converting it, so that no dimension is 0 or unknown.",
+    "fix the shapes of the model before converting it",
+)
+HYBRID = kinds.HYBRID.reworded(
+    meaning="The kernels take operands of the same type, or int8 or int16 activations with int8 weights. They do not support "
+    "float activations with quantized weights, as in models with dynamic-range quantization.",
+    advice="Quantize fully: int8 activations and weights, with a representative data set.",
+    hint="quantize fully to int8, with a representative data set",
+)
+TENSOR_TYPE = kinds.TENSOR_TYPE.reworded(
+    meaning="The kernel does not support this type. Most kernels support int8 and float32, several support int16, and few "
+    "support uint8 or int64.",
+    advice="Convert the model to int8 with a representative data set. A model with uint8 tensors was written by an old "
+    "converter: convert this model again.",
+    hint="convert so that the tensor has a supported type, such as int8",
+)
+KINDS = (
+    MISSING_OPERATOR,
+    DYNAMIC_TENSOR,
+    TENSOR_TYPE,
+    HYBRID,
+    kinds.QUANTIZATION,
+    kinds.RANK,
+    kinds.SHAPE,
+    kinds.BROADCAST,
+    kinds.CONSTANT,
+    kinds.OPERAND_VALUE,
+    kinds.ATTRIBUTE,
+    kinds.ACTIVATION,
+    kinds.OPERAND_COUNT.reworded(
+        meaning="The node does not have the number of operands or results that the kernel requires.",
+        advice="Convert the model again, so that the node has the operands that the kernel expects.",
+        hint="give the node the operands that the kernel expects",
+    ),
+)
+"""Every kind of problem in the rules, with the runtime's wording."""
+
+NAME = "micro"
+"""The name of the runtime in codes."""
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType(
+    {kind.code(NAME): kind.explanation for kind in (*KINDS, kinds.MALFORMED_OPERANDS)}
+)
+"""The explanation of each code."""
+
+
+def reason(kind: Kind, found: str, needed: str, hint: str = "") -> Reason:
+    """Return a reason of this kind. ``hint`` replaces the hint of the kind."""
+    return Reason(kind.code(NAME), kind.name, f"{found}; needs {needed}", found, needed, hint or kind.hint)

@@ -47,7 +47,6 @@ class Malformed(Exception):
 
 
 def _outside(what: str) -> Malformed:
-    """Return the error for data that lies outside the file."""
     return Malformed(f"is truncated or malformed: {what} lies outside the file")
 
 
@@ -329,7 +328,6 @@ class Tables:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _reader(form: str) -> Callable[..., tuple[Any, ...]]:
-    """Return a function that unpacks this struct format at a given position."""
     return struct.Struct(form).unpack_from
 
 

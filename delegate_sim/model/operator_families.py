@@ -1,4 +1,4 @@
-"""The families of operators. Files with rules, kernels and tests are named after families.
+"""The families of operators. Files with rules, kernels and tests are named after families, or have several small families.
 
 ``delegates/NAME/rules/FAMILY.py`` has a delegate's rules, and ``prepare/kernels/FAMILY.py`` has Prepare functions. If a
 delegate has no rules for a family, the delegate has no file for the family. Only the families of a model's operators are

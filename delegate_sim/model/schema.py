@@ -1,18 +1,34 @@
 """The TFLite schema: names of types and operators, and the fields of tables.
 
-The data is in ``tflite_schema``, which ``make schema`` generates.
+The data is in ``tflite_schema.json``, which ``make schema`` generates (``tools/schema.py``).
 """
 
 from __future__ import annotations
 
 import functools
+import json
+import pkgutil
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-from .tflite_schema import ENUMS, OPTIONS_TABLES, TABLES
+_DATA = json.loads(pkgutil.get_data(__package__, "tflite_schema.json") or b"")
+
+TFLITE_VERSION: str = _DATA["version"]
+"""The release of the ``tflite`` package that ``make schema`` read."""
+
+ENUMS: Mapping[str, Mapping[int, str]] = {
+    name: {value: member for member, value in members.items()} for name, members in _DATA["enums"].items()
+}
+"""The members of enums and unions, by value."""
+
+TABLES: Mapping[str, Mapping[str, Sequence[Any]]] = _DATA["tables"]
+"""The fields of tables: slot, type, and the default of a number. ``[type]`` is a vector."""
+
+OPTIONS_TABLES: Mapping[str, str] = _DATA["options"]
+"""The options table of each builtin operator that has one."""
 
 BITS_PER_ELEMENT: Mapping[str, int] = MappingProxyType(
     {
@@ -91,7 +107,7 @@ class Field:
     name: str
     slot: int
     type: str
-    """The type, as in ``tflite_schema.TABLES``."""
+    """The type, as in ``TABLES``."""
     default: Any
 
     @property

@@ -3,6 +3,10 @@
 A method raises Refused if the NNAPI call returns an error.
 
 Upstream: runtime/ModelBuilder.cpp.
+
+Without these inputs, an operation may need a lower feature level.
+
+Upstream: runtime/ModelBuilder.cpp getNumTrailingArgumentsToRemove.
 """
 
 from __future__ import annotations
@@ -11,12 +15,29 @@ from collections.abc import Callable, Sequence
 
 from ..foundation.float32 import float32
 from ..refusal import Refusal, Refused
-from .default_inputs import DEFAULTS_DROPPED_SINCE, without_default_inputs
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
+from .operations import OPERATIONS
 from .refusal import Call, Rule, refuse
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
+
+DEFAULTS_DROPPED_SINCE = AndroidRelease.ANDROID_11
+"""From this release on, ``finish`` removes trailing inputs with default values."""
+
+
+def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]) -> NnOperation:
+    """Return the operation without trailing optional inputs that have default values."""
+    rule = OPERATIONS.get(operation.type)
+    if rule is None or not rule.optional:
+        return operation
+    inputs = [operands[index] for index in operation.inputs]
+    optional = next((candidate for candidate in rule.optional if candidate.fits(inputs)), None)
+    if optional is None:
+        return operation
+    count = optional.count_needed(inputs)
+    return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
+
 
 OPERAND_INDEX = Rule(
     "operand-index",

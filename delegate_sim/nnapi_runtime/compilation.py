@@ -129,7 +129,6 @@ def _may_fall_back(model: NnModel, options: CompilationOptions, code: int) -> bo
 
 
 def _finish(plan: Plan, options: CompilationOptions) -> None:
-    """Compile the steps of a plan in order. Raise Refused at the first failure."""
     if plan.device is not None:
         model = plan.models[0]
         _check_prepared(plan.device.prepare(model, model.operations), plan.device)

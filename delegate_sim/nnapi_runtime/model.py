@@ -54,7 +54,6 @@ MODEL_LEVEL = Rule(
     "runtime/ModelBuilder.cpp: finish",
 )
 
-
 _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
 

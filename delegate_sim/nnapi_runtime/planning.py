@@ -202,7 +202,7 @@ class _StepPartitioner:
                 continue
             cost = operation_cost(model, operation, device, self._preference)
             is_preferred = device.is_cpu or (
-                prefers_updatable and best is not None and _is_updated_over(device, self._devices[best])
+                prefers_updatable and best is not None and device.is_updatable and not self._devices[best].is_updatable
             )
             if best is None or cost < lowest or (cost == lowest and is_preferred):
                 best, lowest = index, cost
@@ -211,10 +211,6 @@ class _StepPartitioner:
             refuse(NO_DEVICE, Call.FINISH_COMPILATION, f"operation {operation.index}", f"no device for {name}", "a device")
         is_interpreted = is_control_flow and not has_unknown_size and self._devices[best].is_cpu
         return self._interpreter if is_interpreted else best
-
-
-def _is_updated_over(device: Device, best: Device) -> bool:
-    return device.is_updatable and not best.is_updatable
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:

@@ -15,11 +15,12 @@ from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
 from ..diagnosis.ranking import RankedCause
-from ..foundation.columns import entry
-from ..foundation.documents import head
+from ..foundation.columns import entry, head
 from ..foundation.limits import naming_model
+from ..foundation.printable import printable, shortened
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..hypothetical.hypothetical_changes import NodeKey
 from ..micro.arena import Arena
 from ..model.model import Model
 from ..results.compare.api_defaults import api_defaults_text
@@ -35,11 +36,63 @@ from ..results.report.plan_strip import STATES, node_state
 from ..results.report.verdict import verdict, verdict_summary
 from ..rules.rule import Reason
 from ..runtime.interpreter import Run, SubgraphRun, option_values
-from ..timing.measured import Timing
+from ..timing.measured import KERNEL, MeasuredPart, Timing, cpu_time, kernel_times, node_times
 from .graph_tables import PageGraphs, operator_counts, plain_reasons, short_name, short_text, tensor_positions, whole_entry
 from .layout import CLOSED_HEIGHT, CLOSED_WIDTH, HEADER, NODE_HEIGHT, NODE_WIDTH, with_deep_stack
-from .measured_times import cause_times, strip_entry, subgraph_times
 from .micro_view import MicroView, arena_entry, micro_view_entry
+
+_LONGEST_NAME = 200
+_MOST_BARS = 500
+"""Largest number of bars. If there are more parts, the shortest parts share one bar at the end."""
+
+
+def strip_entry(timings: Sequence[Timing]) -> dict[str, Any] | None:
+    """Return the bars of the first profile, or None if there is no profile with parts."""
+    if not timings or not timings[0].parts:
+        return None
+    timing = timings[0]
+    shown = set(sorted(range(len(timing.parts)), key=lambda number: -timing.parts[number].ms)[:_MOST_BARS])
+    rest = [part for number, part in enumerate(timing.parts) if number not in shown]
+    bars = [_bar(part) for number, part in enumerate(timing.parts) if number in shown]
+    if rest:
+        bars.append({"label": f"{len(rest):,} more", "kind": "rest", "ms": sum([part.ms for part in rest]), "node": None})
+    return {"profile": _name(os.path.basename(timing.path)), "total": timing.total_ms, "bars": bars}
+
+
+def _bar(part: MeasuredPart) -> dict[str, Any]:
+    count = f" x {part.count:,}" if part.count > 1 else ""
+    label = f"{part.op}{' kernel' if part.kind == KERNEL else ''}{count}"
+    first = min(part.nodes, default=None)
+    return {"label": _name(label), "kind": part.kind, "ms": part.ms, "node": None if first is None else list(first)}
+
+
+def subgraph_times(run: SubgraphRun, delegate: str, timings: Sequence[Timing]) -> dict[str, Any]:
+    """Return the known times: the times of nodes by position, and the times of partitions by number."""
+    if not timings:
+        return {}
+    index = run.graph.index
+    nodes = node_times(timings)
+    kernels = dict(kernel_times(timings, delegate))
+    partitions: dict[str, float] = {}
+    for number, subset in enumerate(run.subsets):
+        keys = [NodeKey(index, node) for node in subset.nodes]
+        own = [nodes[key] for key in keys if key in nodes]
+        ms = kernels.get(frozenset(keys)) if subset.is_delegated else sum(own) if len(own) == len(keys) else None
+        if ms is not None:
+            partitions[str(number)] = ms
+    positions = {NodeKey(index, node): position for position, node in enumerate(run.graph.execution_plan)}
+    return {"ms": {str(positions[key]): ms for key, ms in nodes.items() if key in positions}, "partition_ms": partitions}
+
+
+def cause_times(nodes: Sequence[NodeKey], timings: Sequence[Timing]) -> dict[str, Any]:
+    """Return the measured CPU time of a cause's nodes. The result is empty if no node has a measured time."""
+    time = cpu_time(timings, nodes)
+    return {"ms": time.ms, "without_time": time.unknown} if time.unknown < len(nodes) else {}
+
+
+def _name(text: str) -> str:
+    return shortened(printable(text[: _LONGEST_NAME + 1]), _LONGEST_NAME)
+
 
 _MOST, _HARDLY_ANY = 0.9, 0.1
 """Limits for the color of a verdict.
@@ -120,7 +173,14 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
         else {"code": run.refusal.code, "message": short_text(run.refusal.text), "hint": short_text(run.refusal.hint)},
         "api_defaults": short_text(api_defaults_text(view.model, run)),
         "log_lines": [short_text(line) for line in run.log_lines],
-        "warnings": [short_text(warning) for warning in (*_wrong_numbers(run), *run.warnings, *_not_simulated(view.diagnosis))],
+        "warnings": [
+            short_text(warning)
+            for warning in (
+                *_wrong_numbers(run),
+                *run.warnings,
+                *([] if view.diagnosis is None else [f"not simulated: {reason}" for reason in view.diagnosis.not_simulated]),
+            )
+        ],
         "subgraphs": [
             {**_subgraph_entry(subgraph, run, graphs, reasons), **subgraph_times(subgraph, run.delegate.name, view.timings)}
             for subgraph in run.subgraphs
@@ -136,7 +196,6 @@ def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any
 
 
 def _words(delegate: str) -> dict[str, str]:
-    """Return the words for the nodes of a delegate or a compiler plugin."""
     words = words_of(delegate)
     names = ("actor", "taken", "left", "elsewhere", "kernel", "kernels")
     return {name: getattr(words, name) for name in names}
@@ -218,7 +277,6 @@ def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | N
 
 
 def _plain_fix_entry(diagnosis: Diagnosis) -> dict[str, str] | None:
-    """Return the result of ``fix`` with its usual passes, and the command."""
     plain = diagnosis.plain_fix
     if plain is None:
         return None

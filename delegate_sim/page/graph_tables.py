@@ -66,8 +66,6 @@ class PageGraphs:
 
 
 class _PageTable:
-    """Distinct texts, each with a number."""
-
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
 

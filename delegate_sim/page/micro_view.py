@@ -11,7 +11,7 @@ from typing import Any
 
 from ..diagnosis.advice.commands import output_name
 from ..diagnosis.micro import MicroCause, MicroDiagnosis
-from ..foundation.command_line import command_line, typed_path
+from ..foundation.printable import command_line, typed_path
 from ..micro.arena import Arena
 from ..micro.graph import micro_graph
 from ..micro.preparation import MicroNode, Status

@@ -50,7 +50,9 @@ class Folding:
         self.widened: dict[int, int] = {}
         """Float16 constants that DEQUANTIZE nodes convert to float32, keyed by the result's index."""
         self.dynamic: set[int] = set()
-        self.open = {index for index in subgraph.inputs if index >= 0 and _is_open(subgraph.tensors[index])}
+        self.open = {
+            index for index in subgraph.inputs if index >= 0 and subgraph.tensors[index].source.has_unspecified_dimension
+        }
 
     def note(self, node: KernelNode, is_prepared: bool) -> None:
         """Record a prepared node, and compute its results if its operands became constant."""
@@ -180,10 +182,6 @@ class Folding:
         if len(known) != len(operands):
             return None
         return evaluate(node.op, node.options, known, [tensor.type for tensor in results])
-
-
-def _is_open(tensor: KernelTensor) -> bool:
-    return tensor.source.has_unspecified_dimension
 
 
 def _is_quantized(tensor: KernelTensor) -> bool:

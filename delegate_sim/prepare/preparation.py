@@ -284,7 +284,6 @@ class _Interpreter:
 
     @functools.cached_property
     def _size(self) -> int:
-        """The number of subgraphs and nodes of the model."""
         return sum([1 + len(subgraph.nodes) for subgraph in self.model.subgraphs])
 
     def _prepare_for_caller(self, subgraph: KernelSubgraph) -> None:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..errors import OptionError
-from ..foundation.suggestions import suggestion
-from .litert_lm import LITERT_LM_RELEASES
-from .packages import package_release
+from ..foundation.printable import suggestion
+from .packages import LITERT_LM_RELEASES, package_release
 
 
 class Release(NamedTuple):

@@ -10,8 +10,7 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..foundation.printable import shortened
-from ..graph.forms import node_forms
-from ..graph.graph import Graph, NodeView
+from ..graph.graph import Graph, NodeView, node_forms
 from ..releases.catalogue import Release
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind

@@ -1,7 +1,8 @@
 """Rules that are loaded by operator family.
 
-``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family. This file is imported only if a model has an operator
-of the family. ``model/operator_families.py`` lists the families and their operators.
+``delegates/NAME/rules/FAMILY.py`` has a delegate's rules for one family, and some files have the rules of several small families.
+Such a file is imported only if a model has an operator of its families. ``model/operator_families.py`` lists the families and
+their operators.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import TypeVar
 
 from ..model.operator_families import FAMILIES
@@ -48,20 +49,31 @@ def _read_rules(module: ModuleType) -> Rules[T]:
     return rules
 
 
-def family_rules(package: str, read: Callable[[ModuleType], Rules[T]] = _read_rules) -> tuple[LazyRules[T], ...]:
-    """Return the rules in a package: one mapping for each module. Each module has the rules of one operator family.
+def modules_of_families(**grouped: str) -> Mapping[str, str]:
+    """Return the name of the module of each family. A module has the families that are listed for it, or only its namesake."""
+    listed = {family: module for module, families in grouped.items() for family in families.split()}
+    return MappingProxyType({family: listed.get(family, family) for family in FAMILIES})
 
-    ``read`` returns the rules in a module, by default the module's ``RULES``.
+
+def family_rules(
+    package: str, modules: Mapping[str, str] = modules_of_families(), read: Callable[[ModuleType], Rules[T]] = _read_rules
+) -> tuple[LazyRules[T], ...]:
+    """Return the rules in a package: one mapping for each module with rules.
+
+    ``modules`` has the module of each family. ``read`` returns the rules in a module, by default the module's ``RULES``.
     """
 
-    def load(family: str) -> Rules[T]:
-        return read(import_module(f"{package}.{family}"))
+    def load(module: str) -> Rules[T]:
+        return read(import_module(f"{package}.{module}"))
 
-    modules = {module.name for module in iter_modules(sys.modules[package].__path__)}
+    operators: dict[str, frozenset[str]] = {}
+    for family, module in modules.items():
+        operators[module] = operators.get(module, frozenset()) | FAMILIES[family]
+    present = {module.name for module in iter_modules(sys.modules[package].__path__)}
     return tuple(
-        LazyRules(operators, functools.partial(load, family))
-        for family, operators in FAMILIES.items()
-        if operators and family in modules
+        LazyRules(possible, functools.partial(load, module))
+        for module, possible in operators.items()
+        if possible and module in present
     )
 
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from ..graph.graph import NodeView
 from ..model.model import OPTIONAL_TENSOR, Node
 from .kinds import MALFORMED_OPERANDS
-from .number_sets import counted
+from .operands import counted
 from .rule import ACCEPTED, Reason, Verdict
 
 NEEDED = "the operands and results that the operator requires"
@@ -86,7 +86,6 @@ def is_whole(node: Node) -> bool:
 
 
 def _lacking(node: Node, *, is_counted: bool) -> str | None:
-    """Return a description of the missing operands or results, or None if all are present."""
     inputs, outputs = (0, 0) if node.is_custom else FEWEST.get(node.op, (0, 0))
     if len(node.inputs) < (min(inputs, 1) if is_counted else inputs) or len(node.outputs) < outputs:
         return f"has {counted(len(node.inputs), 'input')} and {counted(len(node.outputs), 'output')}"

@@ -1,8 +1,9 @@
-"""Operands and results in rules, with their names."""
+"""The operands that a check reads, and sets of numbers that a check allows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from ..graph.graph import NodeView
 from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
@@ -45,3 +46,56 @@ def result(position: int = 0, name: str = "") -> Operand:
 
 INPUT = operand(0)
 OUTPUT = result()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """A set of allowed numbers. ``words`` describes the set, as in "at most 4". ``data`` has the limits as plain data."""
+
+    words: str
+    holds: Callable[[int], bool]
+    data: tuple[str | int, ...]
+
+    def __contains__(self, number: int) -> bool:
+        return self.holds(number)
+
+
+def exactly(*allowed: int) -> Numbers:
+    """Allow only these numbers."""
+    return Numbers(listed(map(str, allowed)), frozenset(allowed).__contains__, ("exactly", *sorted(set(allowed))))
+
+
+def at_most(limit: int) -> Numbers:
+    """Allow numbers of ``limit`` or less."""
+    return Numbers(f"at most {limit}", lambda number: number <= limit, ("at most", limit))
+
+
+def at_least(least: int) -> Numbers:
+    """Allow numbers of ``least`` or more."""
+    return Numbers(f"at least {least}", lambda number: number >= least, ("at least", least))
+
+
+def between(least: int, most: int) -> Numbers:
+    """Allow numbers in a range, both ends included."""
+    return Numbers(f"{least} to {most}", lambda number: least <= number <= most, ("between", least, most))
+
+
+def up_to_one() -> Numbers:
+    """Allow 1 or less, because a file may store operator version 1 as 0. The description is only "1"."""
+    return replace(at_most(1), words="1")
+
+
+def allowed_numbers(numbers: int | Numbers) -> Numbers:
+    """Return ``numbers`` as a set. A single number becomes a set of one number."""
+    return exactly(numbers) if isinstance(numbers, int) else numbers
+
+
+def listed(names: Iterable[str]) -> str:
+    """Join names for a sentence: "a, b or c"."""
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def counted(number: int, name: str) -> str:
+    """Return a number with its noun: "no inputs", "1 input", "2 inputs"."""
+    return f"{number or 'no'} {name}{'' if number == 1 else 's'}"

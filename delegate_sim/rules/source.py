@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+import functools
+import json
+import pkgutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..foundation.columns import LIST, Column, Declared, attributes, within
+
+
+@functools.cache
+def recorded_lines() -> Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]:
+    """Return the first and the last line of every source, by repository and commit, file, and ``Source.part``.
+
+    ``make sources ARGS=--write`` (``tools/sources.py``) writes these lines. Only documentation needs them.
+    """
+    lines: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]]
+    lines = json.loads(pkgutil.get_data(__package__, "source_lines.json") or b"")
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +65,15 @@ class Source(Declared):
 
     @property
     def part(self) -> str:
-        """The symbol, the overload and the branch as one string, which is the key in ``source_lines``."""
+        """The symbol, the overload and the branch as one string, which is the key in ``source_lines.json``."""
         return ", ".join([word for word in (self.symbol, self.overload, self.branch) if word])
 
     @property
     def lines(self) -> tuple[int, int] | None:
         """The first and the last line at the pinned commit. None if ``make sources`` has not recorded the lines."""
-        from .source_lines import LINES  # only documentation needs these hundreds of entries
-
-        files = LINES.get(f"{self.repository.name}@{self.repository.commit}", {})
-        return files.get(self.file, {}).get(self.part)
+        files = recorded_lines().get(f"{self.repository.name}@{self.repository.commit}", {})
+        place = files.get(self.file, {}).get(self.part)
+        return None if place is None else (place[0], place[1])
 
     @property
     def location(self) -> str:

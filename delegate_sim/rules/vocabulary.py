@@ -10,26 +10,14 @@ with the demand.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ..graph.activation import fused_activation
-from ..graph.graph import NodeView
-from .kinds import (
-    ACTIVATION,
-    ATTRIBUTE,
-    CONSTANT,
-    HYBRID,
-    OPERAND_COUNT,
-    RANK,
-    SHAPE,
-    TENSOR_TYPE,
-    VERSION,
-    Kind,
-)
-from .number_sets import Numbers, allowed_numbers, at_most, counted, listed, up_to_one
-from .operands import Operand
+from ..graph.graph import NodeView, fused_activation
+from ..model.model import Tensor
+from .kinds import ACTIVATION, ATTRIBUTE, CONSTANT, HYBRID, OPERAND_COUNT, RANK, SHAPE, TENSOR_TYPE, VERSION, Kind
+from .operands import Numbers, Operand, allowed_numbers, at_most, counted, listed, up_to_one
 from .rule import Check, NodeFinder
 
 T = TypeVar("T")
@@ -234,3 +222,56 @@ def unset(name: str, *, kind: Kind = ATTRIBUTE, hint: str = "") -> Check[object]
         return f"{name} true" if getattr(node.options, name) else None
 
     return Check(kind, f"{name} false", find, hint, data=("unset", name))
+
+
+TensorFinder = Callable[[Tensor], str | None]
+"""A function that describes a tensor that fails a check, or returns None if the tensor passes."""
+NamedTensors = Callable[[NodeView], Iterable[tuple[str, Tensor]]]
+"""A function that returns named tensors of a node, in the order in which the delegate checks them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorDemand:
+    """A demand that several tensors of a node must meet."""
+
+    kind: Kind
+    needed: str
+    finder: TensorFinder
+    hint: str = ""
+
+
+def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
+    """Yield the operands of a node at some positions. Omitted operands are left out."""
+    for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
+        if index >= 0:
+            yield f"input {position}", node.graph.tensors[index]
+
+
+def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
+    """Yield the results of a node. Omitted results are left out."""
+    for position, index in enumerate(node.node.outputs):
+        if index >= 0:
+            yield f"output {position}", node.graph.tensors[index]
+
+
+def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:
+    """Return one check for each demand.
+
+    The delegate applies all demands to one tensor before it reads the next tensor. It stops at the first tensor that fails a
+    demand.
+    """
+
+    def check_of(demand: TensorDemand) -> Check[object]:
+        def find(node: NodeView) -> str | None:
+            before: list[Tensor] = []
+            for name, tensor in tensors(node):
+                description = demand.finder(tensor)
+                if description is not None:
+                    is_first = all(other.finder(earlier) is None for earlier in before for other in demands)
+                    return f"{name} {description}" if is_first else None
+                before.append(tensor)
+            return None
+
+        return check(demand.kind, demand.needed, find, demand.hint)
+
+    return tuple(map(check_of, demands))

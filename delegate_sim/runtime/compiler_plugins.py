@@ -9,19 +9,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..delegates.compiler_plugin import CompilerPlugin
+from ..delegates.base import CompilerPlugin
 from ..delegates.registry import DISPATCH_KERNEL
 from ..graph.calls import DELEGATE
 from ..graph.graph import Graph, file_graphs
 from ..graph.partition import PartitionError, partition
-from ..graph.unassigned_variables import no_weights
+from ..graph.reachability import no_weights
 from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
-from .attribution import attributed_decision, attributed_subsets
-from .execution_plan import ChangedPlan, plan_after
-from .run import Run, SubgraphRun
+from .run import ChangedPlan, Run, SubgraphRun, attributed_decision, attributed_subsets, plan_after
 from .target import Target
 
 

@@ -18,25 +18,23 @@ from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
 from ..refusal import Effect, Refusal
-from ..releases.notes import predicted_build
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
     benchmark_failure_line,
     benchmark_line,
+    predicted_build,
     prepare_failure_line,
     replacing_line,
 )
 from ..rules.kinds import CPU_KERNEL_AFTER_REMAPPING, CYCLIC_GRAPH, DYNAMIC_TENSORS
-from .attribution import attributed_decision, attributed_failure, attributed_subsets
 from .reapplication import Reapplications
 from .refusals import not_prepared
-from .run import REFUSED, Run, SubgraphRun
+from .run import REFUSED, Run, SubgraphRun, attributed_decision, attributed_failure, attributed_subsets
 from .target import Target
 
 VALIDATION_PREFIX = "VALIDATION:"
 """Name prefix of subgraphs that test the model. No delegate is applied to these subgraphs."""
-
 
 _BEFORE = {
     Effect.CRASH: "creating a kernel will crash the process: ",
@@ -232,7 +230,6 @@ class DelegateApplication:
         return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
 
     def _will_fail(self, graph: Graph, failure: Refusal) -> None:
-        """Record a delegate kernel that will fail."""
         self._has_crashed |= failure.effect is Effect.CRASH and not failure.is_predicted
         self._tell_stage(failure)
         self.warnings.append(f"subgraph {graph.index}: {failure.message}")
@@ -334,7 +331,6 @@ class DelegateApplication:
         return DYNAMIC_TENSORS.refusal(message, hint=hint, **place)
 
     def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
-        """Give all delegated nodes of all subgraphs back to the CPU."""
         self._tell_stage(failure)
         # A crashed process logs nothing more.
         self.log_lines += failure.log_lines or (() if failure.effect is Effect.CRASH else (RESTORED_LINE,))

@@ -20,13 +20,10 @@ from ..model.model import Model
 from ..prepare.preparation import Taken, prepare, prepare_around, prepare_rest
 from ..refusal import Effect, Refusal, Stage
 from ..releases.wording import NOT_ALLOCATED_LINE
-from .assumptions import NOTHING_ASSUMED, Assumptions
 from .delegate_application import NOT_APPLIED, DelegateApplication, shown_number
-from .execution_plan import ChangedPlan, plan_after
-from .model_loading import custom_operators, load_on, loading_warnings
+from .model_loading import as_read_by, custom_operators, load_on, loading_warnings
 from .refusals import not_loaded, not_prepared
-from .release_constants import as_read_by
-from .run import REFUSED, Run, SubgraphRun, option_values
+from .run import NOTHING_ASSUMED, REFUSED, Assumptions, ChangedPlan, Run, SubgraphRun, option_values, plan_after
 from .target import Target
 
 __all__ = [

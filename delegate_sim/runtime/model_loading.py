@@ -4,28 +4,66 @@ First, ``BuildLocalIndexToRegistrationMapping`` looks up every operator code of 
 lookup stops at the first missing builtin operator. Then, ``ParseTensors`` reads the tensors of each subgraph. It refuses types
 that the release does not know, and tensors with contradictory data. Custom operators are looked up later, when the graph is
 prepared.
+
+Source: ``InterpreterBuilder::ParseTensors`` (``core/interpreter_builder.cc``) of TensorFlow. The releases were measured with
+TensorFlow's wheels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
-from ..graph.unassigned_variables import no_weights
-from ..model.model import Model, OperatorCode, Tensor
+from ..graph.reachability import no_weights
+from ..model.model import Allocation, Model, OperatorCode, Tensor
 from ..model.precompiled import compiled_for, precompiled
 from ..model.schema import CUSTOM
 from ..prepare.preparation import has_kernel
 from ..refusal import Refusal
 from ..releases.catalogue import KNOWN_RELEASES, Release, parse_release
 from ..releases.wording import FLEX
-from .release_constants import as_read_by
 from .resolver import Loads, loads, loads_type, refusal_lines, tensor_refusal_line, unresolved
 from .target import Target
 from .unloadable_nodes import invalid_node
 from .unloadable_tensors import invalid_tensors, release_features
+
+_EMPTY_CONSTANTS = parse_release("tf-2.11")
+"""Since this release, a tensor with an empty data buffer is a constant."""
+
+_OFFSETS = parse_release("tf-2.14")
+"""The first release that reads buffers stored after the flatbuffer."""
+
+
+def as_read_by(model: Model, release: Release) -> Model:
+    """Return the model as a release reads it.
+
+    Constants that the release does not recognize become computed tensors. If there are no such constants, return the given
+    model itself.
+    """
+    has_offsets, has_empty = release.is_at_least(_OFFSETS), release.is_at_least(_EMPTY_CONSTANTS)
+    if has_empty and (has_offsets or not model.offset_buffers):
+        return model
+
+    def is_unread(tensor: Tensor) -> bool:
+        if tensor.data is None:
+            return False
+        return (not has_empty and not tensor.data[1]) or (not has_offsets and tensor.buffer in model.offset_buffers)
+
+    if not any(is_unread(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
+        return model
+    subgraphs = [
+        replace(subgraph, tensors=tuple([_computed(tensor) if is_unread(tensor) else tensor for tensor in subgraph.tensors]))
+        for subgraph in model.subgraphs
+    ]
+    return model.with_same_bytes(subgraphs=tuple(subgraphs))
+
+
+def _computed(tensor: Tensor) -> Tensor:
+    """Return a copy of the tensor without data, as if a node computes the tensor."""
+    return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)
+
 
 _SCHEMA_VERSION = 3
 """The only version of the schema that releases load (``TFLITE_SCHEMA_VERSION``)."""
@@ -204,7 +242,6 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
 
 
 def _without_kernel(model: Model) -> tuple[str, ...]:
-    """Return the model's custom operators that have no kernel in the runtime."""
     ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
 

@@ -1,20 +1,26 @@
-"""The result of applying a delegate to a model."""
+"""The result of applying a delegate to a model.
+
+A delegate adds nodes when it inlines a node (``Decision.origins``).
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.options import OptionValues
+from ..graph.calls import with_kernels
 from ..graph.graph import Graph
 from ..graph.partition import Subset
+from ..model.model import Node, Tensor
 from ..refusal import Refusal
 from ..releases.catalogue import Release
 from ..rules.kinds import NOT_LOADED_KINDS, NOT_PREPARED_KINDS
+from ..rules.rule import Verdict
 from .target import Target
 
 REFUSED = "refused"
@@ -115,3 +121,92 @@ def _option_value(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """The assumptions under which a model is simulated."""
+
+    accepted: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """For each subgraph, the nodes that every delegate is assumed to accept."""
+    fixed_shapes: bool = False
+    """Whether every tensor has its shape from the model file."""
+    repaired: frozenset[tuple[int, int]] = frozenset()
+    """Nodes that the CPU kernels are assumed to accept, as (subgraph, node)."""
+    ended: frozenset[str] = frozenset()
+    """Codes of failures of a compiler plugin. These failures are assumed not to occur."""
+    registered: frozenset[str] = frozenset()
+    """Custom operators that the application is assumed to register, or that run on a delegate that is not simulated."""
+
+
+NOTHING_ASSUMED = Assumptions()
+
+
+class ChangedPlan(NamedTuple):
+    """A subgraph after delegates were applied.
+
+    The indices of added tensors follow the indices of the tensors in the model file.
+    """
+
+    nodes: tuple[Node, ...]
+    plan: tuple[int, ...]
+    added_tensors: tuple[Tensor, ...]
+    outputs: tuple[int, ...]
+
+
+def plan_after(graph: Graph, subsets: Sequence[Subset], kernel_name: str, given_tensors: int) -> ChangedPlan:
+    """Replace each delegated partition with a kernel (``ReplaceNodeSubsetsWithDelegateKernels``).
+
+    ``given_tensors`` is the number of tensors in the model file.
+    """
+    nodes, plan = with_kernels(graph, subsets, kernel_name)
+    return ChangedPlan(nodes, plan, graph.tensors[given_tensors:], graph.outputs)
+
+
+def attributed_decision(graph: Graph, decision: Decision) -> Decision:
+    """Return the decision with verdicts, partitions and reasons for the nodes of the given graph.
+
+    An inlined node has the reasons of all nodes that replace it, and is supported if all these nodes are supported.
+    ``decision.graph`` does not change.
+    """
+    if not decision.origins:
+        return decision
+    verdicts: dict[int, Verdict] = {}
+    for index, verdict in decision.verdicts.items():
+        origin = decision.origins.get(index, index)
+        before = verdicts.get(origin, Verdict(True))
+        reasons = tuple(dict.fromkeys((*before.reasons, *verdict.reasons)))
+        verdicts[origin] = Verdict(before.is_supported and verdict.is_supported, reasons)
+    set_aside = {decision.origins.get(index, index): reason for index, reason in decision.set_aside.items()}
+    preview = attributed_subsets(graph, decision, decision.preview)
+    return replace(decision, verdicts=verdicts, set_aside=set_aside, preview=preview)
+
+
+def attributed_subsets(graph: Graph, decision: Decision, subsets: Sequence[Subset]) -> tuple[Subset, ...]:
+    """Return the partitions with the nodes and tensors of the given graph.
+
+    An inlined node is in every partition that contains at least one of its replacements. Tensors that the delegate added are
+    left out.
+    """
+    if not decision.origins:
+        return tuple(subsets)
+    return tuple(
+        [
+            Subset(
+                subset.is_delegated,
+                tuple(dict.fromkeys([decision.origins.get(node, node) for node in subset.nodes])),
+                tuple([tensor for tensor in subset.inputs if tensor < len(graph.tensors)]),
+                tuple([tensor for tensor in subset.outputs if tensor < len(graph.tensors)]),
+            )
+            for subset in subsets
+        ]
+    )
+
+
+def attributed_failure(graph: Graph, decision: Decision, failure: Refusal) -> Refusal:
+    """Return a failure with the node and the tensor of the given graph. A tensor that the delegate added becomes None."""
+    if not decision.origins:
+        return failure
+    node = None if failure.node is None else decision.origins.get(failure.node, failure.node)
+    tensor = failure.tensor if failure.tensor is not None and failure.tensor < len(graph.tensors) else None
+    return replace(failure, node=node, tensor=tensor)

@@ -91,7 +91,6 @@ def _one_of(field: str, known: frozenset[int], line: str = "") -> _Check:
 
 
 def _types(*fields: str) -> tuple[_Check, ...]:
-    """Return checks for options with unknown tensor types."""
     known = frozenset(schema.enum_names("TensorType"))
     return tuple([_one_of(field, known, "Unsupported data type {} in tensor") for field in fields])
 

@@ -48,7 +48,11 @@ def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
     """Return the tensors that are not loaded. The runtime stops after the first subgraph with such tensors."""
     for subgraph in model.subgraphs:
         odd = {shape for shape in {tensor.shape for tensor in subgraph.tensors} if _may_overflow(shape)}
-        suspects = [tensor for tensor in subgraph.tensors if _keeps_anything(tensor) or tensor.shape in odd]
+        suspects = [
+            tensor
+            for tensor in subgraph.tensors
+            if (tensor.data is not None or tensor.quantization is not None or tensor.is_variable) or tensor.shape in odd
+        ]
         count = len(subgraph.tensors)
         invalid = [
             TENSOR_NOT_LOADED.refusal(
@@ -69,10 +73,6 @@ def _may_overflow(shape: tuple[int, ...]) -> bool:
     return min(shape, default=0) < 0 or element_count([size for size in shape if size]) > _FEW
 
 
-def _keeps_anything(tensor: Tensor) -> bool:
-    return tensor.data is not None or tensor.quantization is not None or tensor.is_variable
-
-
 def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool) -> Iterator[_WrongTensor]:
     """Yield the problems with a tensor, in the runtime's order."""
     if tensor.quantization is not None:
@@ -88,7 +88,7 @@ def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool
     if tensor.type in schema.TYPES_WITHOUT_SIZE:
         if tensor.is_variable and tensor.data is None:
             yield f"it is a variable of type {tensor.type}", ("String variable tensor isn't supported.", invalid)
-    elif not _is_sparse_constant(tensor):
+    elif not (tensor.data is not None and tensor.sparsity is not None):
         overflowing = _overflowing(tensor, release) if may_overflow else ""
         if overflowing:
             line = f"tflite/util.cc BytesRequired number of {overflowing} overflowed."
@@ -126,10 +126,6 @@ def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release
     if block_size < 0:
         return f"its blocks have size {block_size}", f"{name} block_size must be non-negative. Was {block_size}."
     return None
-
-
-def _is_sparse_constant(tensor: Tensor) -> bool:
-    return tensor.data is not None and tensor.sparsity is not None
 
 
 def _wrong_quantization(tensor: Tensor) -> tuple[str, str] | None:

@@ -7,9 +7,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..foundation.command_line import install_command
-from .batches import Batch, answers_to, batches_of
-from .job import Job, JobAnswer, failed
+from ..foundation.printable import install_command
+from .job import Batch, Job, JobAnswer, answers_to, batches_of, failed
 from .journal import ScanError
 
 _AHEAD = 3

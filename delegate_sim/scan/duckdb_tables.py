@@ -13,10 +13,10 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from ..foundation.columns import TEXT
-from ..foundation.command_line import install_command
 from ..foundation.files import open_input
 from ..foundation.late_numpy import np
 from ..foundation.limits import how_to_raise, raised
+from ..foundation.printable import install_command
 from .journal import ScanError, ScanRows
 from .schema import COLUMNS, LONGEST_TEXT, check_columns
 

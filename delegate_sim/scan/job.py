@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import shlex
 from collections import Counter
@@ -69,8 +70,6 @@ class JobAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The result of a model on a target. Without a run, there is an error."""
-
     model: str
     spec: TargetSpec
     sha256: str | None = None
@@ -221,3 +220,27 @@ def _typed(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
+
+
+_MOST = 8
+_FOR_EACH_WORKER = 16
+"""The smallest number of tasks per worker. With many small tasks, all workers finish at about the same time."""
+
+Batch = Sequence[Job]
+
+
+def batches_of(jobs: Iterable[Job], count: int, workers: int) -> Iterator[Batch]:
+    """Group ``count`` jobs into batches. With a single worker, every batch has one job.
+
+    >>> {len(batch) for batch in batches_of([Job("m", (), {})] * 70, 70, 2)}
+    {2}
+    """
+    size = 1 if workers == 1 else max(1, min(_MOST, count // (workers * _FOR_EACH_WORKER)))
+    waiting = iter(jobs)
+    while batch := list(itertools.islice(waiting, size)):
+        yield batch
+
+
+def answers_to(batch: Batch) -> list[JobAnswer]:
+    """Simulate the models of a batch, and return the answers."""
+    return [answer(job) for job in batch]

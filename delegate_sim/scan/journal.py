@@ -110,7 +110,6 @@ class Journal:
             os.unlink(self.path)
 
     def _begin(self) -> None:
-        """Copy the rows of the file into the database."""
         for table in COLUMNS:
             self._connection.execute(f"CREATE TABLE {table} ({declaration(table)})")
             self._connection.execute(f"CREATE {'UNIQUE ' if table == RUNS else ''}INDEX of_{table} ON {table} (model, target)")
@@ -172,7 +171,6 @@ class Journal:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Raise errors of the file and of the database as ScanError."""
         try:
             yield
         except OSError as error:

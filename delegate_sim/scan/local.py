@@ -15,8 +15,7 @@ from queue import Empty, SimpleQueue
 from ..bundles.address import split_address
 from ..foundation.files import LARGEST_IN_MEMORY
 from ..foundation.processes import Process, python_module, start
-from .batches import Batch, answers_to, batches_of
-from .job import Job, JobAnswer, failed
+from .job import Batch, Job, JobAnswer, answers_to, batches_of, failed
 
 _WORKER = "delegate_sim.scan.worker"
 _AHEAD = 3

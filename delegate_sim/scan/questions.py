@@ -28,7 +28,6 @@ BEFORE = "before_"
 
 _NOT_RUNNING = ", ".join([f"'{outcome}'" for outcome in sorted(NOT_RUNNING)])
 
-
 _RESULTS: tuple[str, ...] = (
     f"; (does not help|helps only with {Assumed.OTHERS.value}|not simulated|{re.escape(IF_TAKEN)}): .*$",
     "; not simulated$",

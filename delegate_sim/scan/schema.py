@@ -16,7 +16,6 @@ LONGEST_TEXT = 1 << 16
 """Largest number of characters in a text. A scan cuts longer texts."""
 _SQL_TYPES = {TEXT: "TEXT", INTEGER: "BIGINT", NUMBER: "DOUBLE"}
 
-
 RUNS = "runs"
 CAUSES = "causes"
 

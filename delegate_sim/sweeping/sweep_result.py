@@ -12,7 +12,7 @@ from ..conversion.settings import Settings
 from ..conversion.sources import SourceModel
 from ..diagnosis.advice.plain_fix import PlainFix, plain_fix, search_fix
 from ..diagnosis.examiner import Cost
-from ..errors import OptionError
+from ..errors import FixError, OptionError
 from ..foundation.columns import (
     INTEGER,
     LIST,
@@ -28,6 +28,8 @@ from ..foundation.columns import (
     values,
     within,
 )
+from ..foundation.files import open_input, write_chunks
+from ..foundation.printable import printable
 from ..graph.effort import Effort
 from ..model.reader import load
 from ..results.report.display import Shown
@@ -35,7 +37,7 @@ from ..results.report.measures import MEASURES, measure_columns
 from ..results.report.run_columns import run_columns
 from ..runtime.target import LabeledTarget
 from .rows import MAX_DIFFERENCE, SweepRow, best_for, best_for_all, excluded_for
-from .shapes import Shapes
+from .search import Shapes
 
 _ROW = (
     *(Column("row", INTEGER, source="number"), Column("best", source="is_best")),
@@ -81,8 +83,6 @@ class SweepRequest:
 
 
 class _SweptRow(NamedTuple):
-    """A row with the results of its sweep."""
-
     row: SweepRow
     conversion: Conversion
     targets: dict[str, Cost]
@@ -240,3 +240,28 @@ def _target_rows(result: Swept) -> Iterator[tuple[Any, ...]]:
     for row in result.models:
         for target, cost in zip(result.targets, row.costs, strict=True):
             yield (row.number, row.conversion.settings.name, target.label, *values(_COST, cost))
+
+
+_BLOCK = 1 << 20
+
+
+def write_best(result: Swept, target: str, path: str, *, replaces: bool = False) -> int:
+    """Write the best model for a target to a file, and return the model's size in bytes.
+
+    Raises FixError if there is no best model, if the file exists and ``replaces`` is false, or if the file cannot be written.
+    Raises OptionError for an unknown target.
+    """
+    row = result.best_for(target)
+    if row is None:
+        raise FixError(f"nothing is written, because no conversion both runs on {target} and is accurate enough")
+    try:
+        write_chunks(path, _blocks(row.conversion.path), replaces=replaces)
+    except OSError as error:
+        raise FixError(error.strerror or str(error), printable(path)) from error
+    return row.conversion.size
+
+
+def _blocks(path: str) -> Iterator[bytes]:
+    with open_input(path) as file:
+        while block := file.read(_BLOCK):
+            yield block

@@ -167,7 +167,6 @@ def _longest(times: Mapping[frozenset[NodeKey], float], merged: Sequence[Sequenc
 def _estimate(
     timings: Sequence[Timing], delegate: str, graphs: Sequence[Graph], moved: Collection[NodeKey]
 ) -> tuple[Estimate | None, str]:
-    """Return the estimate. If there is no estimate, return the reason."""
     on_delegate = [timing for timing in timings if delegate in timing.delegates]
     on_cpu = [timing for timing in timings if delegate not in timing.delegates]
     if not on_delegate or not on_cpu:

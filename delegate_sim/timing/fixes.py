@@ -31,8 +31,6 @@ _MOST_SIMULATED = 12
 
 
 class _Times(Declared):
-    """The times of op profiles, as rows of a table."""
-
     timings: tuple[Timing, ...]
 
     def rows(self) -> Iterator[TimeRow]:
@@ -42,8 +40,6 @@ class _Times(Declared):
 
 
 class _CauseTime(NamedTuple):
-    """The CPU time of a cause's nodes, and the bounds of fixing the cause."""
-
     name: str
     time: CpuTime
     bounds: TimeBounds | None
@@ -98,7 +94,11 @@ class FixTimes(_Times):
         run = self.diagnosis.run
         after = self._examiner.simulate(self.diagnosis.blockers.without(causes))
         staying = {node.key for node in after.on_cpu()}
-        moved = [key for key in _on_cpu(run) if key not in staying]
+        moved = [
+            key
+            for key in [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
+            if key not in staying
+        ]
         graphs = [subgraph.graph for subgraph in run.subgraphs]
         return bounds(self.timings, run.delegate.name, graphs, moved, _kernels(run), _origin_kernels(after))
 
@@ -172,10 +172,6 @@ def plan_times(plan: FixPlan, timings: Mapping[str, Sequence[Timing]]) -> tuple[
             sides = [simulated_side(model, target) for model in (plan.model, plan.rewritten.model)]
             times.append(PlanTimes(compare(*sides), tuple(own)))
     return tuple(times)
-
-
-def _on_cpu(run: Run) -> list[NodeKey]:
-    return [NodeKey(subgraph.graph.index, node) for subgraph in run.subgraphs for node in left_nodes(subgraph)]
 
 
 def _kernels(run: Run) -> KernelNodes:

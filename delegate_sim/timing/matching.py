@@ -23,11 +23,9 @@ from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..model.schema import is_operator
 from ..runtime.target import Target
-from .inner_operators import INNER, inner_operators
-from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing
+from .measured import KERNEL, NODE, UNMATCHED, MeasuredPart, Timing, total_notes
 from .op_profile import OpProfile
-from .plan import PlannedStep, TimedPlan, kernel_delegate, node_step, plan_of
-from .totals import total_notes
+from .plan import INNER, PlannedStep, TimedPlan, inner_operators, kernel_delegate, node_step, plan_of
 
 _CUT = 20
 """The smallest length of a name in a truncated line that may match a longer name."""

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..device.parse.profiles.operator_tables import RowTime
-from ..device.parse.profiles.run_times import RunTimes
+from ..device.parse.log_contents import DeviceLog
+from ..device.parse.profiles.operator_tables import RowTime, RunTimes
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, Column, Declared, attributes, entry, within
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..results.report.display import TimeRow, TimeTotals
+from ..results.report.records import partitions
+from ..runtime.interpreter import Run
 
 KERNEL, NODE, UNMATCHED = "kernel", "node", "unmatched"
 """The kinds of measured parts."""
-
 
 _MS = Column("ms", NUMBER, unit="ms", digits=6)
 _ROW = (
@@ -201,3 +202,50 @@ def kernel_times(timings: Sequence[Timing], delegate: str) -> Iterator[tuple[fro
 
 def _rounded(ms: float) -> float:
     return round(ms, 6)
+
+
+class KernelCost(NamedTuple):
+    """One delegate kernel. ``partition`` is its number in the report. ``ms`` is None if the kernel has no row of its own."""
+
+    subgraph: int
+    partition: int
+    nodes: int
+    ms: float | None
+    multiply_adds: int
+    bytes_in: int
+    bytes_out: int
+
+
+def kernel_costs(run: Run, timing: Timing) -> Iterator[KernelCost]:
+    """Yield the cost of each kernel of a run, in execution order."""
+    times = dict(kernel_times([timing], run.delegate.name))
+    for kernel in partitions([run]):
+        if kernel.is_delegated:
+            ms = times.get(frozenset([NodeKey(kernel.subgraph, node) for node in kernel.nodes]))
+            counts = kernel.multiply_adds, kernel.bytes_in, kernel.bytes_out
+            yield KernelCost(kernel.subgraph, kernel.number, len(kernel.nodes), ms, *counts)
+
+
+_SHARE = 0.01
+_ROUNDING_MS = 0.001
+"""Largest rounding error of one row."""
+
+
+def total_notes(log: DeviceLog, subgraph: int, ms: float) -> Iterator[str]:
+    """Yield notes on missing rows, and on a total of the profile that differs from ``ms``.
+
+    ``ms`` is the sum of the rows of a subgraph.
+    """
+    order, summary = log.run_orders.get(subgraph), log.summaries.get(subgraph)
+    rows = 0 if order is None else len(order.rows)
+    if order is not None and order.lacks_rows:
+        yield "the table lacks rows: its cumulative percentages do not add up"
+    elif order is not None and order.is_timed and not order.is_complete:
+        yield "the table is cut short"
+    if summary is not None and summary.lacks_rows:
+        yield "the summary lacks rows: its percentages do not add up to 100"
+    expected = log.times.profiled_ms
+    if expected is not None and abs(expected - ms) > max(_SHARE * expected, _ROUNDING_MS * max(rows, 1)):
+        yield f"the rows add up to {ms:,.3f} ms, but the profile's own total is {expected:,.3f} ms"
+    if log.lost_events:
+        yield "the profiler dropped events because its buffer was full (--max_profiling_buffer_entries), so times are missing"

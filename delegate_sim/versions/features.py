@@ -267,3 +267,20 @@ FEATURES: Mapping[str, Explanation] = MappingProxyType(
 
 FEATURE_CHANGES: Mapping[str, str] = MappingProxyType({code: own.advice for code, own in _ALL.items()})
 """The advice on each feature without the last period, because other words may follow."""
+
+HIGHEST_TOLD_APART = 32
+"""The highest version that delegates' rules distinguish. A model file may store any version up to 2**31 - 1."""
+_ABOVE = 3
+
+
+def versions_to_try(version: int) -> list[int]:
+    """Return versions that could replace an operator's version.
+
+    Lower versions come before higher versions, and the nearest version comes first.
+
+    >>> versions_to_try(3)
+    [2, 1, 4, 5, 6]
+    """
+    lower = range(min(version - 1, HIGHEST_TOLD_APART), 0, -1)
+    higher = range(max(version, 0) + 1, max(version, 0) + _ABOVE + 1)  # bounded: a constant number of versions
+    return [*lower, *(higher if version <= HIGHEST_TOLD_APART else ())]

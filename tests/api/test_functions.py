@@ -323,7 +323,7 @@ def test_wrong_arguments_raise_errors_of_the_package_that_say_what_is_possible(m
 def test_hints_can_be_resolved():
     """Annotations name what there is, also those that are imported for types alone."""
     from delegate_sim.api import functions
-    from delegate_sim.device.compare.reconciliation import Reconciliation
+    from delegate_sim.device.compare.reconcile import Reconciliation
     from delegate_sim.device.parse.log_contents import DeviceLog
     from delegate_sim.diagnosis.diagnosis import Diagnosis
     from delegate_sim.gate.check import Checked

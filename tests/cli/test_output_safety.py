@@ -29,7 +29,6 @@ def model(tmp_path, monkeypatch):
 
 OWN_COMMANDS = ("::error ", "::warning ", "::notice ", "::group::", "::endgroup::")
 
-
 NONE = str(Path(__file__).parents[2] / "fixtures" / "models" / "mobilenet_block.tflite")
 COMMANDS = (
     ("analyze",),

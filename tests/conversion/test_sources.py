@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.conversion import digests
+from delegate_sim.conversion import cache
 from delegate_sim.conversion.sources import SourceKind, find_source
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation.limits import VARIABLE
@@ -100,7 +100,7 @@ def test_a_folder_changes_its_digest_with_each_file():
 def test_a_folder_with_too_many_files(monkeypatch):
     for name in ("saved_model.pb", "variables/a", "variables/b"):
         write(f"saved/{name}", "x")
-    monkeypatch.setattr(digests, "_MOST_FILES", 2)
+    monkeypatch.setattr(cache, "_MOST_FILES", 2)
     with pytest.raises(ModelError, match=f"^saved: has more than 2 files; {VARIABLE}=10 raises every limit tenfold$"):
         find_source("saved")
     monkeypatch.setenv(VARIABLE, "2")

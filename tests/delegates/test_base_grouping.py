@@ -10,7 +10,7 @@ import delegate_sim
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.releases.catalogue import NEWEST
-from delegate_sim.releases.notes import predicted_build
+from delegate_sim.releases.wording import predicted_build
 from delegate_sim.results.report.measures import measure
 from delegate_sim.results.report.placement import node_reasons
 from delegate_sim.results.report.report import Report

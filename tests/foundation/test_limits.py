@@ -27,8 +27,7 @@ from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, 
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import difference, inputs
 from delegate_sim.live import process
-from delegate_sim.model import flatbuffer
-from delegate_sim.model import name_repetition as repetition
+from delegate_sim.model import flatbuffer, parsing
 from delegate_sim.model.numbers import RepeatedNumber
 from delegate_sim.prepare import kernel, preparation
 from delegate_sim.results.compare.model_outline import outline
@@ -164,7 +163,7 @@ def make_up_inputs(folder):
         (read_baseline, baseline, "_LARGEST_FILE", 20, BaselineError),
         (read_sections, litertlm, "_MOST_SECTIONS", 1, BundleError),
         (read_rank, limits, "_MOST_DIMENSIONS", 2, ModelError),
-        (say_names_often, repetition, "_MOST_SAID", 60, ModelError),
+        (say_names_often, parsing, "_MOST_SAID", 60, ModelError),
         (open_nested, members, "_DEEPEST", 1, ModelError),
         (read_nodes, packing, "_MOST_NODES", 99, ValueError),
         (read_outline, packing, "_LARGEST", 1_000, ValueError),
@@ -173,7 +172,7 @@ def make_up_inputs(folder):
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_what_exceeds_a_limit_says_how_to_raise_it(monkeypatch, tmp_path, action, module, name, limit, error):
-    monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)  # the higher one of the two counts
+    monkeypatch.setattr(parsing, "_MOST_SAID_FOR_A_BYTE", 0)  # the higher one of the two counts
     monkeypatch.setattr(module, name, limit)
     monkeypatch.delenv(VARIABLE, raising=False)
     with pytest.raises(error, match=RAISES):
@@ -198,9 +197,9 @@ def test_a_drivers_profile(monkeypatch, tmp_path):
 
 
 def test_names_in_a_large_file(monkeypatch):
-    monkeypatch.setattr(repetition, "_MOST_SAID", 0)
+    monkeypatch.setattr(parsing, "_MOST_SAID", 0)
     say_names_often(None)
-    monkeypatch.setattr(repetition, "_MOST_SAID_FOR_A_BYTE", 0)
+    monkeypatch.setattr(parsing, "_MOST_SAID_FOR_A_BYTE", 0)
     with pytest.raises(ModelError, match="repeat names too often"):
         say_names_often(None)
 

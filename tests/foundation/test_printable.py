@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import shlex
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delegate_sim.foundation.printable import percentages, printable, shortened
+from delegate_sim.foundation.printable import command_line, percentages, printable, shortened, suggestion, typed_path
 
 
 @pytest.mark.parametrize(
@@ -53,3 +55,47 @@ def test_long_text_is_shortened(text, expected):
 )
 def test_different_fractions_look_different_and_only_all_is_100_percent(fractions, expected):
     assert percentages(*fractions) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "typed"),
+    [
+        (None, "-"),
+        ("-", "-"),
+        ("-m.tflite", "./-m.tflite"),
+        ("--force", "./--force"),
+        ("m.tflite", "m.tflite"),
+        ("a/-m.tflite", "a/-m.tflite"),
+    ],
+)
+def test_a_path_is_never_an_option(path, typed):
+    assert typed_path(path) == typed
+
+
+def test_a_shell_reads_the_words_again():
+    words = ["analyze", typed_path("-my model;rm.tflite"), "--delegate", "gpu"]
+    assert shlex.split(command_line(words)) == ["delegate-sim", *words]
+
+
+_NAMES = ("nnapi", "gpu", "npu-google", "npu-intel", "tf-2.15", "tf-2.10", "litert-2.1")
+
+
+@pytest.mark.parametrize(
+    ("word", "clause"),
+    [
+        ("nnpai", "; did you mean nnapi?"),
+        ("GPUU", "; did you mean gpu?"),
+        ("npu", "; did you mean npu-google, npu-intel?"),
+        ("2.15", "; did you mean tf-2.15?"),
+        ("2.1", "; did you mean litert-2.1?"),
+        ("other", ""),
+        ("", ""),
+    ],
+)
+def test_near_matches(word, clause):
+    assert suggestion(word, _NAMES) == clause
+
+
+def test_a_cutoff_leaves_out_names_that_are_less_similar():
+    assert suggestion("tf-9", ("tf-2.19",)) == "; did you mean tf-2.19?"
+    assert suggestion("tf-9", ("tf-2.19",), cutoff=0.75) == ""

@@ -516,10 +516,10 @@ def test_overrides_of_different_targets_use_up_the_budget(write, monkeypatch):
 
 
 def test_a_large_configuration_with_an_error_is_read_twice_at_most(write, monkeypatch):
-    from delegate_sim.foundation.parsing import toml_lines
+    from delegate_sim.foundation.parsing import toml
 
     sizes = []
-    monkeypatch.setattr(toml_lines, "spend_steps", lambda steps, activity: sizes.append(steps))
+    monkeypatch.setattr(toml, "spend_steps", lambda steps, activity: sizes.append(steps))
     text = "".join(f"[targets.t{number}]\ndelegate = 'gpu'\n" for number in range(500))
     with pytest.raises(ConfigurationError, match=r"delegate-sim.toml:1001: targets.t499: there is no such key"):
         read_configuration(write(f"{text}zzz = 1\n"))

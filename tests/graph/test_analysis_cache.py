@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import pkgutil
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +18,10 @@ from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.graph import file_graph
-from delegate_sim.model.operator_families import FAMILY_OF
-from delegate_sim.prepare import preparation
+from delegate_sim.prepare import kernels, preparation
 from delegate_sim.prepare.kernel import CHANGED_IN, KERNELS, KernelNode
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, NEWEST, OLDEST, Release, oldest_alike, parse_release
-from delegate_sim.results.compare import platform_table, release_table
+from delegate_sim.results.compare import release_table
 from delegate_sim.runtime.target import Target
 
 MODELS = sorted((Path(delegate_sim.__file__).parents[1] / "fixtures" / "models").glob("*.tflite"))
@@ -89,12 +89,9 @@ def test_kernels_compare_only_with_releases_that_they_declare(monkeypatch, relea
     assert not {(op, other) for op, other in compared if other not in CHANGED_IN[op]}
 
 
-@pytest.mark.parametrize("family", sorted({FAMILY_OF[op] for op in FAMILY_OF}))
-def test_kernels_declare_every_release_that_their_module_names(family):
-    try:
-        module = importlib.import_module(f"delegate_sim.prepare.kernels.{family}")
-    except ModuleNotFoundError:
-        return
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.iter_modules(kernels.__path__)])
+def test_kernels_declare_every_release_that_their_module_names(name):
+    module = importlib.import_module(f"{kernels.__name__}.{name}")
     declared = {release for op, made in KERNELS.items() if made.__module__ == module.__name__ for release in CHANGED_IN[op]}
     asked = re.findall(r'"((?:tf|litert)-[\d.]+)"', re.sub(r"@kernel\(.*", "", inspect.getsource(module)))
     assert set(map(parse_release, asked)) <= declared
@@ -127,9 +124,8 @@ def test_a_table_of_releases_is_that_of_each_by_itself(monkeypatch, name):
         model = load(path)
         table = release_table.release_table(model, target)
         with monkeypatch.context() as patch:
-            for module in (release_table, platform_table):
-                simulate = module.simulate
-                patch.setattr(module, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
+            simulate = release_table.simulate
+            patch.setattr(release_table, "simulate", lambda *given, simulate=simulate, cache: simulate(*given))
             patch.setattr(type(delegate), "history", replace(delegate.history, changed_in=None))
             patch.setattr(preparation, "oldest_alike", lambda release, _: release)
             alone = release_table.release_table(model, target)

@@ -10,7 +10,7 @@ import delegate_sim
 from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.live import process
 from delegate_sim.live.comparison import compare_live
-from delegate_sim.live.decision import LiveDecision, LiveNode
+from delegate_sim.live.engine import LiveDecision, LiveNode
 from tests.support.delegates.npu_models import chain
 from tests.support.live.plugin_tool import FAILS, LINES, compared, find_engine, stand_in
 

@@ -14,7 +14,7 @@ from delegate_sim.llm import compiled as llm_compiled
 from delegate_sim.llm import composites
 from delegate_sim.llm.compiled import compile_for_cpu, first_run
 from delegate_sim.llm.contents import read_contents
-from delegate_sim.llm.sections import protobuf, tokenizer
+from delegate_sim.llm.sections import metadata, tokenizer
 from delegate_sim.llm.sections.tokenizer import Tokenizer
 from fixtures.builder import ModelBuilder
 from fixtures.language_models import bundle, decoder
@@ -23,10 +23,10 @@ from tests.support.composites import EMPTY_MAP, nested_composites
 
 def test_fields_beyond_the_limit_are_refused(monkeypatch):
     content = b"\x08\x01" * 5
-    assert list(protobuf.fields_of(content))
-    monkeypatch.setattr(protobuf, "_MOST_FIELDS", 4)
-    with pytest.raises(protobuf.ProtobufError, match="fields"):
-        list(protobuf.fields_of(content))
+    assert list(metadata.fields_of(content))
+    monkeypatch.setattr(metadata, "_MOST_FIELDS", 4)
+    with pytest.raises(metadata.ProtobufError, match="fields"):
+        list(metadata.fields_of(content))
 
 
 def test_a_long_prompt_is_not_counted(monkeypatch):

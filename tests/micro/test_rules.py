@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.micro.kinds import EXPLAINED
 from delegate_sim.micro.resolver import BUILTIN_FUNCTIONS, CUSTOM_FUNCTIONS
 from delegate_sim.micro.rules import INVOKE, PREPARE, RULES, kernel_of
-from delegate_sim.micro.target import MicroTarget
+from delegate_sim.micro.target import EXPLAINED, MicroTarget
 from tests.support.graphs import arena, node_view
 
 TARGETS = (MicroTarget(), MicroTarget(kernels="cmsis-nn"))

@@ -6,10 +6,9 @@ import pytest
 
 from delegate_sim.nnapi_runtime.builder import ModelBuilder
 from delegate_sim.nnapi_runtime.compilation import CompilationOptions, Partitioning, PlanKind, compile_model
-from delegate_sim.nnapi_runtime.devices import Costs, CpuDevice, DeviceCost, DriverDevice
+from delegate_sim.nnapi_runtime.devices import Costs, CpuDevice, DeviceCost, DriverDevice, visible_operations
 from delegate_sim.nnapi_runtime.refusal import ProcessAborted
 from delegate_sim.nnapi_runtime.types import AndroidRelease, Preference, Version
-from delegate_sim.nnapi_runtime.visible_operations import visible_operations
 from tests.support.nnapi_runtime_examples import O, T, add_int, add_model, add_tensor, chain, condition_model, driver, steps_of
 
 CPU = CpuDevice()

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import pytest
 
-from delegate_sim.model.operator_families import FAMILY_OF
 from delegate_sim.nnapi_runtime.cases import validate_operation
 from delegate_sim.nnapi_runtime.operations import OPERATIONS
 from delegate_sim.nnapi_runtime.types import OperationType
@@ -242,10 +239,3 @@ def test_a_filter_without_its_scales_ends_the_process():
 )
 def test_releases_differ(case, levels):
     assert {release: validate_operation(case, release)["level"] for release in levels} == levels
-
-
-@pytest.mark.parametrize("code", OPERATIONS, ids=lambda code: OperationType(code).name)
-def test_an_operation_with_the_name_of_an_operator_is_in_the_module_of_its_family(code):
-    family = FAMILY_OF.get(OperationType(code).name)
-    if family is not None:
-        assert code in import_module(f"delegate_sim.nnapi_runtime.operations.{family}").RULES

@@ -45,9 +45,8 @@ LAYERS = (
 """The rooms of ``delegate_sim``, lowest first. Rooms of one layer do not import each other."""
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 
-
 CLI_LAYERS = (
-    ("codes", "exits", "faults", "gathering"),
+    ("codes", "exits", "gathering"),
     ("console",),
     ("assertions", "model_explorer", "models", "options", "text"),
     ("mcp_server", "pytest_plugin"),
@@ -123,19 +122,9 @@ def test_no_modules_import_each_other(package, name):
 
 
 MOST_MODULES = 16
-FAMILIES = "a module for each family of operators"
 LARGER_FOLDERS = {
     "cli/commands": "a module for each command",
-    "delegate_sim/delegates/ethosu/rules": FAMILIES,
-    "delegate_sim/delegates/gpu/rules": FAMILIES,
-    "delegate_sim/delegates/gpu_compatibility": FAMILIES,
-    "delegate_sim/delegates/mldrift/rules": FAMILIES,
-    "delegate_sim/delegates/npu/rules": FAMILIES,
-    "delegate_sim/delegates/vx/rules": FAMILIES,
-    "delegate_sim/delegates/xnnpack/rules": FAMILIES,
-    "delegate_sim/micro/kernels": FAMILIES,
-    "delegate_sim/nnapi_runtime/operations": FAMILIES,
-    "delegate_sim/prepare/kernels": FAMILIES,
+    "cli/text": "a module for each kind of result",
     "tests/support": "a module for each kind of test data",
 }
 """Folders that may have more modules, and why."""
@@ -168,7 +157,7 @@ def test_the_package_does_not_import_the_command_line():
 
 
 NAMING_ROOMS = ("delegates", "llm", "nnapi_runtime")
-NAMING_MODULES = ("source_lines.py", "bundles.py", "mcp_server.py")
+NAMING_MODULES = ("bundles.py", "mcp_server.py")
 ABOVE_DELEGATES = [
     *[path for path in modules() if room_of(path) not in NAMING_ROOMS and path.name not in NAMING_MODULES],
     ROOT / "delegate_sim" / "__init__.py",
@@ -177,12 +166,11 @@ ABOVE_DELEGATES = [
 """Modules that name no delegate.
 
 ``nnapi_runtime`` is about Android's own runtime, whatever the delegate in front of it. ``llm`` and ``bundles`` are about the
-engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. ``make sources`` writes
-``source_lines.py``. The descriptions of the tools in ``mcp_server`` give examples.
+engine of LiteRT-LM, which names its backends after hardware and chooses the delegate of each. The descriptions of
+the tools in ``mcp_server`` give examples.
 """
 GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
-
 
 OF_FILES_AND_TOOLS = ("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu")
 """A custom operator of model files, a compiler and a library, whose names contain that of a delegate."""

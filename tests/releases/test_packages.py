@@ -6,14 +6,16 @@ import pytest
 
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, parse_release
-from delegate_sim.releases.litert_lm import ASSUMED, CONTAINED
 from delegate_sim.releases.packages import (
+    ASSUMED,
+    CONTAINED,
     EXAMPLES,
     IN_LITERT_JS,
     contained_release,
     is_release_name,
     package_lines,
     package_release,
+    releases_with,
 )
 
 
@@ -79,3 +81,13 @@ def test_lines_say_how_the_contained_release_was_found():
     lines = package_lines()
     assert len(lines) == len(CONTAINED)
     assert "litert-lm-0.11  litert-2.1.4  by commit 47615eb6e in its build file" in lines
+
+
+def test_releases_by_what_they_contain():
+    assert releases_with("litert-2.1.6") == ("litert-lm-0.14", "litert-lm-0.15", "litert-lm-0.16")
+    assert releases_with("litert-1.0.1") == ()
+
+
+def test_later_releases_contain_the_same_or_later_releases():
+    orders = [parse_release(contained.litert).order for contained in CONTAINED.values()]
+    assert orders == sorted(orders)

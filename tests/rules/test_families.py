@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.model.operator_families import FAMILIES
-from delegate_sim.rules.families import LazyRules, family_rules, with_change
+from delegate_sim.rules.families import LazyRules, family_rules, modules_of_families, with_change
 from delegate_sim.rules.rule import OpRule
 
 ADD, MUL = OpRule(()), OpRule(())
@@ -49,7 +49,10 @@ def test_rules_that_are_there_already_can_be_changed_too():
 
 
 def test_families_are_modules_of_a_package():
-    by_operators = {rules.possible: rules for rules in family_rules("delegate_sim.delegates.xnnpack.rules")}
-    reduction, matrix = by_operators[FAMILIES["reduction"]], by_operators[FAMILIES["matrix"]]
+    modules = modules_of_families(shapes="reshaping slicing joining padding")
+    by_operators = {rules.possible: rules for rules in family_rules("delegate_sim.delegates.xnnpack.rules", modules)}
+    matrix = by_operators[FAMILIES["matrix"]]
+    shapes = by_operators[frozenset().union(*[FAMILIES[name] for name in ("reshaping", "slicing", "joining", "padding")])]
     assert "FULLY_CONNECTED" in matrix
-    assert "FULLY_CONNECTED" not in reduction
+    assert "FULLY_CONNECTED" not in shapes
+    assert {"RESHAPE", "PAD"} <= shapes.keys()

@@ -7,11 +7,10 @@ import re
 import pytest
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.micro.kinds import NAME as MICRO
 from delegate_sim.micro.rules import RULES
-from delegate_sim.rules.source import LITERT, Repository, Source
-from delegate_sim.rules.source_lines import LINES
-from tools.sources import LONGEST_WITHOUT_BRANCHES, module_text, named_sources
+from delegate_sim.micro.target import NAME as MICRO
+from delegate_sim.rules.source import LITERT, Repository, Source, recorded_lines
+from tools.sources import FILE, LONGEST_WITHOUT_BRANCHES, file_text, named_sources
 
 VALIDATE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
 FEW_LINES = 500
@@ -50,15 +49,14 @@ def test_no_lines_are_left_over():
         for source, ops in sources_of(name).items()
         for place in [source, *map(source.of_operator, ops)]
     }
-    written = {(commit, file, part) for commit, files in LINES.items() for file, parts in files.items() for part in parts}
+    written = {
+        (commit, file, part) for commit, files in recorded_lines().items() for file, parts in files.items() for part in parts
+    }
     assert written == named
 
 
-def test_the_module_is_as_it_is_written():
-    import delegate_sim.rules.source_lines as module
-
-    with open(module.__file__, encoding="utf-8") as file:
-        assert file.read() == module_text(LINES)
+def test_the_file_is_as_it_is_written():
+    assert FILE.read_text(encoding="utf-8") == file_text(recorded_lines())
 
 
 def test_an_operator_of_a_long_function_has_its_branch():

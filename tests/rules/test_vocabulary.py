@@ -6,8 +6,7 @@ import pytest
 
 from delegate_sim.releases.catalogue import NEWEST
 from delegate_sim.rules import kinds
-from delegate_sim.rules.number_sets import at_least, at_most, between
-from delegate_sim.rules.operands import INPUT, OUTPUT, operand, result
+from delegate_sim.rules.operands import INPUT, OUTPUT, at_least, at_most, between, operand, result
 from delegate_sim.rules.vocabulary import (
     activation,
     constant,

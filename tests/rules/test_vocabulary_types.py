@@ -12,17 +12,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 RULES = """
-from delegate_sim.delegates.coreml.rules.checks import coreml_rule
+from delegate_sim.delegates.coreml.checks import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
-from delegate_sim.delegates.gpu.target import GpuTarget
-from delegate_sim.delegates.hexagon.rules.checks import hexagon_rule
+from delegate_sim.delegates.gpu.rules.checks import GpuTarget
+from delegate_sim.delegates.hexagon.rules import hexagon_rule
 from delegate_sim.delegates.nnapi.rules.checks import min_level
 from delegate_sim.delegates.nnapi.target import NnapiTarget, from_level
 from delegate_sim.delegates.vx.rules.checks import vx_rule
 from delegate_sim.delegates.xnnpack.rules.checks import counting_from, unary, xnnpack_rule
-from delegate_sim.delegates.xnnpack.rules.reduction import _reduction
-from delegate_sim.delegates.xnnpack.rules.types import FLOAT, of_type
-from delegate_sim.delegates.xnnpack.rules.upstream import in_method
+from delegate_sim.delegates.xnnpack.rules.arithmetic import _reduction
+from delegate_sim.delegates.xnnpack.rules.checks import FLOAT, of_type
+from delegate_sim.delegates.xnnpack.rules.checks import in_method
 from delegate_sim.rules.operands import INPUT
 from delegate_sim.rules.rule import Check, OpRule
 from delegate_sim.rules.vocabulary import rank, typed, where_given

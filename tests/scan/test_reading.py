@@ -18,7 +18,6 @@ from tests.support.scans import scan_models
 PAGE = 4096
 _INNER, _LEAF = 5, 13
 
-
 ROW = tuple(["e" if name in ("error", *FILLED[RUNS]) else None for name in names(RUNS)])
 
 

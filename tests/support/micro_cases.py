@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from delegate_sim.micro.kernel import MicroKernel
 from delegate_sim.micro.kernels import custom
 from delegate_sim.micro.rules import RULES
-from delegate_sim.micro.target import MicroTarget
+from delegate_sim.micro.target import MicroKernel, MicroTarget
 from tests.support.delegates.cases import Case, CaseTable
 from tests.support.graphs import arena, node_view, quantized
 

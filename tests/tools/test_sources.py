@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim.rules.source import Repository, Source
 from tools import sources
-from tools.sources import SourceProblem, measured, module_text
+from tools.sources import SourceProblem, file_text, measured
 
 LONG_FUNCTION = "\n".join(
     [
@@ -89,34 +89,34 @@ def test_problems(tree, change, words):
 @pytest.fixture
 def run(tree, tmp_path, monkeypatch, capsys):
     trees, validate = tree
-    module = tmp_path / "source_lines.py"
-    monkeypatch.setattr(sources, "MODULE", module)
+    file = tmp_path / "source_lines.json"
+    monkeypatch.setattr(sources, "FILE", file)
 
-    def run(*arguments, named=(validate,), lines=None):
+    def run(*arguments, named=(validate,)):
         monkeypatch.setattr(sources, "named_sources", lambda _: {source: ["ADD"] for source in named})
-        monkeypatch.setattr(sources, "LINES", lines or {})
         tree = f"--tree=example/x={trees['example/x']}"
         monkeypatch.setattr(sys, "argv", ["sources", tree, *arguments])
-        return sources.main(), capsys.readouterr().out, module
+        return sources.main(), capsys.readouterr().out, file
 
     return run
 
 
-def test_lines_are_written_and_compared(run, tree):
+def test_lines_are_written_and_compared(run, tree, tmp_path):
     _, validate = tree
     expected = {f"example/x@{validate.repository.commit}": {"x.cc": {"Validate": (7, 117), "Validate, ADD": (9, 12)}}}
+    (tmp_path / "source_lines.json").write_text("{}")
     code, out, _ = run()
     assert code == 1
     assert "run make sources" in out
-    code, out, module = run("--write")
+    code, out, file = run("--write")
     assert code == 0
-    assert module.read_text() == module_text(expected)
-    assert run(lines=expected)[0] == 0
+    assert file.read_text() == file_text(expected)
+    assert run()[0] == 0
 
 
 def test_nothing_is_written_with_a_problem(run, tree):
     _, validate = tree
-    code, out, module = run("--write", named=(validate, validate.with_symbol("IsMissing")))
+    code, out, file = run("--write", named=(validate, validate.with_symbol("IsMissing")))
     assert code == 1
     assert "x.cc: IsMissing: no such definition (ADD)" in out
-    assert not module.exists()
+    assert not file.exists()

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator
 from pathlib import Path
 
-from delegate_sim.foundation.documents import schema_of
+from delegate_sim.foundation.columns import schema_of
 
 ROOT = Path(__file__).resolve().parents[2] / "delegate_sim"
 
@@ -39,10 +39,10 @@ CLASSES = (
     ("gate/check.py", ("Checked", "Update")),
     ("gate/results.py", ("Results", "Case")),
     ("results/report/findings.py", ("Finding", "Location")),
-    ("device/compare/reconciliation.py", ("Reconciliation",)),
-    ("device/compare/outcome_counts.py", ("Tally",)),
+    ("device/compare/reconcile.py", ("Reconciliation",)),
+    ("device/compare/observed_delegation.py", ("Tally",)),
     ("device/compare/trial_simulations.py", ("Account",)),
-    ("device/compare/cpu_reasons.py", ("CpuNode",)),
+    ("device/compare/trial_simulations.py", ("CpuNode",)),
 )
 """The classes that functions return, and those of their fields."""
 MORE_ERRORS = (

@@ -8,7 +8,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
-from delegate_sim.micro.kinds import EXPLAINED as MICRO
+from delegate_sim.micro.target import EXPLAINED as MICRO
 from delegate_sim.rules.kinds import RUNTIME_KINDS, Explanation
 from delegate_sim.versions.features import FEATURES
 from delegate_sim_cli.codes import explanations

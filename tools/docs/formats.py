@@ -9,18 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from delegate_sim.device.compare.accelerator_chain import StackReconciliation
-from delegate_sim.device.compare.compiler_table import CompilerJoin
-from delegate_sim.device.compare.reconciliation import Reconciliation
+from delegate_sim.device.compare.reconcile import Reconciliation
+from delegate_sim.device.compare.row_matching import CompilerJoin
 from delegate_sim.device.parse.log_summary import ExplainedLog
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.goal_search import Search
 from delegate_sim.diagnosis.micro import MicroDiagnosis
 from delegate_sim.fixing.fix_document import FIX
 from delegate_sim.fixing.micro_search import MICRO_FIX
-from delegate_sim.foundation.columns import LIST, Column, Declared, attributes, keys
-from delegate_sim.foundation.documents import SCHEMAS, schema_of
+from delegate_sim.foundation.columns import LIST, SCHEMAS, Column, Declared, attributes, keys, schema_of
 from delegate_sim.gate.results import CASE, Results
-from delegate_sim.graph.inspected import Inspected
+from delegate_sim.graph.graph import Inspected
 from delegate_sim.inference.difference import Difference
 from delegate_sim.live.comparison import LiveResult
 from delegate_sim.live.litert_lm.engine import LiveBundle

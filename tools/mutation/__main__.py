@@ -41,7 +41,7 @@ AREAS: Mapping[str, Sequence[str]] = {
 TESTS = (
     "tests/graph", "tests/runtime", "tests/rules", "tests/gate", "tests/api", "tests/results", "tests/project/test_fixtures.py",
     "tests/project/test_plain_data.py", "tests/cli/formats", "tests/cli/commands/analyze/test_accelerators.py",
-    "tests/cli/commands/analyze/test_chain.py", "tests/cli/commands/test_check.py", "tests/cli/commands/test_compare.py",
+    "tests/cli/commands/analyze/test_analysis.py", "tests/cli/commands/test_check.py", "tests/cli/commands/test_compare.py",
     "tests/cli/options/test_targets.py",
     "tests/cli/commands/test_releases.py", "tests/delegates/test_base_grouping.py", "tests/delegates/test_base.py",
     "tests/delegates/coreml", "tests/delegates/npu",

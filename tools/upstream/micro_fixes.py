@@ -24,8 +24,7 @@ from delegate_sim.fixing.fix import fix
 from delegate_sim.fixing.micro_search import MicroFixPlan, search_micro
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.inference.inputs import generated_inputs
-from delegate_sim.micro.analysis import analyze
-from delegate_sim.micro.report import MicroReport
+from delegate_sim.micro.report import MicroReport, analyze
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.model.model import Model
 

@@ -42,8 +42,8 @@ _STRING = re.compile(r'"(?:\\.|[^"\\\n])*"')
 _ENUM = re.compile(r"^enum\s+(\w+)\s*:\s*\w+\s*\{(.*?)\}", re.MULTILINE | re.DOTALL)
 _FOLLOWED_FILES = {
     "tflite/core/kernels/register.cc": "runtime/resolver_table.py",
-    "tflite/schema/schema.fbs": "model/tflite_schema.py",
-    "tflite/converter/schema/schema.fbs": "model/tflite_schema.py",
+    "tflite/schema/schema.fbs": "model/tflite_schema.json",
+    "tflite/converter/schema/schema.fbs": "model/tflite_schema.json",
 }
 """Files that are followed whole, each with the module that has their data."""
 

@@ -17,13 +17,13 @@ from delegate_sim.results.report.accelerator_stack import Stack, StackResult, de
 from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import print_warning, width, write_to
 from ...models import Models, Unreadable, read_model
+from ...options.accelerators import AcceleratorArguments
 from ...options.targets import TargetArguments
 from ...outputs import GITHUB, summarize
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
-from .accelerator_options import AcceleratorArguments
 from .documents import Outputs
 
 if TYPE_CHECKING:
@@ -114,7 +114,6 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
 def _write_cases(
     models: Models, form: str, output: str | None, stacks: Sequence[Stack], results_of: Callable[[str], list[StackResult]]
 ) -> int:
-    """Write the results in a format for services, and return the exit code."""
     from delegate_sim.gate.analysis_cases import stack_cases
     from delegate_sim.gate.results import Results
 

@@ -17,18 +17,14 @@ from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
+from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
-from ...options.live import LiveArguments, live_options
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...outputs import output_options
 from ...text.analysis.view import View
-from .accelerator_options import AcceleratorArguments, accelerator_options
-from .analysis import AnalysisJob
-from .chain import chain
+from .analysis import AnalysisJob, chain, overview, single
 from .documents import Outputs, write_analyses
-from .overview import overview
-from .single import single
 
 _EPILOG = """\b
 Examples:
@@ -104,7 +100,6 @@ def _analyze(
     profiles: OpProfileArguments,
     verbose: bool,
 ) -> int:
-    """Analyze the models in the mode that the options select, and return the exit code."""
     profiles.check(len(models))
     if profiles.paths and (accelerators.are_given or live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
@@ -150,7 +145,6 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
 def _refuse_with_accelerators(
     accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
 ) -> None:
-    """Raise UsageError for options that conflict with ``--accelerators`` and ``--soc``."""
     if arguments.delegates or is_chain:
         chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
         raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
@@ -165,5 +159,4 @@ def _refuse_with_accelerators(
 
 
 def _is_given(parameter: str) -> bool:
-    """Return whether a parameter was given on the command line."""
     return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT

@@ -21,9 +21,9 @@ from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import Line, width
 from ...exits import FINDINGS, USAGE
 from ...models import Models
-from ...options.live import LiveArguments
+from ...options.accelerators import LiveArguments
 from ...options.targets import TargetArguments
-from ...text.bundles.engine import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
+from ...text.bundles import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
 from .documents import Outputs
 
 _FORMS = ("text", "json")

@@ -162,7 +162,7 @@ class _Documents:
             yield Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING)
         yield from self.analysis.lines(report, replace(self.view, cache=cache))
         if timings:
-            from ...text.timing.times import timing_lines
+            from ...text.timing import timing_lines
 
             yield from timing_lines(timings, report.runs, self.view.width, self.view.verbose)
 
@@ -189,7 +189,6 @@ _WITH_NOTES, _WITHOUT_NOTES, _VERDICT = "cases with notes", "cases", "verdict"
 
 
 def _verdicts(cases: Sequence[Case]) -> tuple[str, ...]:
-    """Return the verdicts on several models."""
     from delegate_sim.scan.target_totals import TargetTotals
 
     totals: dict[str, TargetTotals] = {}

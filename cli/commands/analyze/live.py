@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from delegate_sim.live.comparison import LiveResult, comparable_release, run_and_compare
-from delegate_sim.live.difference import difference_report
+from delegate_sim.live.comparison import LiveResult, comparable_release, difference_report, run_and_compare
 from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target
@@ -19,7 +18,7 @@ from ...answers import Answer, ModelTable, write_answers
 from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
-from ...options.live import LiveArguments
+from ...options.accelerators import LiveArguments
 from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict

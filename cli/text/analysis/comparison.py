@@ -13,8 +13,7 @@ from delegate_sim.runtime.target import target_names
 
 from ...console.layout import counted, cut, item_list, message, name, node_list
 from ...console.terminal import Line
-from ..elements.paragraphs import HEADING, more_lines
-from ..elements.tables import table
+from ..elements.paragraphs import HEADING, more_lines, table
 
 _OPERATORS_SHOWN = 30
 _GROUPS_SHOWN = 20

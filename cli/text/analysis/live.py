@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.decision import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -97,7 +97,6 @@ def _selection(model: Model, result: LiveResult, view: View) -> Iterator[str]:
 
 
 def _listed(nodes: Sequence[int], view: View) -> str:
-    """Return the number of nodes and the indices of the nodes."""
     shown = nodes if view.verbose else nodes[:_SHOWN]
     more = f", +{len(nodes) - len(shown):,} more" if len(shown) < len(nodes) else ""
     return f"{counted(len(nodes), 'node')} [{', '.join(map(str, shown))}{more}]"

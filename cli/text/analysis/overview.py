@@ -20,12 +20,11 @@ from delegate_sim.scan.target_totals import TargetTotals
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
 from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell
-from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph
-from ..elements.plugins import plugin_lines
-from ..elements.tables import table
+from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
 from ..elements.target import DEFAULTS_TEXT
+from ..elements.verdict import plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
-from .api_defaults import api_lines
+from .parts import api_lines
 from .shared_refusals import shared_refusal_lines
 from .view import View
 

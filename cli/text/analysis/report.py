@@ -26,14 +26,22 @@ from ...console.layout import counted, cut, item_list, message, name, node_list,
 from ...console.terminal import Line, columns
 from ..elements.measures import kernels_text, loop_lines
 from ..elements.number_risks import number_risk_lines
-from ..elements.numbers import with_ranges, without_numbers
-from ..elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph
+from ..elements.paragraphs import (
+    BAD,
+    CODE,
+    HEADING,
+    HINT,
+    heading_lines,
+    item_lines,
+    more_lines,
+    paragraph,
+    with_ranges,
+    without_numbers,
+)
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .api_defaults import api_lines
-from .placement import placement_lines
-from .splits import split_lines
+from .parts import api_lines, placement_lines, split_lines
 from .view import View
 
 _PARTITIONS_SHOWN = 10
@@ -161,7 +169,7 @@ def _target(run: Run, view: View) -> Iterator[Line]:
 
 def _selected(run: Run, view: View) -> Iterator[Line]:
     """Yield the meaning of the selection, and the options that the vendor suggests if the vendor's compiler fails."""
-    from delegate_sim.delegates.compiler_plugin import CompilerPlugin  # few delegates are plugins
+    from delegate_sim.delegates.base import CompilerPlugin  # few delegates are plugins
 
     assert isinstance(run.delegate, CompilerPlugin)
     yield from _paragraph(NOT_COMPILED, view, "", "")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from delegate_sim.foundation.command_line import command_line, typed_path
-from delegate_sim.foundation.printable import printable
+from delegate_sim.foundation.printable import command_line, printable, typed_path
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 from delegate_sim.results.report.accelerator_stack import StackResult
 from delegate_sim.results.report.placement import on_cpu
@@ -14,8 +13,7 @@ from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, item_lines, paragraph
-from ..elements.tables import table
+from ..elements.paragraphs import BAD, HEADING, HINT, heading_lines, item_lines, paragraph, table
 from ..many import details_hint
 from .report import report_lines
 from .view import View

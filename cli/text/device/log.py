@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
@@ -29,13 +30,12 @@ from delegate_sim.device.parse.log_summary import (
     LogDelegate,
     LogSummary,
 )
-from delegate_sim.device.parse.profiles.run_times import RunTimes
+from delegate_sim.device.parse.profiles.operator_tables import RunTimes
 from delegate_sim.timing.words import milliseconds
 
-from ...console.layout import counted, message, name
+from ...console.layout import counted, message, name, node_list, share
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, HEADING, fact, paragraph
-from ..elements.spans import spans
+from ..elements.paragraphs import BAD, HEADING, fact, paragraph, spans
 
 _OUTCOMES = {
     COMPILED_FOR: "the model was compiled for this chip; the log shows no run",
@@ -275,3 +275,50 @@ def _release(summary: LogSummary) -> str:
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
     return f"{text}{', or older than all known releases' if summary.may_be_older else ''}{why}"
+
+
+_ROOM = 60
+"""The number of characters for the nodes of a row."""
+
+
+def compiler_join_lines(join: CompilerJoin, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a joined table. Without ``verbose``, long lists of nodes are shortened."""
+    yield from _verdict(join, width)
+    for status in dict.fromkeys(joined.row.status for joined in join.rows):
+        rows = [joined for joined in join.rows if joined.row.status == status]
+        yield Line("")
+        count = sum([len(joined.nodes) for joined in rows])
+        yield from paragraph(f"{message(status)}: {counted(count, 'node')}", width, "", "  ", style=HEADING)
+        if rows[0].row.meaning and not rows[0].row.is_mapped:
+            yield from paragraph(rows[0].row.meaning, width, "  ", "  ")
+        for joined in rows:
+            yield from paragraph(_row(joined, verbose), width, "  ", "    ")
+    yield Line("")
+    yield from fact("compiler", message(f"Edge TPU Compiler {join.compilation.version}".strip()), width)
+    yield from fact("model", message(join.model.path or "given as bytes"), width)
+    for note in join.notes:
+        yield from fact("note", message(note), width)
+    if not all(joined.is_certain for joined in join.rows):
+        yield from paragraph(
+            "if an operator has several rows, the table does not name the nodes of each row. Nodes marked 'likely' are "
+            "assigned to rows in execution order, because the compiler maps nodes from the inputs onward",
+            width,
+        )
+
+
+def _verdict(join: CompilerJoin, width: int) -> Iterator[Line]:
+    if not join.is_joined:
+        yield from paragraph("Not compiled: the Edge TPU compiler did not compile the model", width, "", "  ", style=BAD)
+        if join.compilation.failure:
+            yield from paragraph(message(join.compilation.failure), width, "  ", "  ")
+            yield from paragraph(join.compilation.failure_meaning, width, "  ", "  ")
+        return
+    mapped = sum([len(joined.nodes) for joined in join.rows if joined.row.is_mapped])
+    text = f"The Edge TPU runs {mapped:,} of {counted(join.node_count, 'node')} ({share(mapped, join.node_count)})"
+    yield from paragraph(text, width, "", "  ", style=HEADING)
+
+
+def _row(joined: JoinedRow, verbose: bool) -> str:
+    likely = "" if joined.is_certain else " likely"
+    nodes = node_list(joined.nodes, None if verbose else _ROOM)
+    return f"{name(joined.row.op)}: {counted(len(joined.nodes), 'node')}{likely} [{nodes}]"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.device.compare.cpu_reasons import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
+from delegate_sim.delegates.registry import APPLIED_AHEAD
+from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
-from delegate_sim.device.compare.outcome_counts import Tally
-from delegate_sim.device.compare.reconciliation import NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
+from delegate_sim.device.compare.observed_delegation import Tally
+from delegate_sim.device.compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, UNEXPLAINED, Reconciliation
 from delegate_sim.device.compare.runtime_log_check import compilation_text
+from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
 from delegate_sim.device.parse.error_meanings import ExplainedError
@@ -18,8 +20,7 @@ from delegate_sim.results.report.verdict import verdict
 
 from ...console.layout import counted, message, name, node_list, options_text
 from ...console.terminal import Line
-from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, item_lines, more_lines, paragraph
-from ..elements.spans import spans
+from ..elements.paragraphs import BAD, GOOD, HEADING, fact, heading_lines, item_lines, more_lines, paragraph, spans
 from .log import unused_lines
 
 _OPERATORS_SHOWN = 12
@@ -232,3 +233,48 @@ def listed_lines(listed: ListedRefusal, width: int) -> Iterator[Line]:
     sign = "same" if listed.is_same else "differs"
     text = f"{name(listed.op)} ({sign}): on the device {device}; simulated {simulated}"
     yield from paragraph(message(text), width, "  ", "    ")
+
+
+_RESULTS = {
+    REPRODUCED: ("Reproduced: each accelerator agrees with the simulation", GOOD),
+    EXPLAINED: ("Explained", GOOD),
+    NOT_COMPARED: ("Not compared: the log does not show what any accelerator did", BAD),
+    UNEXPLAINED: ("Unexplained: the device differs from the simulation", BAD),
+}
+_STEPS = {
+    REPRODUCED: "as simulated",
+    UNEXPLAINED: "differs",
+    NOT_COMPARED: "nothing to compare",
+    NOT_APPLIED: "requested, but the log does not show that it was applied",
+}
+
+
+def stack_reconciliation_lines(reconciliation: StackReconciliation, width: int, verbose: bool) -> Iterator[Line]:
+    """Return the text of a reconciliation of several accelerators."""
+    yield from other_model_lines([note for step in reconciliation.steps for note in step.doubts], width)
+    text, style = _RESULTS[reconciliation.status]
+    yield Line(text, style)
+    if reconciliation.explanation:
+        yield from paragraph(reconciliation.explanation, width, "  ", "  ")
+    for step in reconciliation.steps:
+        yield Line("")
+        yield from _step(step, width)
+    yield from error_lines(reconciliation.errors, width)
+    yield from item_lines(reconciliation.notes, width, "Notes")
+    if reconciliation.log.unused_count:
+        yield Line("")
+        yield from unused_lines(reconciliation.log, width, verbose)
+
+
+def _step(step: StepReconciliation, width: int) -> Iterator[Line]:
+    style = BAD if step.status in (UNEXPLAINED, NOT_APPLIED) else HEADING
+    yield Line(f"--- {step.accelerator} ({step.delegate}): {_STEPS[step.status]} ---", style)
+    if step.device == step.simulated:
+        yield Line("  the simulation leaves no node for this accelerator, and the log does not mention it")
+        return
+    yield from tally_lines(step.device, step.simulated, width, is_plugin=step.accelerator == APPLIED_AHEAD)
+    for difference in step.differences:
+        yield from paragraph(message(f"differs: {difference}"), width, "  ", "    ")
+    for listed in step.listed_refusals:
+        yield from listed_lines(listed, width)
+    yield from item_lines([note for note in step.notes if note not in step.doubts], width)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from delegate_sim.releases.catalogue import RELEASES
 
 from ...console.layout import counted, message, wrapped
 from ...console.terminal import Line
@@ -43,3 +46,94 @@ def item_lines(texts: Iterable[str], width: int, title: str = "") -> Iterator[Li
         if title and not number:
             yield from heading_lines(title)
         yield from paragraph(message(text), width, "  - ", "    ")
+
+
+TableRow = Sequence[str]
+
+_GAP = 2
+_NARROWEST_TEXT = 24
+"""The smallest width for text in a table. If less width remains, the text is put into a second table."""
+
+
+def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: int = 1, indent: int = 2) -> Iterator[Line]:
+    """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
+
+    Columns that do not fit are moved to further tables. Further tables repeat the first ``keys`` columns. Text in the last column
+    of a table is wrapped, so nothing is cut.
+    """
+    from rich.cells import cell_len  # a character may take zero, one or two columns of a terminal
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    room = width - indent
+    sizes = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    words = [max([cell_len(word) for cell in column for word in cell.split()], default=0) for column in zip(*rows, strict=True)]
+
+    def fits(columns: Sequence[int]) -> bool:
+        *others, last = columns
+        least = sizes[last] if last in right else max(words[last], min(sizes[last], _NARROWEST_TEXT))
+        return sum([sizes[column] + _GAP for column in others]) + least <= room
+
+    groups = [[*range(len(sizes))][: keys + 1]]
+    for column in range(keys + 1, len(sizes)):
+        wider = [*groups[-1], column]
+        groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]  # bounded: the columns of a table
+    # Environment variables are ignored, so that the lines are the same on every terminal and on a pipe.
+    console = Console(width=room, color_system=None, force_terminal=False, legacy_windows=False, _environ={})
+    for number, group in enumerate(groups):
+        if number:
+            yield Line("")
+        unwrapped = [*group[:-1], *right] if fits(group) else ()
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for column in group:
+            grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
+        for row in rows:
+            grid.add_row(*[Text(row[column]) for column in group])
+        before = " " * indent  # bounded: by the callers
+        for line in console.render_lines(grid, pad=False):
+            yield Line(f"{before}{''.join([segment.text for segment in line])}".rstrip())
+
+
+_NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
+"""The pattern of a number. Digits in names such as ``CONV_2D`` and ``INT8`` do not match."""
+
+
+def without_numbers(text: str) -> str:
+    """Replace the numbers in a text by a placeholder. Texts that differ only in numbers become equal.
+
+    >>> without_numbers("CONV_2D of 3 x 64") == without_numbers("CONV_2D of 5 x 1024")
+    True
+    """
+    return re.sub(_NUMBER, "\0", text)
+
+
+def with_ranges(texts: Sequence[str]) -> str:
+    """Merge texts that differ only in numbers into one text with ranges.
+
+    >>> with_ranges(["size [1,64]", "size [1,8]"])
+    'size [1,8 to 64]'
+    """
+    first = texts[0]
+    if all(text == first for text in texts):
+        return first
+    columns = [list(dict.fromkeys(column)) for column in zip(*[re.findall(_NUMBER, text) for text in texts], strict=True)]
+    ranges = iter([_range(column) for column in columns])
+    return re.sub(_NUMBER, lambda _: next(ranges), first)
+
+
+def _range(numbers: Sequence[str]) -> str:
+    return numbers[0] if len(numbers) == 1 else f"{min(numbers, key=float)} to {max(numbers, key=float)}"
+
+
+def spans(releases: Sequence[str]) -> list[str]:
+    """Return names of releases, with spans such as ``tf-2.13 to tf-2.18`` for consecutive releases."""
+    spans: list[list[str]] = []
+    for release in releases:
+        position = RELEASES.index(release) if release in RELEASES else -1
+        follows = spans and position > 0 and RELEASES[position - 1] == spans[-1][-1]
+        if follows and spans[-1][-1].partition("-")[0] == release.partition("-")[0]:
+            spans[-1].append(release)
+        else:
+            spans.append([release])
+    return [span[0] if len(span) == 1 else f"{span[0]} to {span[-1]}" for span in spans]

@@ -30,7 +30,7 @@ def strip_lines(spans: Sequence[Span], words: OutcomeWords, delegate: str, width
     for start in range(0, len(states), room):
         row = states[start : start + room]
         yield Line(" " * _INDENT + "".join([glyphs[state] for state in row]), "", tuple(_parts(row)))
-    used = _used(states)
+    used = [state for state in STATES_AND_MIXED if state in states]
     texts = [f"{glyphs[state]} {text}" for state, (_, text) in zip(used, legend_texts(words, delegate, used), strict=True)]
     scale = "each cell is a node" if size == 1 else f"each cell is {counted(size, 'node')}"
     for line in wrapped(f"{'  '.join(texts)}  ({scale}, in running order)", width, " " * _INDENT):
@@ -47,10 +47,6 @@ def legend_texts(words: OutcomeWords, delegate: str, states: Iterable[str]) -> l
     """Return the character and the meaning of each state."""
     meanings = {REFUSED: words.elsewhere, LEFT: f"{words.elsewhere}, although accepted", MIXED: "mixed"}
     return [(_BLOCKS[state], meanings.get(state, delegate)) for state in states]
-
-
-def _used(states: Sequence[str]) -> list[str]:
-    return [state for state in STATES_AND_MIXED if state in states]
 
 
 def _parts(row: Sequence[str]) -> Iterator[tuple[int, int, str]]:

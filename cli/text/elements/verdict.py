@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.measures import TAKEN, measure
+from delegate_sim.results.report.outcome_words import DelegateResult, plugin_notes
 from delegate_sim.results.report.placement import placements
 from delegate_sim.results.report.verdict import subject, verdict
 from delegate_sim.runtime.interpreter import Run
 
-from ...console.layout import counted
+from ...console.layout import counted, message
 from ...console.terminal import Line
 from .paragraphs import BAD, HEADING, paragraph
 
@@ -42,3 +43,11 @@ def chain_verdict_lines(runs: Sequence[Run], width: int) -> list[Line]:
             lines += paragraph(text, width, "", "  ", style=HEADING)
         left -= taken
     return lines
+
+
+def plugin_lines(results: Sequence[DelegateResult], width: int) -> Iterator[Line]:
+    """Yield an empty line and the notes, or nothing if no result is from a compiler plugin."""
+    for number, note in enumerate(plugin_notes(results)):
+        if not number:
+            yield Line("")
+        yield from paragraph(message(note), width, "", "  " if number else "")

@@ -22,11 +22,9 @@ from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .failures import KINDS
-from .kernel import build_partition, has_computed_value, has_missing_bias
-from .kinds import COREML_VERSION
+from .checks import COREML_2, COREML_3, COREML_VERSION, CoreMlTarget
+from .kernel import KINDS, build_partition, has_computed_value, has_missing_bias
 from .rules import RULES
-from .target import COREML_2, COREML_3, CoreMlTarget
 
 DEFAULT_MINIMUM = 2
 """The default minimum number of nodes in a partition (``kMinNodesPerCoreMlDelegate``)."""

@@ -1,8 +1,10 @@
-"""The Edge TPU delegate's handling of a subgraph (``PrepareImpl``, ``tflite/edgetpu_delegate_for_custom_op.cc``).
+"""The Edge TPU delegate: its one rule, and its handling of a subgraph.
 
 The delegate replaces its nodes one by one, so the runtime prints one line for each node. When a kernel is prepared, libedgetpu
 checks the runtime's version, and the types and sizes in the compiled program. These checks are not simulated, because the
 format of compiled programs is not public.
+
+Source: ``PrepareImpl`` (``tflite/edgetpu_delegate_for_custom_op.cc``) of google-coral/libedgetpu.
 """
 
 from __future__ import annotations
@@ -11,12 +13,41 @@ from dataclasses import replace
 
 from ...graph.calls import partition_in_calls
 from ...graph.graph import Graph
+from ...model.precompiled import EDGE_TPU
 from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import OPERATOR
+from ...rules.rule import OpRule
+from ...rules.source import Repository, Source
 from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, take_supported
 from ..options import Option, OptionValues, text
 from ..traits import LogTraits
-from .rules import COMPILER, RULES
+
+_LIBEDGETPU = Repository("google-coral/libedgetpu", "e35aed18fea2e2d25d98352e5a5bd357c170bd4d")
+SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "PrepareImpl")
+
+COMPILER = "edgetpu_compiler"
+
+NOT_COMPILED = OPERATOR.reworded(
+    title="operator that was not compiled for the Edge TPU",
+    meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. It leaves all other "
+    "nodes to the CPU.",
+    advice="Compile the source model with edgetpu_compiler. The compiler prints a table of the operators on the CPU. "
+    "delegate-sim reconcile MODEL --log FILE compares this table with the nodes of the model.",
+    hint=f"quantize the model fully to int8, and compile it with {COMPILER}",
+)
+_UNKNOWN = Unknown(f"{EDGE_TPU}, which {COMPILER} makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
+
+RULES: RuleBook[ReleaseOnly] = RuleBook(
+    "edgetpu",
+    families=(),
+    kinds=(NOT_COMPILED,),
+    source=SOURCE,
+    unknown=_UNKNOWN,
+    custom={EDGE_TPU: OpRule((), source=(SOURCE,))},
+    reads_operands=False,
+)
 
 OPTIONS = (Option("device", text, None, "the device: usb or pci, optionally with a number, as in usb:0; changes no verdict"),)
 """The option that ``tflite_plugin_create_delegate`` reads (``tflite/edgetpu_delegate_for_custom_op_tflite_plugin.cc``)."""

@@ -24,7 +24,7 @@ from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .build import build_partition
 from .failures import KINDS
 from .rules import RULES
-from .target import GpuTarget
+from .rules.checks import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
 """Operators that stay on the CPU with OpenGL. The delegate uses OpenGL if OpenCL cannot be loaded."""
@@ -99,7 +99,6 @@ OPTIONS = (
         choices=tuple(dict.fromkeys(_BACKENDS.values())),
     ),
 )
-
 
 NODE_RANGE = Kind(
     "gpu-node-range",

@@ -1,15 +1,33 @@
-"""Elementwise arithmetic and selection."""
+"""Activation functions, elementwise arithmetic, conversions and reductions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ...graph.graph import NodeView
-from ...rules.kinds import BROADCAST
+from ...rules.kinds import ATTRIBUTE, BROADCAST, QUANTIZATION, TENSOR_TYPE
 from ...rules.operands import operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, typed
-from .checks import COMPATIBILITY, KNOWN_ACTIVATION, case, joined, one_or_two_operands, operands, shapes
+from ...rules.vocabulary import check, operand_count, refused_if, typed
+from .checks import (
+    COMPATIBILITY,
+    CONSTANT_INT32_AXES,
+    FLOAT,
+    KNOWN_ACTIVATION,
+    case,
+    joined,
+    one_or_two_operands,
+    operands,
+    runtime_operands,
+    shapes,
+)
+
+
+def _beta(node: NodeView) -> str | None:
+    return None if node.options.beta == 1 else f"beta {node.options.beta:g}"
+
+
+SOFTMAX = case(check(ATTRIBUTE, "beta 1", _beta, "scale the input instead").saying("Softmax.beta != 1 is not supported."))
 
 UNARY = (operands(1, 0, 1),)
 BINARY = (one_or_two_operands(),)
@@ -86,3 +104,41 @@ def selected_value(position: int) -> Check[object]:
         lambda node: _value_of_another_shape(node, position),
         "give both values the shape of the output",
     ).saying(_SELECT_SAYS)
+
+
+def _say_counts(node: NodeView) -> str:
+    return f"Expected 1 input & output each from Dequantize, got: {len(node.node.inputs)}, {len(node.node.outputs)}"
+
+
+DEQUANTIZE = case(
+    operand_count(1, 1).saying(_say_counts),
+    refused_if(
+        QUANTIZATION,
+        "an input of any type except INT16",
+        lambda node: node.input(0).type == "INT16",
+        "an INT16 input",
+        "quantize to 8 bits",
+    ).saying("Unsupported dequantization type."),
+)
+QUANTIZE = case(runtime_operands(1, 1))
+
+
+def _cumsum_types(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source in FLOAT and result == source else f"input {source}, output {result}"
+
+
+_CUMSUM_SAYS = "Input/output must be float type and indices must be constant int32 type"
+CUMSUM = case(
+    operand_count(2, 1).saying("Expects 2 inputs and 1 output"),
+    check(TENSOR_TYPE, "the same float type in input and output", _cumsum_types).saying(_CUMSUM_SAYS),
+    CONSTANT_INT32_AXES.saying(_CUMSUM_SAYS),
+    source=COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility"),
+)
+AXES = CONSTANT_INT32_AXES.from_source(COMPATIBILITY.with_symbol("CheckAxesAreInt32Const"))
+MEAN = (operands(1, 1, 1), AXES)
+REDUCTION = (
+    runtime_operands(1, 1).before_release("litert-2.1.6"),
+    operands(1, 1, 1).from_release("litert-2.1.6"),
+    AXES,
+)

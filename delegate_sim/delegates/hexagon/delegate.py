@@ -16,8 +16,7 @@ from ..decision import Decision, kinds_by_code, take_supported
 from ..options import Option, OptionValues, integer, option_as_typed
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .rules import RULES
-from .target import HexagonTarget
+from .rules import RULES, HexagonTarget
 
 DEFAULT_PARTITIONS = 4
 """The default limit on the number of partitions (``kMaxHexagonGraphs``)."""

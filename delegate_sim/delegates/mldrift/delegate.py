@@ -24,10 +24,9 @@ from ..base import Delegate
 from ..capabilities import Accelerator
 from ..decision import Decision, kinds_by_code
 from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
-from ..live_traits import AcceleratorTraits
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
-from ..traits import LogTraits, ReleaseHistory
+from ..traits import AcceleratorTraits, LogTraits, ReleaseHistory
 from .failures import KINDS, hint_not_met, not_fully_accelerated
 from .known_releases import BUILDS_CHECKED, NEWEST_MEASURED, release_notes, rules_of
 from .loading import load_refusal
@@ -126,7 +125,6 @@ OPTIONS = (
         "weights with one scale for each block",
     ),
 )
-
 
 _NODES_TOLD = 10
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...rules import kinds
-from ..gpu_compatibility.kinds import OPERAND_COUNT, RANK
+from ..gpu_compatibility.checks import OPERAND_COUNT, RANK
 
 KINDS = (
     kinds.OPERATOR.reworded(

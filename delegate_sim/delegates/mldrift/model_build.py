@@ -18,6 +18,7 @@ from ...refusal import Refusal
 from ..options import OptionValues
 from .build_problems import BuildProblems
 from .failures import EMPTY
+from .rules import MODULES
 from .rules.checks import integers
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
@@ -57,7 +58,7 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
 
 
 def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
-    problems: BuildProblems = getattr(import_module(f".rules.{FAMILY_OF[node.op]}", __package__), table, {})
+    problems: BuildProblems = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), table, {})
     if node.op in problems:
         yield from problems[node.op](node)
 

@@ -16,12 +16,10 @@ from ...graph.graph import Graph
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
 from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, take_supported
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
 from ..options import Option, OptionValues
-from ..simple_delegate import chance_warnings, crash_while_checking, summary_line
 from ..traits import LogTraits
-from .kinds import READS_MISSING_SIZES
-from .rules import CLOSED_RELEASES, NAME, RULES, WITH_RULES, has_compiled
+from .rules import CLOSED_RELEASES, NAME, READS_MISSING_SIZES, RULES, WITH_RULES, has_compiled
 
 _KERNEL = "NeutronDelegate"
 _CONVERTER = (

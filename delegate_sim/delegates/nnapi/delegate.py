@@ -33,16 +33,15 @@ from .android.runtime import (
 from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
-from .partitions import Partitions
+from .partitions import Partitions, supported_nodes, supports_operator
 from .rules import RULES
-from .supported_nodes import supported_nodes, supports_operator
 from .target import FEATURE_LEVELS, NNAPI_1_0, NNAPI_1_2
 
 if TYPE_CHECKING:
     from ...rules.kinds import Kind
+    from ..capabilities import StageSplit
     from ..driver import DevicesInterface, DriverInterface
     from ..lowered_model import LoweredModel
-    from ..stage_behind import StageSplit
 
 
 class AndroidRuntime(StageBehind):
@@ -265,7 +264,6 @@ _NOTHING_WITH_FLOAT16 = Reason(
     "a driver that accepts all operations",
     FLOAT16_ALL_OR_NOTHING.hint,
 )
-
 
 _LEVEL_CODES = frozenset(
     {

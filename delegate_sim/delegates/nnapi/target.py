@@ -1,14 +1,15 @@
-"""Feature levels of NNAPI, and the target of the rules.
+"""The target of the NNAPI rules, and questions about nodes that rules and lowering share.
 
 Source: ``nnapi_delegate_kernel.h``, ``NeuralNetworksTypes.h``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ...graph.graph import NodeView
 from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Condition
 
@@ -72,3 +73,50 @@ def with_accelerator(is_specified: bool) -> Condition[NnapiTarget]:
     """Return the condition that an accelerator is specified, or is not specified if ``is_specified`` is False."""
     words = "with accelerator" if is_specified else "without accelerator"
     return Condition(words, lambda target: target.has_accelerator == is_specified)
+
+
+QUANTIZED_TYPES = frozenset({"UINT8", "INT8"})
+"""All types that ``IsQuantized`` accepts, except INT16."""
+
+
+def hybrid_with_weights(position: int) -> Callable[[NodeView], bool]:
+    """Return the predicate ``IsHybridOperator`` for operators with weights at ``position``.
+
+    Hybrid nodes have float activations and quantized weights.
+    """
+
+    def is_hybrid(node: NodeView) -> bool:
+        return node.input(0).type == "FLOAT32" and node.input(position).type in QUANTIZED_TYPES
+
+    return is_hybrid
+
+
+def is_hybrid_lstm(node: NodeView) -> bool:
+    """Return whether an LSTM is full and hybrid (``IsHybridOperator``). A basic LSTM is never hybrid."""
+    return is_full_lstm(node) and _has_hybrid_weights(node)
+
+
+_has_hybrid_weights = hybrid_with_weights(2)
+
+
+def is_basic_lstm(node: NodeView) -> bool:
+    """Return whether an LSTM is basic, with one weights operand for all gates (``isLstmBasicKernel``)."""
+    return len(node.inputs) == 5
+
+
+def is_full_lstm(node: NodeView) -> bool:
+    """Return whether an LSTM is full, with one weights operand per gate (``isLstmFullKernel``).
+
+    Layer normalization is optional.
+    """
+    return len(node.inputs) in (20, 24)
+
+
+def is_runtime_float16_dequantize(node: NodeView) -> bool:
+    """Return whether the node converts float16 values that are not constant to float32 (``IsDequantizeNonConstFloat16``)."""
+    return node.op == "DEQUANTIZE" and node.input(0).type == "FLOAT16" and not node.input(0).is_constant
+
+
+def is_constant_densify(node: NodeView) -> bool:
+    """Return whether the node unpacks constant sparse weights (``IsDensifyConstTensor``)."""
+    return node.op == "DENSIFY" and node.input(0).is_constant

@@ -7,6 +7,7 @@ from ...refusal import Refusal, Stage
 from ...rules import kinds
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import Kind, Problem
+from ..base import PublishedRemedy
 
 OPERATOR = kinds.OPERATOR.reworded(
     title="operator that the plugin does not select",
@@ -192,3 +193,21 @@ ISLANDS = _plugin_kind(
 def plugin_refusal(kind: Kind, graph: Graph, line: str, tensor: int | None = None) -> Refusal:
     """Return the refusal of a subgraph by a plugin. The message is the plugin's log line."""
     return kind.refusal(line, subgraph=graph.index, tensor=tensor, log_lines=(line,))
+
+
+_GOOGLE_FAQ = "https://developers.google.com/edge/tensor-sdk/tensor-faqs"
+_GOOGLE_FLAGS = "https://ai.google.dev/edge/tensor-sdk/compilation-flags"
+_LITERT_FLAGS = "https://github.com/google-ai-edge/LiteRT/tree/main/litert/tools/flags/vendors"
+
+GOOGLE_REMEDIES = (
+    PublishedRemedy(
+        "google_tensor_truncation_type=half google_tensor_sharding_intensity=maximum",
+        "the compiler crashes or ends with INTERNAL for a chip before Tensor_G5",
+        _GOOGLE_FAQ,
+    ),
+    PublishedRemedy("google_tensor_int64_to_int32=true", "the model has 64-bit integers", _GOOGLE_FLAGS),
+    PublishedRemedy("google_tensor_enable_large_model_support=true", "the model is larger than 2 GB", _GOOGLE_FLAGS),
+    PublishedRemedy("google_tensor_enable_4bit_compilation=true", "convolutions have 4-bit weights", _GOOGLE_FLAGS),
+)
+"""Remedies that Google publishes for nodes that its compiler cannot compile. No compiler was run with these remedies."""
+SAMSUNG_REMEDIES = (PublishedRemedy("samsung_large_model_support=true", "the model is large", _LITERT_FLAGS),)

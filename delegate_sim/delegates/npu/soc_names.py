@@ -85,7 +85,7 @@ def simulated_socs() -> dict[str, str]:
     A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``_folded``.
     """
     socs: dict[str, str] = {}
-    for vendor, models in _simulated():
+    for vendor, models in [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in models:
             full = f"{vendor}:{model}"
             socs |= dict.fromkeys([model, *map(_folded, NAMES.get(full, ()))], full)
@@ -144,11 +144,6 @@ def device_spans() -> Iterator[tuple[str, str]]:
 def _socs_of(vendor: str) -> tuple[str, ...]:
     socs: tuple[str, ...] = import_module(f".vendors.{vendor}", __package__).SOCS
     return socs
-
-
-def _simulated() -> list[tuple[str, tuple[str, ...]]]:
-    """Return the vendors whose plugins can be simulated, and the SoCs of each vendor."""
-    return [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]
 
 
 def _not_simulated(text: str, full: str, plugin: str) -> str:

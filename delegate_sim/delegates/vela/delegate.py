@@ -11,9 +11,9 @@ from ...foundation.parsing.invalid_value import InvalidValueError
 from ...rules.book import RuleBook, Unknown
 from ...rules.source import Repository, Source
 from ..base import Delegate
-from ..live_traits import VelaTraits
 from ..options import Option, integer, text
 from ..registry import VELA_NAMES
+from ..traits import VelaTraits
 from .kinds import KINDS
 
 _STRATEGIES = ("Performance", "Size")

@@ -10,7 +10,7 @@ from ..options import Option, OptionValues
 from ..traits import LogTraits
 from .delegate import VxDelegate
 from .rules import NXP_RULES
-from .target import VxTarget
+from .rules.checks import VxTarget
 
 NEWEST_RELEASE = next(iter(NXP_RULES))
 

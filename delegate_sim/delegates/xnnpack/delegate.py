@@ -1,6 +1,9 @@
 """The XNNPACK delegate's handling of a subgraph.
 
 Source: ``DelegatePrepare`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+Sources: ``xnn_operator_type_to_string`` (``include/xnnpack/operator-type-defs.inc``) and ``xnn_get_runtime_profiling_info``
+(``src/runtime.c``) of google/XNNPACK.
 """
 
 from __future__ import annotations
@@ -17,22 +20,44 @@ from ...releases.catalogue import NEWEST, Release
 from ...rules.rule import Verdict
 from ..base import Delegate
 from ..decision import Decision
-from ..live_traits import RuntimeTraits
 from ..options import Option, OptionValues, boolean, integer
-from ..traits import LogTraits, ReleaseHistory
+from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
 from .failures import KINDS
 from .kernel_creation import build_partition
-from .node_visit import Visit
-from .profiled_operators import profiled_operator
+from .node_visit import UNPACKING, VALUES, Visit
 from .rules import RULES
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
-from .unpacking import UNPACKING
-from .variables import VALUES
+
+_OPERATORS: Mapping[str, str] = {
+    "Average Pooling": "AVERAGE_POOL_2D",
+    "Batch Matrix Multiply": "BATCH_MATMUL",
+    "Convolution": "CONV_2D",
+    "Deconvolution": "TRANSPOSE_CONV",
+    "Depth To Space": "DEPTH_TO_SPACE",
+    "Dynamic Fully Connected": "FULLY_CONNECTED",
+    "Fully Connected": "FULLY_CONNECTED",
+    "Max Pooling": "MAX_POOL_2D",
+    "PReLU": "PRELU",
+    "Resize Bilinear": "RESIZE_BILINEAR",
+    "Softmax": "SOFTMAX",
+    "Space To Depth": "SPACE_TO_DEPTH",
+    "Transpose": "TRANSPOSE",
+}
+_DEPTHWISE_KERNEL = "DWConv"
+
+
+def profiled_operator(name: str) -> str:
+    """Return the TFLite operator of a name, or an empty string if no single operator has this name.
+
+    >>> profiled_operator("Fully Connected (NC, F32) GEMM")
+    'FULLY_CONNECTED'
+    """
+    op = _OPERATORS.get(name.partition(" (")[0], "")
+    return "DEPTHWISE_CONV_2D" if op == "CONV_2D" and _DEPTHWISE_KERNEL in name else op
 
 
 def _bits(value: Any) -> int:
-    """Parse a bitmask, written as a decimal or a hexadecimal number."""
     if isinstance(value, str) and value.strip().lower().startswith("0x"):
         try:
             value = int(value, 16)
@@ -89,7 +114,6 @@ OPTIONS = (
         for name, bit in FLAGS.items()
     ),
 )
-
 
 _MANY_MIXTURES = (
     "the model has many mixtures of experts; some log lines about these nodes, and some changes of the node order, are not shown"

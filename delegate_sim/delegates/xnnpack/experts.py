@@ -33,7 +33,6 @@ _ACTIVATIONS = ("gelu", "gelu_tanh")
 _LARGEST = 2**31 - 1
 _STORED = {"fp32": ("FLOAT32",), "int8": ("INT8",), "int4": ("INT4", "INT8")}
 
-
 _Problem: TypeAlias = tuple[str, str]
 """A problem of a node: a description, and the delegate's message after the prefix ``moe node #...``."""
 

@@ -17,12 +17,11 @@ from ...model.model import Node, Tensor
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
-from .datatypes import datatype
+from .datatypes import datatype, scales_of
 from .failures import kernel_failure
 from .node_visit import Visit
+from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
-from .rules.stablehlo import ATTENTION
-from .scales import scales_of
 from .shapes import (
     attention_of_other_shapes,
     missing_axis,

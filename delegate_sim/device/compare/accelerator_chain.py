@@ -24,9 +24,8 @@ from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .differences import ListedRefusal, differences, listed_refusals
-from .observed_delegation import Facts, facts_of
-from .outcome_counts import Tally, device_tally, simulated_tally
-from .reconciliation import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
+from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
+from .reconcile import EXPLAINED, LINES, NOT_COMPARED, REPRODUCED, UNEXPLAINED
 from .row_matching import OTHER_MODEL
 from .wrong_model import plugin_notes
 
@@ -116,8 +115,6 @@ def reconcile_stack(
 
 
 class _Trial:
-    """Simulates a model with several sets of accelerators, and compares each simulation with a log."""
-
     def __init__(self, model: Model, log: DeviceLog, stack: Stack, release: Release, options: Mapping[str, Any]) -> None:
         self.model = model
         # The operator tables list the nodes that are left after all steps, so one step cannot be compared with the tables.
@@ -142,7 +139,6 @@ class _Trial:
         ]
 
     def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
-        """Compare the step of one accelerator with the log."""
         notes = tuple(
             [
                 statement.line
@@ -249,7 +245,6 @@ def _took_nothing(step: StepReconciliation) -> bool:
 
 
 def _status(steps: Sequence[StepReconciliation]) -> str:
-    """Return the combined status of all steps."""
     statuses = {step.status for step in steps}
     if UNEXPLAINED in statuses:
         return UNEXPLAINED

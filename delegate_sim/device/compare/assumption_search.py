@@ -17,11 +17,10 @@ from ...rules.kinds import NOT_ACCELERATED, PARTITION_LIMIT
 from ...runtime.interpreter import Run
 from ..learn.driver_rejections import driver_matches
 from ..parse.applied_target import DeviceSetting
-from .cpu_reasons import nodes_set_aside
 from .differences import differences
 from .observed_delegation import Facts
 from .runtime_log_check import matched_partitions, stage_operations
-from .trial_simulations import Account, Match, Trials
+from .trial_simulations import Account, Match, Trials, nodes_set_aside
 
 _MOST_LIMITS = 16
 
@@ -196,7 +195,6 @@ def _profile(trials: Trials, profile: Driver) -> Iterator[Match]:
 
 
 def _level(trials: Trials, levels: Sequence[int]) -> Match:
-    """Return the simulation at the highest of the feature levels ``levels`` (see ``fitting_levels``)."""
     declared = trials.setting.delegate.levels
     assert declared is not None
     level = max(levels)
@@ -275,7 +273,6 @@ def _at_any_level(trials: Trials, changes: Mapping[str, Any], who: str) -> Itera
 
 
 def _typed(setting: DeviceSetting, changes: Mapping[str, Any]) -> list[str]:
-    """Return options and their values as typed on the command line."""
     return [as_typed(setting.delegate.options, name, option_value(value)) for name, value in changes.items()]
 
 

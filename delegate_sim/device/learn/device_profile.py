@@ -11,7 +11,7 @@ from typing import Any
 
 from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ...foundation.files import write_whole
-from ..compare.reconciliation import Reconciliation
+from ..compare.reconcile import Reconciliation
 from ..compare.runtime_log_check import MatchedPartition, matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
 from ..parse.nnapi_vlog import RuntimeCompilation
@@ -93,7 +93,6 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
 
 
 def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -> list[str]:
-    """Return the devices that the log shows, in the order in which the runtime lists them."""
     log = reconciliation.log
     listed = [name for name, _ in log.runtime.devices]
     if not listed:
@@ -192,7 +191,6 @@ def _look_at_rejected(reconciliation: Reconciliation, seen: Mapping[str, _SeenDe
 def _costs(
     beaten: Mapping[str, Counter[tuple[str, str]]], names: Sequence[str], reference: str, notes: list[str]
 ) -> dict[str, dict[str, float]]:
-    """Return costs that explain the runtime's choices, keyed by device and cost category."""
     costs: dict[str, dict[str, float]] = {}
     for key, votes in beaten.items():
         better: dict[str, set[str]] = {}
@@ -240,7 +238,6 @@ def _ordered(names: Sequence[str], better: Mapping[str, set[str]]) -> list[str]:
 
 
 def _traits(name: str, seen: _SeenDevice, costs: Mapping[str, float], notes: list[str]) -> DeviceTraits:
-    """Return traits of a device that explain the observations in the log."""
     fails = bool(seen.failed) and not seen.compiled
     cannot: tuple[str, ...] = ()
     largest = None
@@ -282,7 +279,6 @@ def _rejections(seen: _SeenDevice, device: str, notes: list[str]) -> Iterator[St
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DevicesInterface, text: str) -> bool:
-    """Return whether a simulation with the profile reproduces the steps in the log."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "profile.toml")
         write_whole(path, text)

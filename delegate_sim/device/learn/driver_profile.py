@@ -13,12 +13,11 @@ from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions
 from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection, rules_covering
 from ...delegates.profile_file import toml_string, toml_strings
 from ...errors import DelegateSimError
-from ...foundation.documents import schema_of
+from ...foundation.columns import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
-from ..compare.cpu_reasons import nodes_set_aside
-from ..compare.reconciliation import UNEXPLAINED, Reconciliation
-from ..compare.trial_simulations import simulate_setting
+from ..compare.reconcile import UNEXPLAINED, Reconciliation
+from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
 
 
@@ -107,7 +106,6 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
 
 
 def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, profile: DriverProfile) -> bool:
-    """Return whether a simulation with the profile alone reproduces the log."""
     changes = {**_changes(reconciliation), interface.option: profile}
     return (
         simulate_setting(reconciliation.model, reconciliation.setting, reconciliation.run.release, changes).log_lines
@@ -116,12 +114,10 @@ def _reproduces(reconciliation: Reconciliation, interface: DriverInterface, prof
 
 
 def _changes(reconciliation: Reconciliation) -> Mapping[str, Any]:
-    """Return the options that were changed to explain the log."""
     return reconciliation.account.options if reconciliation.account is not None else {}
 
 
 def _seen(reconciliation: Reconciliation, interface: DriverInterface) -> _Seen:
-    """Return the operations that the driver accepted and the nodes that it rejected, according to the log."""
     options = MappingProxyType({**reconciliation.setting.options, **_changes(reconciliation)})
     seen = _Seen()
     for subgraph in reconciliation.run.subgraphs:

@@ -212,13 +212,11 @@ def _delegates() -> list[Delegate]:
 
 
 def _named_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates whose names are in the log's lines."""
     delegates = [speaker(log, name) for name in dict.fromkeys(names_in(log))]
     return [delegate for delegate in delegates if delegate is not None]
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    """Return the simulated delegates whose libraries could not be loaded."""
     paths = [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
@@ -233,7 +231,6 @@ def _most_telling(delegates: list[Delegate]) -> Delegate | None:
 
 
 def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
-    """Return whether a line reports that the delegate could not be created."""
     return not delegate.is_applied_by_default and any(
         delegate.provider_name.casefold() in line.casefold().split() for line in log.not_created
     )

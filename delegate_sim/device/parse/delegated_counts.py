@@ -84,7 +84,6 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
 
 def _table_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
-    """Yield the counts of nodes and kernels in the operator tables."""
     is_hidden = plain_name(CPU_LIBRARY_SPEAKER) in names and has_hidden_kernels(log)
     for index, table in ordered_tables(log).items():
         kernels = sum([plain_name(row.op) in names for row in table.rows])

@@ -182,7 +182,6 @@ class EdgeTpuCompilerReader:
         return self.result != NOT_COMPILED or bool(self.rows)
 
     def _table_line(self, text: str) -> bool:
-        """Parse a line of the compiler's table. Return whether the line belongs to the table."""
         if _HEADER.match(text) is not None:
             self.rows, self.is_table = [], True
             return True
@@ -195,7 +194,6 @@ class EdgeTpuCompilerReader:
         return True
 
     def _line(self, text: str) -> bool:
-        """Parse a line outside of the compiler's table. Return whether the line is from the compiler."""
         if (match := _VERSION.search(text)) is not None:
             self.result, self.rows = EdgeTpuCompilation(match["version"]), []
         elif (match := _NUMBER.match(text)) is not None:
@@ -213,7 +211,6 @@ class EdgeTpuCompilerReader:
         return True
 
     def _number(self, match: re.Match[str]) -> None:
-        """Store a number of operators or compiled parts."""
         count = int(match["count"])
         if match["kernels"]:
             self.result = replace(self.result, kernels=count)
@@ -225,7 +222,6 @@ class EdgeTpuCompilerReader:
             self.result = replace(self.result, on_tpu=count)
 
     def _path(self, match: re.Match[str]) -> None:
-        """Store the path of a model."""
         path = match["path"].strip()
         if match["which"] == "Input":
             self.result = replace(self.result, source=path)

@@ -102,7 +102,6 @@ _FAILURES = (
 )
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
-
 _WHILE_RUNNING = ("verify graph", "execute request")
 """Words in errors of delegates while the model runs.
 
@@ -136,7 +135,6 @@ _OTHER_ERRORS = (
     ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
-
 
 _VENDOR_ERRORS = (
     ("crashed", "the accelerator's processor crashed, and its results are lost"),
@@ -186,7 +184,6 @@ _RUNTIME_FAILURES = (
     ("ANeuralNetworksCompilation_", "the runtime rejects the compilation"),
 )
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
-
 
 _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
     Kind.FAILURE: _FAILURES,
@@ -398,7 +395,6 @@ def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of an error about a custom operator that is not registered."""
     if "op" in error.values:
         op = error.values["op"]
         known = other_name(op)
@@ -410,7 +406,6 @@ def _custom_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _api_meaning(error: Statement, log: DeviceLog) -> str:
-    """Return the meaning of a failed NNAPI call."""
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
         return f"{code}: the line is cut off, so the code is incomplete"
@@ -479,7 +474,6 @@ def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
 
 
 def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
-    """Return the replacements before the last line with an error."""
     last = max(error.places, default=0)
     return [replacement for replacement in log.replacements if not last or replacement.place <= last]
 
@@ -509,6 +503,5 @@ def _failed(stage: str) -> str:
 
 
 def _is_same(statement: Statement, kernel: str) -> bool:
-    """Return whether a statement and a kernel belong to the same delegate."""
     name = statement.values["name"]
     return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

@@ -118,7 +118,6 @@ def message_of(line: str) -> Message:
 
 
 def _prefix(text: str) -> re.Match[str] | None:
-    """Return the match of the logger prefix at the start of a text, or None if the text has no prefix."""
     if not text or not (text[0] in "[>|*/" or text[0].isalnum()):
         return None
     for pattern in _PREFIXES:

@@ -22,9 +22,8 @@ from .line_prefixes import LearnedPrefixes, Message, logcat_lines, message_of, t
 from .log_contents import LONGEST_LINE, DeviceLog, LogError
 from .log_reader import Reader
 from .nnapi_vlog import RuntimeLog
-from .profiles.operator_tables import RunOrder
+from .profiles.operator_tables import RunOrder, RunTimes
 from .profiles.profile_files import read_binary, read_json
-from .profiles.run_times import RunTimes
 
 _LARGEST_MESSAGE = 1 << 28
 _READING = "reading the log"

@@ -12,8 +12,7 @@ from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .kinds import ERRORS, KINDS, Kind, kinds_with
 from .known_lines import Statement
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
-from .profiles.operator_tables import Row, RunOrder, Summary
-from .profiles.run_times import NO_TIMES, RunTimes
+from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
 
 LONGEST_LINE = 1 << 16
 """Largest number of characters of a line that are read. The rest of a longer line is skipped."""

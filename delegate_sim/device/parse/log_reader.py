@@ -16,8 +16,7 @@ from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
 from ...model.schema import is_operator
 from .applied_target import may_be_older
-from .chips import chips_in
-from .delegate_identity import whole_kernel
+from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .kinds import KINDS, Kind
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
@@ -25,9 +24,19 @@ from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
-from .profiles.operator_tables import RUN_ORDER, SLOWEST, SUMMARY, OperatorTable, Row, RunOrder, Summary, table_title
+from .profiles.operator_tables import (
+    RUN_ORDER,
+    SLOWEST,
+    SUMMARY,
+    OperatorTable,
+    Row,
+    RunOrder,
+    RunTimes,
+    Summary,
+    table_title,
+    times_in,
+)
 from .profiles.profile_files import is_of_dump, read_dump
-from .profiles.run_times import RunTimes, times_in
 
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
@@ -100,7 +109,6 @@ class Reader:
         self._clear()
 
     def _clear(self) -> None:
-        """Discard everything that was read about the current run."""
         self.kept = 0
         self.current = DeviceLog()
         self.replacements: list[Replacement] = []
@@ -135,7 +143,6 @@ class Reader:
         """True if benchmark_model printed its result."""
 
     def _start(self) -> None:
-        """Begin a new run."""
         log = self._log()
         flags = self.flags if log.is_empty else {}
         statements = tuple([statement for statement in log.statements if statement.kind != Kind.CRASH])
@@ -163,7 +170,6 @@ class Reader:
         )
 
     def _finish(self, log: DeviceLog) -> None:
-        """Add a run that has ended."""
         counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
         self.finished.append(counted)
         self.unused, self.unused_count, self.line_count = [], 0, 0
@@ -347,7 +353,6 @@ class Reader:
             self._add(replace(above, kind=Kind.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
-        """Add a statement of the current line."""
         self._keep()
         self.statements.add(statement, self.place)
 
@@ -426,7 +431,6 @@ class Reader:
         return True
 
     def _delegate_line(self, text: str) -> bool:
-        """Parse a line of the runtime or of a delegate. Return whether the line was recognized."""
         if "Replacing " in text and (replacement := replacement_in(text)) is not None:
             self._replacement(replace(replacement, place=self.place))
         elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
@@ -488,7 +492,6 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        """Parse a line of benchmark_model. Return whether the line was recognized."""
         if text.strip() == "STARTING!":
             self._start()
         elif "xplicitly applied" in text and (match := _EXECUTED.search(text)) is not None:
@@ -518,11 +521,9 @@ class Reader:
         return True
 
     def _apply(self, match: re.Match[str], outcome: str, kernels: int | None) -> None:
-        """Add a line of benchmark_model about a delegate."""
         self.applications.append(ApplicationLine(match[0], match["provider"], outcome, kernels, self.place))
 
     def _parameter(self, match: re.Match[str]) -> None:
-        """Add a parameter that benchmark_model printed."""
         name = match["name"].strip().lower()
         if self.has_ended:
             self._start()
@@ -601,7 +602,6 @@ class Statements:
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    """Return a key that is the same for equal statements."""
     is_numerous = KINDS[statement.kind].is_numerous
     return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
 

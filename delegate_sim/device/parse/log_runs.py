@@ -83,7 +83,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
 
 
 def _parts(log: DeviceLog, subgraphs: int) -> list[DeviceLog]:
-    """Return one log for each run, with the run's lines."""
     groups: list[list[Replacement]] = [[]]
     parts = []
     for replacement in log.replacements:

@@ -15,10 +15,10 @@ from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Decl
 from ...model.schema import operator_name
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
-from .chips import chip_names
 from .delegate_identity import (
     DISPATCH,
     UNNAMED_KERNEL,
+    chip_names,
     delegate_named,
     has_hidden_kernels,
     last_turn,
@@ -37,7 +37,7 @@ from .error_meanings import ExplainedError, cause_of, explained_errors, explaine
 from .kinds import KINDS, Kind, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
-from .profiles.run_times import RunTimes
+from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
     "whole", "part", "none", "failed", "not-created", "not-loaded", "not-shown", "applied", "created", "requested", "unknown",
@@ -51,7 +51,6 @@ prepare the model, whether or not a delegate was applied. ``not-shown``: the ben
 of a delegate. ``crashed``: the process crashed before the log shows what the delegate did. ``created``, ``requested`` and
 ``unknown``: the log shows no later stage.
 """
-
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
@@ -243,7 +242,6 @@ def _in_order(log: DeviceLog, own: LogDelegate, others: tuple[LogDelegate, ...])
 
 
 def _names(log: DeviceLog, delegate: LogDelegate) -> set[str]:
-    """Return the plain names of a delegate in a summary."""
     if delegate.name:
         return names_of(log, find_delegate(delegate.name))
     return {plain_name(delegate.title), *[plain_name(name) for name in others_in(log) if _title(name) == delegate.title]}
@@ -261,7 +259,6 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
 
 
 def _compiled_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts in a log of the Edge TPU compiler."""
     compilation = log.edge_tpu
     delegate = delegate_named(EDGE_TPU)
     mapped, left = compilation.mapped, compilation.left
@@ -278,7 +275,6 @@ def _compiled_delegate(log: DeviceLog) -> LogDelegate:
 
 
 def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
-    """Return the outcome and counts of a simulated delegate in a log."""
     names = names_of(log, delegate)
     if is_switched_on(delegate, log):
         names |= {plain_name(UNNAMED_KERNEL)}
@@ -298,7 +294,6 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
-    """Return the outcome and counts of a delegate that is not simulated."""
     others = others_in(log)
     kernels = [replacement.kernel for replacement in log.replacements if delegate_named(replacement.kernel) is None]
     name = kernels[0] if kernels else others[0] if others else library_of(log) or ", ".join(requested_accelerators(log))
@@ -342,19 +337,16 @@ _DELEGATE_PATH = "external delegate path"
 
 
 def _title(name: str) -> str:
-    """Return the title of a delegate that is not simulated."""
     known = other_name(name)
     return f"{known} ({name})" if known else name
 
 
 def _table_names(log: DeviceLog) -> list[str]:
-    """Return the operators and kernels that the log's tables list."""
     rows = [row.op for table in log.run_orders.values() for row in table.rows]
     return [*rows, *[op for summary in log.summaries.values() for op in summary.counts]]
 
 
 def _other_delegates(log: DeviceLog, delegate: Delegate | None, own: LogDelegate) -> Iterator[LogDelegate]:
-    """Yield the outcome and counts of each other delegate that the log names."""
     seen = {own.name}
     kernels = [*[replacement.kernel for replacement in log.replacements], *_table_names(log)]
     for name in dict.fromkeys([*kernels, *log.created]):

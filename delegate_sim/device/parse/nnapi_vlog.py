@@ -110,8 +110,6 @@ NOTHING_COMPILED = RuntimeLog()
 
 @dataclass
 class _Open:
-    """A compilation that is still being read."""
-
     source: int = 0
     operation_count: int | None = None
     device_count: int | None = None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from ...delegates.options import as_typed, option_as_typed, option_value
-from ...foundation.command_line import command_line, typed_path
+from ...foundation.printable import command_line, typed_path
 from ...model.model import Model
 from ...releases.catalogue import NEWEST
 from ...runtime.target import Target

@@ -103,7 +103,6 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
 
 
 def _offers_conversion(cause: Cause) -> bool:
-    """Return whether the advice of a cause asks for another conversion."""
     return any(change.kind is ChangeKind.CONVERSION for change in cause.advice.changes)
 
 

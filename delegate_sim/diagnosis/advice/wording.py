@@ -9,7 +9,7 @@ from types import MappingProxyType
 from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView
-from ...graph.unassigned_variables import no_weights_text, unassigned_variables
+from ...graph.reachability import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
@@ -58,7 +58,6 @@ _FORMS: Mapping[str, str] = MappingProxyType(
 _TAKEN: Mapping[str, str] = MappingProxyType(
     {"float": "float tensors", "int8": "8-bit integers", "int8-per-tensor": "8-bit integers with a single scale"}
 )
-
 
 _LEAVE_TEXT = "the model only processes text, which delegates do not support: run it without a delegate"
 _TEXT_TO_APPLICATION = "process text (such as splitting and looking up words) in the application, and pass numbers to the model"
@@ -254,7 +253,6 @@ class Wording:
         return Change(text, ChangeKind.OPTIONS, text, (*hints, general)[0].text, self.cause.remedy)
 
     def _options(self) -> str:
-        """Return the options that remove the cause, in the form of the command line."""
         limits, typed = self.last.run.delegate.limits, []
         for name, value in self.cause.remedy.options.items():
             partitions = max([case.reason.partitions for case in self.cases])
@@ -303,7 +301,6 @@ class Wording:
         return Advice(code, (rewrites or general_change(code), *others))
 
     def _views(self) -> dict[str, NodeView]:
-        """Return the first node of each operator."""
         return {case.op: self._view(case.key) for case in reversed(self.cases)}
 
     def _rewrites(self) -> Change | None:
@@ -354,7 +351,6 @@ def _general(code: str) -> Advice:
 
 
 def _some(names: Iterable[str]) -> str:
-    """Return the first different names."""
     different = list(dict.fromkeys(names))
     return ", ".join(different[:_TOLD]) + (", ..." if len(different) > _TOLD else "")
 

@@ -27,8 +27,6 @@ FULLY_QUANTIZED = (
 
 
 class _Conversion(NamedTuple):
-    """Instructions for a hypothetical conversion, and its short name."""
-
     change: str
     name: str
 
@@ -80,7 +78,6 @@ WITHOUT_OPTIONS: Mapping[Problem, str] = MappingProxyType(
         Problem.TARGET_LEVEL: "use another delegate, or leave the nodes on the CPU",
     }
 )
-
 
 _CONVERTED_FEATURES = frozenset(
     [

@@ -12,8 +12,8 @@ from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
-from ...versions.candidates import versions_to_try
 from ...versions.explanation import VersionCause, shared_version, version_cause
+from ...versions.features import versions_to_try
 from .cause import Identity
 from .change import Remedy
 from .conversion_causes import form
@@ -253,7 +253,6 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 
 def _types_of(node: NodeView) -> list[str]:
-    """Return the types of a node's operands and results."""
     return [tensor.type for tensor in (*node.inputs, *node.outputs)]
 
 

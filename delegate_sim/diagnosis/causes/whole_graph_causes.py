@@ -44,7 +44,6 @@ _NEEDED: Mapping[str, str] = MappingProxyType(
     }
 )
 
-
 _TEXT = Identity(Problem.OPERATOR, ("text",))
 
 
@@ -88,7 +87,6 @@ def _whole(
     assumed: HypotheticalChanges | None = None,
     guessed: frozenset[NodeKey] = frozenset(),
 ) -> FoundEvidence:
-    """Return the refusal of the whole graph as a cause of all nodes."""
     return (Evidence(identity, refused_by_runtime(state.run), remedy, assumed, at_fault=frozenset(), guessed=guessed),)
 
 

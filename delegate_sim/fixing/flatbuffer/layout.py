@@ -2,6 +2,9 @@
 
 References in a flatbuffer are relative, and point only forward. The new tables reference the old bytes, so the new tables come
 first. The old bytes stay unchanged, including fields that are not in the schema.
+
+The fields ``Buffer.offset`` and ``large_custom_options_offset`` hold positions of data behind the flatbuffer. An appended ZIP
+archive of associated files may also hold absolute positions.
 """
 
 from __future__ import annotations
@@ -10,11 +13,14 @@ import functools
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
+from ...bundles.ranged import Content, pieces, unpacked
 from ...errors import FixError
 from ...model import schema
-from ...model.model import IDENTIFIER
+from ...model.model import IDENTIFIER, Model, Node, OperatorCode, Signature, Tensor
+from ...model.options import FileTable, Options
 
 ALIGNMENT = 64
 """The old bytes are moved by a multiple of this number. The alignments for the schema and the kernels then stay valid."""
@@ -139,7 +145,6 @@ class Front:
         return distance
 
     def _table(self, table: NewTable, start: int) -> bytes:
-        """Return the bytes of a vtable and its table."""
         layout = table.layout
         content = bytearray(layout.size)  # bounded: a table of the schema
         struct.pack_into("<i", content, 0, len(layout.vtable))
@@ -193,3 +198,177 @@ def _size(item: TargetPlace) -> int:
 
 def _aligned(size: int, alignment: int) -> int:
     return (size + alignment - 1) // alignment * alignment
+
+
+def copied(table: FileTable) -> NewTable:
+    """Return a copy of a table with the same numbers and references.
+
+    Raise FixError if the table has fields that are not in the schema, because such fields cannot be copied.
+    """
+    by_slot = {field.slot: field for field in table.fields.values()}
+    copy = NewTable(table.name)
+    for slot, place in table.places().items():
+        field = by_slot.get(slot)
+        if field is None:
+            raise FixError(
+                f"the model cannot be rewritten: field {slot} of one of its {table.name} tables is unknown to this version of "
+                "delegate-sim and would be lost"
+            )
+        if field.format is None:
+            copy.fields[field.name] = Old(table.target(field.name))
+        else:
+            (copy.fields[field.name],) = unpacked(struct.Struct(field.format), table.content, place)
+    return copy
+
+
+_END_OF_ARCHIVE = b"PK\x05\x06"
+_ENTRY = b"PK\x01\x02"
+_LONGEST_END = 22 + 65535
+
+
+def moved(model: Model, distance: int) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of a model's file in order. The positions are updated for a model that begins ``distance`` bytes later."""
+    content = model.content
+    position = 0
+    for place, patch in sorted(_patches(model, distance).items()):
+        yield from pieces(content[position:place])
+        yield patch
+        position = place + len(patch)
+    yield from pieces(content[position:])
+
+
+def _patches(model: Model, distance: int) -> dict[int, bytes]:
+    content = model.content
+    root = FileTable.root(content)
+    places = [place for buffer in root.children("buffers") if not buffer.place("data") and (place := buffer.place("offset"))]
+    for subgraph in root.children("subgraphs"):
+        for node in subgraph.children("operators"):
+            place = node.place("large_custom_options_offset")
+            if place:
+                places.append(place)
+    patches = {}
+    for place in places:
+        (offset,) = unpacked(struct.Struct("<Q"), content, place)
+        if offset > 1:
+            patches[place] = struct.pack("<Q", offset + distance)
+    return {**patches, **_archive_patches(content, distance)}
+
+
+def _archive_patches(content: Content, distance: int) -> dict[int, bytes]:
+    """Return the new values of the positions in an appended ZIP archive.
+
+    The result is empty if there is no archive, or if the archive's positions are relative to its own start.
+    """
+    tail = max(len(content) - _LONGEST_END, 0)
+    end = bytes(content[tail:]).rfind(_END_OF_ARCHIVE)
+    if end < 0 or tail + end + 22 > len(content):
+        return {}
+    end += tail
+    count, size, start = unpacked(struct.Struct("<HII"), content, end + 10)
+    if start + size != end:
+        return {}
+    patches = {end + 16: struct.pack("<I", start + distance)}
+    position = start
+    for _ in range(count):  # bounded: a number of 16 bits
+        if bytes(content[position : position + 4]) != _ENTRY or position + 46 > end:
+            return {}
+        patches[position + 42] = struct.pack("<I", unpacked(struct.Struct("<I"), content, position + 42)[0] + distance)
+        position += 46 + sum(unpacked(struct.Struct("<HHH"), content, position + 28))
+    return patches
+
+
+_GREATEST_OLD_CODE = 127
+_OPTIONS_UNIONS: Mapping[str, str] = MappingProxyType(
+    {"BuiltinOptions": "builtin_options", "BuiltinOptions2": "builtin_options2"}
+)
+"""The field of a node's table for each of the schema's two unions of options tables."""
+
+
+def operator_code_of(node: Node) -> OperatorCode:
+    """Return the operator code of a node."""
+    return OperatorCode(node.op, node.builtin_code, node.custom_code, node.version)
+
+
+def operator_code_table(code: OperatorCode) -> NewTable:
+    """Return the flatbuffer table of an operator code."""
+    table = NewTable(
+        "OperatorCode",
+        {
+            "deprecated_builtin_code": min(code.builtin_code, _GREATEST_OLD_CODE),
+            "version": code.version,
+            "builtin_code": code.builtin_code,
+        },
+    )
+    if code.custom_code is not None:
+        table.fields["custom_code"] = string(code.custom_code)
+    return table
+
+
+def quantization_table(tensor: Tensor) -> NewTable | None:
+    """Return the flatbuffer table of a tensor's quantization, or None if the tensor is not quantized.
+
+    Raise FixError if the quantization is not affine.
+    """
+    parameters = tensor.quantization
+    if parameters is None:
+        return None
+    if not parameters.is_affine:
+        raise FixError("the model cannot be rewritten: only affine quantization is supported")
+    return NewTable(
+        "QuantizationParameters",
+        {
+            "scale": vector(parameters.scales.tolist(), "f"),
+            "zero_point": vector(parameters.zero_points.tolist(), "q"),
+            "quantized_dimension": parameters.dimension,
+        },
+    )
+
+
+def set_options(table: NewTable, name: str, target: TargetPlace) -> None:
+    """Replace a node's options with ``target``. ``name`` is the type of this table."""
+    for union in _OPTIONS_UNIONS.values():
+        table.fields.pop(f"{union}_type", None)
+        table.fields.pop(union, None)
+    for enum, union in _OPTIONS_UNIONS.items():
+        number = schema.enum_values(enum).get(name)
+        if number is not None:
+            table.fields[f"{union}_type"] = number
+            table.fields[union] = target
+            return
+    raise FixError(f"options of the kind {name} cannot be written")
+
+
+def options_table(name: str, options: Options) -> NewTable:
+    """Return an options table. Fields with the schema's default values are left out."""
+    table = NewTable(name)
+    values = dict(iter(options))
+    for column in schema.table_fields(name).values():
+        value = values.get(column.name, column.default)
+        if column.format is not None:
+            if value != column.default:
+                table.fields[column.name] = value
+        elif column.element is not None:
+            if len(value):
+                table.fields[column.name] = vector(value, column.element)
+        elif value:
+            table.fields[column.name] = string(value)
+    return table
+
+
+def signature_table(signature: Signature) -> NewTable:
+    """Return the flatbuffer table of a signature."""
+    return NewTable(
+        "SignatureDef",
+        {
+            "inputs": _arguments(signature.inputs),
+            "outputs": _arguments(signature.outputs),
+            "signature_key": string(signature.key),
+            "subgraph_index": signature.subgraph,
+        },
+    )
+
+
+def _arguments(tensors: Mapping[str, int]) -> NewReferences:
+    return NewReferences(
+        [NewTable("TensorMap", {"name": string(name), "tensor_index": index}) for name, index in tensors.items()]
+    )

@@ -16,19 +16,26 @@ from ...model import schema
 from ...model.control_dependencies import METADATA_NAME
 from ...model.model import Model, Node, OperatorCode, Subgraph, Tensor
 from ...model.numbers import width_of
+from ...model.options import FileTable
 from ...model.precompiled import precompiled
-from ...model.table import FileTable
-from .existing_tables import copied
-from .layout import Front, NewReferences, NewTable, NewVector, Old, TargetPlace, string, vector
-from .new_tables import (
+from .layout import (
+    Front,
+    NewReferences,
+    NewTable,
+    NewVector,
+    Old,
+    TargetPlace,
+    copied,
+    moved,
     operator_code_of,
     operator_code_table,
     options_table,
     quantization_table,
     set_options,
     signature_table,
+    string,
+    vector,
 )
-from .relocation import moved
 
 if TYPE_CHECKING:
     import numpy.typing as npt

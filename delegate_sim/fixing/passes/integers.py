@@ -96,7 +96,6 @@ def _cast(work: Work, source: int, target: int) -> Node:
 
 
 def _type_number(tensor: Tensor) -> int:
-    """Return the number of a tensor's type in the schema."""
     return schema.enum_values("TensorType")[tensor.type]
 
 

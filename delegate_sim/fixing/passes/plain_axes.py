@@ -11,9 +11,9 @@ from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, Pass, cure
 from .elementwise import axes_of
-from .joined_axes import MOST
 from .plain_rows import BROADCASTING
 from .ranks import lowered
+from .slices import MOST
 
 _MOST_PARTS = 128
 """The largest number of nodes in place of one node."""

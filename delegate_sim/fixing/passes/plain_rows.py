@@ -12,8 +12,8 @@ from ...foundation.late_numpy import np
 from ...model.model import Node
 from ..pass_workspace import Work
 from .base import Exactness, Pass, cure
-from .joined_axes import MOST
 from .ranks import lowered
+from .slices import MOST
 
 BROADCASTING = """
 ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND LOGICAL_OR MAXIMUM MINIMUM MUL

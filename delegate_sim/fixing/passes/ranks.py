@@ -15,8 +15,7 @@ from ...model.model import Node, Tensor
 from ..pass_workspace import Work
 from .base import Exactness, NodeRewrite, Pass, node_pass
 from .elementwise import axes_of
-from .joined_axes import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, joined, shared_axes
-from .slices import cuts
+from .slices import MOST, CutAxis, PaddedAxis, RoleAxis, SharedAxis, TiledAxis, around, cuts, joined, shared_axes
 
 _ELEMENT_WISE = """
 ABS ADD ATAN2 CAST CEIL COS DEQUANTIZE DIV ELU EQUAL EXP FLOOR FLOOR_DIV FLOOR_MOD GELU GREATER GREATER_EQUAL HARD_SWISH
@@ -456,7 +455,6 @@ _MOVES: Mapping[str, NodeRewrite] = MappingProxyType(
 _ROWS: Mapping[str, NodeRewrite] = MappingProxyType(
     {"ARG_MAX": _arg_max, "ARG_MIN": _arg_max, "BATCH_MATMUL": _batch_matmul, "LOG_SOFTMAX": _softmax, "SOFTMAX": _softmax}
 )
-
 
 _RAISED: Mapping[str, NodeRewrite] = MappingProxyType(
     {

@@ -32,8 +32,6 @@ A repeat treats the elements of a tensor as one sequence, which a RESHAPE does n
 
 
 class _RepeatChain(NamedTuple):
-    """Nodes that one resize can replace."""
-
     source: Tensor
     steps: tuple[tuple[int, Node], ...]
     """The nodes from last to first, each with its index before the pass."""

@@ -25,8 +25,6 @@ _OP = "STABLEHLO_SCATTER"
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """The slice that a scatter replaces."""
-
     sizes: tuple[int, ...]
     starts: tuple[int, ...] | None
     """The slice's first position along each dimension. None if the positions are not constants."""

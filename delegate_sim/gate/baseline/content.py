@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...foundation.documents import schema_of
+from ...foundation.columns import schema_of
 from ...results.compare.model_outline import Constant, NodeOutline, OutlineOperand, Output, SubgraphOutline
 from ...results.report.measures import FAILS_LATER, MEASURES, NOT_LOADED, NOT_PREPARED, OUTCOMES, TAKEN, Measures
 from ...results.report.multiply_adds import ComputeTotals

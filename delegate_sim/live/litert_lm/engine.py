@@ -17,11 +17,11 @@ from typing import Any
 
 from ...foundation import packages
 from ...foundation.columns import LIST, YES_OR_NO, Column, Declared, attributes
-from ...foundation.command_line import install_command
+from ...foundation.printable import install_command
 from ...llm.backends import CPU, GPU, NPU
 from ...llm.compiled import replacement_in
 from ...llm.report import CRASH, ENGINE, FAILS_LATER, REFUSED, STARTS, BackendReport, BundleReplacement
-from .. import vulkan
+from .. import accelerator_engine
 from ..process import Finished, run_module
 from .worker import REFUSED_STATUS
 
@@ -81,8 +81,8 @@ def lacking(backend: str = CPU) -> str:
         return f"{PACKAGE}: {install_command('litert-lm')}"
     if backend not in BACKENDS:
         return f"a Python interface to {backend.lower()}, which {PACKAGE} does not have"
-    if backend == GPU and vulkan.driver_environment() is None:
-        return vulkan.INSTALL
+    if backend == GPU and accelerator_engine.driver_environment() is None:
+        return accelerator_engine.INSTALL
     return ""
 
 
@@ -111,7 +111,7 @@ def run_bundle(report: BackendReport) -> LiveBundle:
         finished, stage = _run(os.path.abspath(report.path), arguments, folder)
     lines = finished.output.splitlines()
     if report.backend == GPU and any(_NO_ADAPTER in line for line in lines):
-        return LiveBundle(report.backend, software(), lacks=vulkan.INSTALL)
+        return LiveBundle(report.backend, software(), lacks=accelerator_engine.INSTALL)
     outcome = _outcome(finished, stage)
     live = LiveBundle(
         report.backend,
@@ -130,7 +130,7 @@ def _run(path: str, arguments: dict[str, Any], folder: str) -> tuple[Finished, s
     The stage is empty if all stages ended.
     """
     stage = Path(folder, "stage")
-    environment = vulkan.with_driver(vulkan.driver_environment())
+    environment = accelerator_engine.with_driver(accelerator_engine.driver_environment())
     finished = run_module(_WORKER, [path, json.dumps(arguments), str(stage)], environment, folder)
     return finished, stage.read_text(encoding="utf-8") if stage.is_file() else ENGINE
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ...delegates.decision import FileNode
 from ...foundation.printable import printable
 from ...model.model import Model
-from ..decision import CPU, GONE, NPU, UNKNOWN, LivePlacement
+from ..engine import CPU, GONE, NPU, UNKNOWN, LivePlacement
 from ..naming import NUMBERED_NAME, numbered_name
 
 KERNEL = "ethos-u"

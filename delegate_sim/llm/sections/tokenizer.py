@@ -15,7 +15,7 @@ from ...foundation.limits import raised
 from ...foundation.work_budget import spend_bytes, spend_steps
 from ..bundle import HF_TOKENIZER, SP_TOKENIZER, Bundle
 from ..report import ENGINE, Stop, Stopped
-from .protobuf import ProtobufError, ProtobufMessage, fields_of
+from .metadata import ProtobufError, ProtobufMessage, fields_of
 
 _SIZE_BYTES = 8
 _MOST_BYTES = 256 << 20
@@ -126,7 +126,6 @@ def _sentence_pieces(content: bytes, *, is_counted: bool) -> Tokenizer:
 
 
 def _scores(message: ProtobufMessage) -> dict[str, float]:
-    """Return the scores of all pieces. Raises ProtobufError."""
     scores = dict[str, float]()
     for content in message.all(_PIECES):
         if not isinstance(content, bytes):

@@ -1,1 +1,13 @@
-"""The kernels of TensorFlow Lite Micro, one module for each family of operators."""
+"""The kernels of TensorFlow Lite Micro, by families of operators."""
+
+from __future__ import annotations
+
+from ...rules.families import modules_of_families
+
+MODULES = modules_of_families(
+    activation="activation conversion",
+    arithmetic="arithmetic reduction",
+    copying="gathering filling padding",
+    layers="matrix pooling resizing",
+)
+"""The module of each family."""

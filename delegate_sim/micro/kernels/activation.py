@@ -1,4 +1,4 @@
-"""Activation functions and normalization."""
+"""Activation functions and conversions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 from ...foundation.float32 import quotient
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION
-from ...rules.number_sets import at_least, at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import Predicate, check, rank, where
 from ..checks import (
+    FLOAT32,
     FLOAT32_INT8,
     FLOAT32_INT8_INT16,
     INT8,
@@ -21,13 +21,16 @@ from ..checks import (
     ONE_TO_ONE,
     SAME_SHAPES,
     SAME_TYPES,
+    binary_exponent,
     of_type,
+    quantized,
+    scale,
+    scales,
     symmetric,
     takes,
     zero_point_of,
 )
-from ..kernel import MicroKernel, in_source
-from ..quantization import binary_exponent, scale
+from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _FRACTION_BITS = 15
 
@@ -85,6 +88,27 @@ _SOFTMAX_CHECKS = (
     *where(_are("INT8", "INT16"), "from INT8 to INT16", zero_point_of(OUTPUT, -32768), _scale_near(1 / 65536, "1/65536")),
     *where(_are("INT8", "INT8"), "from INT8 to INT8", zero_point_of(OUTPUT, -128), _scale_is(1 / 256, "1/256")),
 )
+
+_CAST_TYPES = ("INT8", "INT16", "INT32", "UINT32", "FLOAT32", "BOOL")
+_QUANTIZED_TO = {
+    "FLOAT32": ("INT8", "INT16"),
+    "INT32": ("INT8", "INT16"),
+    "INT16": ("INT8", "INT16", "INT32"),
+    "INT8": ("INT8", "UINT8", "INT16", "INT32"),
+    "UINT8": ("INT8",),
+}
+"""The supported output types of QUANTIZE, by input type."""
+
+
+def _several_scales(node: NodeView) -> str | None:
+    count = len(scales(node.output(0)))
+    return None if count == 1 else f"output with {count} scales"
+
+
+def _unknown_pair(node: NodeView) -> str | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if result in _QUANTIZED_TO.get(source, ()) else f"from {source} to {result}"
+
 
 KERNELS = {
     "ELU": MicroKernel(
@@ -166,5 +190,40 @@ KERNELS = {
             *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
         in_source("tanh.cc", "TanhEval", takes(INPUT, FLOAT32_INT8_INT16)),
+    ),
+    "CAST": MicroKernel(
+        in_source("cast.cc", "CastPrepare", ONE_TO_ONE),
+        in_source("cast.cc", "CastEval", takes(INPUT, _CAST_TYPES), takes(OUTPUT, _CAST_TYPES)),
+    ),
+    "DEQUANTIZE": MicroKernel(
+        in_source(
+            "dequantize_common.cc",
+            "DequantizePrepare",
+            ONE_TO_ONE,
+            takes(INPUT, ("INT8", "INT16", "UINT8")),
+            takes(OUTPUT, FLOAT32),
+        ),
+        in_source("dequantize.cc", "DequantizeEval"),
+    ),
+    "QUANTIZE": MicroKernel(
+        in_source(
+            "quantize_common.cc",
+            "PrepareQuantizeReference",
+            ONE_TO_ONE,
+            *quantized(OUTPUT),
+            check(QUANTIZATION, "output with 1 scale", _several_scales, "quantize the output per tensor"),
+            takes(INPUT, tuple(_QUANTIZED_TO)),
+            takes(OUTPUT, ("INT8", "INT16", "INT32", "UINT8")),
+        ),
+        in_source(
+            "quantize_common.cc",
+            "EvalQuantizeReference",
+            check(
+                TENSOR_TYPE,
+                "a supported pair of types, such as FLOAT32 to INT8 or INT16",
+                _unknown_pair,
+                "quantize to int8",
+            ),
+        ),
     ),
 }

@@ -1,4 +1,4 @@
-"""Element-wise arithmetic, comparison, logic and selection."""
+"""Elementwise arithmetic and reductions."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 from ...graph.graph import NodeView
 from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind
-from ...rules.number_sets import at_least, at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (
@@ -25,18 +24,22 @@ from ..checks import (
     SAME_TYPES,
     THREE_TO_ONE,
     TWO_TO_ONE,
+    affine,
+    axis_in_range,
     broadcast_shape,
     first_values,
     not_quantized,
     of_type,
+    one_element,
     quantized,
+    same_parameters,
+    scale,
     symmetric,
     takes,
     with_cmsis_nn,
+    zero_point,
 )
-from ..kernel import NO_PREPARE, MicroKernel, in_source
-from ..kinds import TENSOR_TYPE
-from ..quantization import affine, scale, zero_point
+from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
 
 _FIRST, _SECOND, _THIRD = operand(0), operand(1), operand(2)
 _ONE_INPUT_TYPE = same_type(_FIRST, _SECOND, kind=TENSOR_TYPE)
@@ -63,7 +66,6 @@ _SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPU
 
 
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
-    """Return the kernel of ABS or RSQRT."""
     return MicroKernel(
         in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
         in_source("elementwise.cc", eval_symbol, takes(INPUT, types), *checks),
@@ -188,6 +190,43 @@ def _extreme(symbol: str) -> MicroKernel:
     )
 
 
+_AXIS = operand(1, "axis")
+_COMMON = "reduce_common.cc"
+
+
+def _iteration(node: NodeView) -> tuple[int, ...]:
+    return 4 * node.input(0).rank, 4 * node.input(1).element_count
+
+
+def _accumulation(node: NodeView) -> tuple[int, ...]:
+    sums = (4 * node.output(0).element_count,) if node.input(0).type in INT8_INT16 else ()
+    return sums + _iteration(node)
+
+
+def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tuple[Check[object], ...] = ()) -> MicroKernel:
+    return MicroKernel(
+        in_source(_COMMON, prepare, *before, TWO_TO_ONE, takes(_AXIS, INT32)),
+        in_source(_COMMON, evaluate, *checks),
+        scratch=_accumulation if prepare == "PrepareMeanOrSumHelper" else _iteration,
+    )
+
+
+_REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
+_FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
+_MIN_MAX = (
+    SAME_TYPES,
+    takes(INPUT, FLOAT32_INT8),
+    *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)),
+    _REDUCED_AXIS,
+)
+
+
+def _arg(symbol: str) -> MicroKernel:
+    return MicroKernel(
+        NO_PREPARE, in_source("arg_min_max.cc", symbol, takes(_AXIS, INT32), takes(OUTPUT, INT32), takes(INPUT, FLOAT32_INT8))
+    )
+
+
 KERNELS = {
     "ABS": _rescaled("AbsEval", FLOAT32_INT8_INT16),
     "ADD": MicroKernel(
@@ -299,4 +338,25 @@ KERNELS = {
         ),
         in_source("sub.cc", "SubEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
+    "ARG_MAX": _arg("ArgMaxEval"),
+    "ARG_MIN": _arg("ArgMinEval"),
+    "CUMSUM": MicroKernel(
+        in_source(
+            "cumsum.cc",
+            "CalculateOpData",
+            TWO_TO_ONE,
+            takes(INPUT, FLOAT32_INT8),
+            takes(_AXIS, INT32),
+            one_element(_AXIS),
+            rank(INPUT, at_least(1)),
+            SAME_TYPES,
+            SAME_SHAPES,
+        ),
+        in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
+    ),
+    "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
+    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(takes(INPUT, ("BOOL",)),)),
+    "REDUCE_MAX": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
+    "REDUCE_MIN": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
+    "SUM": _reduction("PrepareMeanOrSumHelper", "EvalSumHelper", SAME_TYPES, takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
 }

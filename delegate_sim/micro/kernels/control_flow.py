@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_COUNT
-from ...rules.number_sets import at_least
-from ...rules.operands import operand
+from ...rules.operands import at_least, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count
 from ..checks import one_element, takes
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
 

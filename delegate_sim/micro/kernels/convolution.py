@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION, SHAPE
-from ...rules.number_sets import exactly
-from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, same_type, where
 from ..checks import (
@@ -16,16 +15,17 @@ from ..checks import (
     INT8_INT16,
     INT16,
     SAME_TYPES,
+    affine,
     dimension,
     of_type,
     quantized,
+    scale,
+    scales,
     symmetric,
     takes,
     with_cmsis_nn,
 )
-from ..kernel import MicroKernel, in_source
-from ..kinds import HYBRID, TENSOR_TYPE
-from ..quantization import affine, scale, scales
+from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 FILTER = operand(1, "filter")
 BIAS = operand(2, "bias")
@@ -119,7 +119,6 @@ _CONV_COUNT = operand_count(exactly(2, 3), 1)
 
 _TRANSPOSED_INPUT = operand(2, "input")
 _TRANSPOSED_BIAS = operand(3, "bias")
-
 
 _TRANSPOSED_TYPES = same_type(_TRANSPOSED_INPUT, OUTPUT, kind=TENSOR_TYPE)
 _PAIRS = (("FLOAT32", "FLOAT32"), ("INT16", "INT8"), ("INT8", "INT4"), ("INT8", "INT8"))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from ...graph.graph import NodeView
 from ...model.flexbuffer import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
-from ...rules.number_sets import at_least
-from ...rules.operands import INPUT, OUTPUT, Operand, operand, result
+from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank
 from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
 _SIGNAL = "signal/micro/kernels"

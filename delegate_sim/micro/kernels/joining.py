@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, RANK
-from ...rules.number_sets import at_least
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_least, operand
 from ...rules.vocabulary import check, operand_count
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,
@@ -13,11 +12,11 @@ from ..checks import (
     SAME_TYPES,
     axis_in_range,
     fixed,
+    scale,
     takes,
+    zero_point,
 )
-from ..kernel import NO_PREPARE, MicroKernel, in_source
-from ..kinds import TENSOR_TYPE
-from ..quantization import scale, zero_point
+from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
 
 _MOST_INPUTS = 10
 _MOST_DIMENSIONS = 6

@@ -10,10 +10,8 @@ from ...rules.kinds import CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
 from ...rules.vocabulary import check, operand_count, rank, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, takes, with_cmsis_nn
-from ..kernel import MicroKernel, in_source
-from ..kinds import HYBRID, TENSOR_TYPE
-from ..quantization import scale
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, scale, takes, with_cmsis_nn
+from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _FEATURES, _TIME, _BIAS, _STATE = (
     operand(1, "weights_feature"),
@@ -163,7 +161,6 @@ def _lstm_extras(node: NodeView) -> str | None:
 
 
 def _lstm_sizes(node: NodeView) -> tuple[int, int]:
-    """Return the batch size and the size of the state."""
     return dimension(node.input(0), 1 if node.options.time_major else 0), dimension(node.input(18), 1)
 
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, SHAPE
-from ...rules.number_sets import at_most, between, exactly
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_most, between, exactly, operand
 from ...rules.vocabulary import check, operand_count, rank
 from ..checks import (
     FLOAT32_INT8,
@@ -23,7 +22,7 @@ from ..checks import (
     integers,
     takes,
 )
-from ..kernel import MicroKernel, in_source
+from ..target import MicroKernel, in_source
 
 _AXIS = operand(1, "axis")
 _PERMUTATION = operand(1, "perm")

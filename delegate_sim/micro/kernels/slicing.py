@@ -6,8 +6,7 @@ import math
 
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_VALUE, SHAPE
-from ...rules.number_sets import at_most
-from ...rules.operands import INPUT, OUTPUT, operand
+from ...rules.operands import INPUT, OUTPUT, at_most, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,
@@ -22,8 +21,7 @@ from ..checks import (
     integers,
     takes,
 )
-from ..kernel import MicroKernel, in_source
-from ..kinds import TENSOR_TYPE
+from ..target import TENSOR_TYPE, MicroKernel, in_source
 
 _BEGIN, _END, _STRIDES = operand(1, "begin"), operand(2, "end"), operand(3, "strides")
 _AXIS = operand(1, "axis")

@@ -1,4 +1,4 @@
-"""Rules on NNAPI's operations, in one module for each family of ``model/operator_families.py``.
+"""Rules on NNAPI's operations, by families of ``model/operator_families.py``.
 
 Upstream: common/types/src/Validation.cpp validateOperationButNotOperandsImpl; validators of single operations in
 common/types/operations/src.
@@ -11,49 +11,12 @@ from collections.abc import Sequence
 from ..operands import NnOperand
 from ..refusal import Call, Rule, refuse
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
-from . import (
-    activation,
-    arithmetic,
-    control_flow,
-    conversion,
-    convolution,
-    detection,
-    filling,
-    gathering,
-    joining,
-    matrix,
-    padding,
-    pooling,
-    random,
-    recurrent,
-    reduction,
-    reshaping,
-    resizing,
-    slicing,
-)
+from . import arithmetic, control_flow, layers, shapes
 from .signature import OperationRule, OperationView
 
 __all__ = ["OPERATIONS", "validate_operation"]
 
-OPERATIONS: dict[int, OperationRule] = {
-    **activation.RULES,
-    **arithmetic.RULES,
-    **conversion.RULES,
-    **convolution.RULES,
-    **detection.RULES,
-    **filling.RULES,
-    **gathering.RULES,
-    **joining.RULES,
-    **matrix.RULES,
-    **padding.RULES,
-    **pooling.RULES,
-    **random.RULES,
-    **recurrent.RULES,
-    **reduction.RULES,
-    **reshaping.RULES,
-    **resizing.RULES,
-    **slicing.RULES,
-}
+OPERATIONS: dict[int, OperationRule] = {**arithmetic.RULES, **layers.RULES, **shapes.RULES}
 
 OPERATION_CODE = Rule(
     "operation-code",

@@ -1,23 +1,68 @@
-"""Elementwise arithmetic, comparison, logic and selection."""
+"""Activation functions, elementwise arithmetic, conversions and reductions."""
 
 from __future__ import annotations
 
 import math
 
 from ...foundation.float32 import float32
+from ..operands import MINUS_ONE, OptionalInputs
 from ..refusal import Concern, OperandPart, Violation
-from ..types import AndroidRelease, OperandType, OperationType
-from .levels import BOOL_3, FLOAT_1, FLOAT_2, FLOAT_3, NUMBER_3, QUANT8_1, QUANT8_3, levels
-from .shared import RANK_LIMIT, binary, max_rank, unary
-from .signature import INT32, SAME, TENSOR_BOOL8, Decider, OperationRule, OperationView, SignatureCheck, form, operation_rule
+from ..types import AndroidRelease, OperandType, OperationType, element_count
+from .signature import (
+    BOOL,
+    BOOL_3,
+    FLOAT_1,
+    FLOAT_2,
+    FLOAT_3,
+    FLOAT_4,
+    INT32,
+    NUMBER_3,
+    QUANT8_1,
+    QUANT8_3,
+    RANK_LIMIT,
+    REAL_1,
+    REAL_2,
+    REAL_3,
+    SAME,
+    SCALAR,
+    TENSOR_BOOL8,
+    TENSOR_INT32,
+    Decider,
+    OperationRule,
+    OperationView,
+    SignatureCheck,
+    Slot,
+    binary,
+    form,
+    levels,
+    max_rank,
+    one_of,
+    operation_rule,
+    unary,
+)
+
+_O = OperationType
+
+
+def _activation(quantized: dict[int, int]) -> OperationRule:
+    return OperationRule("Activation.cpp: activation::validate", {**FLOAT_1, **quantized}, (form(SAME),), checks=(max_rank(0),))
+
+
+def _rank_4_level(view: OperationView) -> int:
+    """Return the feature level that the input's rank needs. Below level 3, the rank must be 4."""
+    return 1 if view.inputs[0].rank == 4 else 3
+
+
+def _softmax_rank_level(view: OperationView) -> int:
+    """Return the feature level that the input's rank needs. Below level 3, the rank must be 2, 4 or unknown."""
+    return 1 if view.inputs[0].rank in {0, 2, 4} else 3
+
 
 _T = OperandType
-_O = OperationType
 
 _BEYOND_FLOAT32 = (
     "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
 )
-
 
 MUL_SCALE = operation_rule(
     "mul-output-scale",
@@ -72,7 +117,88 @@ _ELEMENTWISE = unary(FLOAT_3, "Elementwise.cpp: elementwise::validate")
 _MAXIMUM_MINIMUM = binary(NUMBER_3, "MaximumMinimum.cpp: maximum_minimum::validate")
 _LOGICAL = binary(BOOL_3, "LogicalAndOr.cpp: logical::validate")
 
+CAST_SHAPE = operation_rule(
+    "cast-shape",
+    Concern.SHAPE,
+    "The input and the output of a CAST must have the same shape.",
+    "Cast.cpp: cast::validate",
+    AndroidRelease.ANDROID_11,
+)
+
+
+def _cast_shape(view: OperationView) -> Violation | None:
+    """Return a violation if input and output have different shapes.
+
+    If the input's rank, the output's rank or an output dimension is unknown, the check passes.
+    """
+    given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
+    if not given or not output or given == output or element_count(output) == 0:
+        return None
+    return OperandPart("output", 0, "dimensions"), list(output), f"the dimensions of the input, {list(given)}"
+
+
+_CAST_ANY = frozenset({_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32, _T.TENSOR_INT32, _T.TENSOR_QUANT8_ASYMM})
+_CAST_SAME = (
+    _T.TENSOR_BOOL8,
+    _T.TENSOR_QUANT16_ASYMM,
+    _T.TENSOR_QUANT16_SYMM,
+    _T.TENSOR_QUANT8_ASYMM_SIGNED,
+    _T.TENSOR_QUANT8_SYMM,
+)
+_CAST_OUTPUT = Slot(lambda decider: _CAST_ANY if decider in _CAST_ANY else frozenset({decider}))
+
+
+def _reduction(table: dict[int, int], function: str) -> OperationRule:
+    return OperationRule(f"Reduce.cpp: reduce::{function}", table, (form(SAME, TENSOR_INT32, BOOL),), checks=(max_rank(0),))
+
+
+_ARG_MIN_MAX = OperationRule(
+    "ArgMinMax.cpp: arg_min_max::validate", dict.fromkeys(NUMBER_3, 3), (form(SAME, INT32),), (form(TENSOR_INT32),)
+)
+_LOGICAL_REDUCTION = _reduction(BOOL_3, "validateLogical")
+_MAX_MIN_REDUCTION = _reduction(REAL_3, "validateMaxMin")
+_PROD_SUM_REDUCTION = _reduction(FLOAT_3, "validateProdSum")
+
 RULES: dict[int, OperationRule] = {
+    _O.RELU: _activation(QUANT8_1),
+    _O.RELU1: _activation(QUANT8_1),
+    _O.RELU6: _activation(QUANT8_1),
+    _O.LOGISTIC: _activation(QUANT8_1),
+    _O.TANH: _activation(QUANT8_3),
+    _O.HARD_SWISH: unary(
+        {**FLOAT_4, **levels(QUANT8_ASYMM=4, QUANT8_ASYMM_SIGNED=4)},
+        "Activation.cpp: activation::validateHardSwish",
+    ),
+    _O.ELU: OperationRule("Elu.cpp: elu::validate", FLOAT_4, (form(SAME, SCALAR),)),
+    _O.PRELU: binary(REAL_3, "PRelu.cpp: prelu::validate"),
+    _O.L2_NORMALIZATION: OperationRule(
+        "L2Normalization.cpp: l2_norm::validate",
+        {**FLOAT_1, **QUANT8_3},
+        (form(SAME), form(SAME, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_rank_4_level,),
+        optional=(OptionalInputs(1, (MINUS_ONE,)),),
+    ),
+    _O.LOCAL_RESPONSE_NORMALIZATION: OperationRule(
+        "LocalResponseNormalization.cpp: local_response_norm::validate",
+        FLOAT_1,
+        (form(SAME, INT32, SCALAR, SCALAR, SCALAR), form(SAME, INT32, SCALAR, SCALAR, SCALAR, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_rank_4_level,),
+        optional=(OptionalInputs(5, (MINUS_ONE,)),),
+    ),
+    _O.INSTANCE_NORMALIZATION: OperationRule(
+        "InstanceNormalization.cpp: instance_normalization::validate", FLOAT_3, (form(SAME, SCALAR, SCALAR, SCALAR, BOOL),)
+    ),
+    _O.SOFTMAX: OperationRule(
+        "Softmax.cpp: softmax::validate",
+        REAL_1,
+        (form(SAME, SCALAR), form(SAME, SCALAR, INT32, level=3)),
+        checks=(max_rank(0),),
+        raises=(_softmax_rank_level,),
+        optional=(OptionalInputs(2, (MINUS_ONE,)),),
+    ),
+    _O.LOG_SOFTMAX: OperationRule("LogSoftmax.cpp: log_softmax::validate", FLOAT_3, (form(SAME, SCALAR, INT32),)),
     _O.ADD: _arithmetic({**FLOAT_1, **QUANT8_1, **levels(INT32=4)}),
     _O.MUL: _arithmetic(
         {**FLOAT_1, **QUANT8_1, **levels(INT32=4)},
@@ -108,4 +234,34 @@ RULES: dict[int, OperationRule] = {
         (form(TENSOR_BOOL8, SAME, SAME),),
         decider=Decider(1),
     ),
+    _O.CAST: OperationRule(
+        "Cast.cpp: cast::validate",
+        {**dict.fromkeys(_CAST_ANY, 3), **dict.fromkeys(_CAST_SAME, 4)},
+        (form(SAME),),
+        (form(_CAST_OUTPUT),),
+        checks=(SignatureCheck(CAST_SHAPE, _cast_shape),),
+    ),
+    # The type of the output may need a higher level. The check of the operand returns this level.
+    _O.QUANTIZE: OperationRule(
+        "Quantize.cpp: quantize::validate",
+        FLOAT_3,
+        (form(SAME),),
+        (form(one_of(_T.TENSOR_QUANT8_ASYMM, _T.TENSOR_QUANT8_ASYMM_SIGNED)),),
+    ),
+    _O.DEQUANTIZE: OperationRule(
+        "Dequantize.cpp: dequantize::validate",
+        levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=3, QUANT8_SYMM=3, QUANT8_SYMM_PER_CHANNEL=3),
+        (form(SAME),),
+        (form(one_of(_T.TENSOR_FLOAT16, _T.TENSOR_FLOAT32)),),
+        checks=(max_rank(0),),
+    ),
+    _O.MEAN: OperationRule("SimpleMath.cpp: mean::validate", REAL_2, (form(SAME, TENSOR_INT32, INT32),), checks=(max_rank(0),)),
+    _O.REDUCE_ALL: _LOGICAL_REDUCTION,
+    _O.REDUCE_ANY: _LOGICAL_REDUCTION,
+    _O.REDUCE_MAX: _MAX_MIN_REDUCTION,
+    _O.REDUCE_MIN: _MAX_MIN_REDUCTION,
+    _O.REDUCE_PROD: _PROD_SUM_REDUCTION,
+    _O.REDUCE_SUM: _PROD_SUM_REDUCTION,
+    _O.ARGMAX: _ARG_MIN_MAX,
+    _O.ARGMIN: _ARG_MIN_MAX,
 }

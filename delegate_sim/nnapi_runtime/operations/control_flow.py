@@ -68,11 +68,7 @@ def validate_while(view: OperationView) -> Version:
     _check_all_compatible(body.output_operands, view.outputs, "output of the body model")
     _check_all_compatible(body.input_operands, body.output_operands, "state of the body model")
     sized = [*outer, *view.outputs, *condition.input_operands, *body.input_operands, *body.output_operands]
-    return Version(_LEVEL, runtime_only=any(_has_no_size(operand) for operand in sized))
-
-
-def _has_no_size(operand: NnOperand) -> bool:
-    return operand.byte_size == 0
+    return Version(_LEVEL, runtime_only=any(operand.byte_size == 0 for operand in sized))
 
 
 def _check_operand_count(view: OperationView) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..operands import NnOperand
-from ..optional_inputs import OptionalInputs
+from ...foundation.float32 import float32
+from ..operands import NnOperand, OptionalInputs
 from ..refusal import Call, Concern, OneOf, OperandPart, Rule, Violation, refuse
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
@@ -221,3 +221,111 @@ def _match(candidates: list[_Candidate], operands: Sequence[NnOperand], decider:
             furthest, needed = wrong, OneOf(sorted(map(type_of, slots[wrong].allowed(decider)), key=str))
     _refuse(rule, OperandPart(subject, furthest), type_of(operands[furthest].type), needed)
     return 0
+
+
+def levels(**by_type: int) -> dict[int, int]:
+    """Return a table of feature levels by operand type. The keyword arguments are type names without the prefix ``TENSOR_``."""
+    return {OperandType[f"TENSOR_{name}"]: level for name, level in by_type.items()}
+
+
+# A number in a name is the level of the types. But FLOAT16 always needs level 3, and QUANT8_ASYMM_SIGNED needs level 4.
+FLOAT_1 = levels(FLOAT32=1, FLOAT16=3)
+FLOAT_2 = levels(FLOAT32=2, FLOAT16=3)
+FLOAT_3 = levels(FLOAT32=3, FLOAT16=3)
+FLOAT_4 = levels(FLOAT32=4, FLOAT16=4)
+QUANT8_1 = levels(QUANT8_ASYMM=1, QUANT8_ASYMM_SIGNED=4)
+QUANT8_2 = levels(QUANT8_ASYMM=2, QUANT8_ASYMM_SIGNED=4)
+QUANT8_3 = levels(QUANT8_ASYMM=3, QUANT8_ASYMM_SIGNED=4)
+REAL_1 = {**FLOAT_1, **QUANT8_1}
+REAL_2 = {**FLOAT_2, **QUANT8_2}
+REAL_3 = {**FLOAT_3, **QUANT8_3}
+BOOL_3 = levels(BOOL8=3)
+NUMBER_3 = {**REAL_3, **levels(INT32=3)}
+NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
+
+RANK_LIMIT = operation_rule(
+    "rank",
+    Concern.RANK,
+    "The number of dimensions, if known, must not be above the limit of the operation.",
+    "*.cpp: validate",
+    AndroidRelease.ANDROID_11,
+)
+QUANTIZATION_EQUAL = operation_rule(
+    "quantization-equal",
+    Concern.SCALES,
+    "A quantized input must have the same scale and zero point as the output.",
+    "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
+)
+
+MAX_RANK = 4
+
+
+def max_rank(*inputs: int) -> SignatureCheck:
+    """Return a check that the inputs at these positions have at most 4 dimensions."""
+
+    def find(view: OperationView) -> Violation | None:
+        for index in inputs:
+            rank = view.inputs[index].rank
+            if rank > MAX_RANK:
+                return OperandPart("input", index, "rank"), rank, f"at most {MAX_RANK}"
+        return None
+
+    return SignatureCheck(RANK_LIMIT, find)
+
+
+def unequal_quantization(view: OperationView, index: int) -> Violation | None:
+    """Return a violation if a quantized input differs from the first output in scale or zero point."""
+    operand, output = view.inputs[index], view.outputs[0]
+    if output.type not in {T.TENSOR_QUANT8_ASYMM, T.TENSOR_QUANT8_ASYMM_SIGNED}:
+        return None
+    if (operand.scale, operand.zero_point) == (output.scale, output.zero_point):
+        return None
+    return (
+        OperandPart("input", index, "scale and zero point"),
+        f"{operand.scale}, {operand.zero_point}",
+        f"the scale and zero point of the output, {output.scale}, {output.zero_point}",
+    )
+
+
+EQUAL_QUANTIZATION = SignatureCheck(QUANTIZATION_EQUAL, lambda view: unequal_quantization(view, 0))
+
+
+def unary(table: dict[int, int], source: str, *checks: SignatureCheck) -> OperationRule:
+    """Return the rule for an operation with one input and an output of the same type.
+
+    ``table`` has the feature level of each type. ``source`` names the runtime's function with the rule.
+    """
+    return OperationRule(source, table, (form(SAME),), checks=checks)
+
+
+def binary(table: dict[int, int], source: str, output: Slot = SAME) -> OperationRule:
+    """Return the rule for an operation with two inputs of the same type. By default, the output has this type too."""
+    return OperationRule(source, table, (form(SAME, SAME),), (form(output),))
+
+
+def integers(count: int) -> tuple[Slot, ...]:
+    """Return slots for ``count`` INT32 scalars."""
+    return (INT32,) * count  # bounded: callers pass constants
+
+
+def product_level(view: OperationView, scale: float) -> int:
+    """Return the feature level that ``scale`` needs.
+
+    Below level 3, ``scale`` must exceed the product of input and filter scale.
+    """
+    if view.inputs[0].type != T.TENSOR_QUANT8_ASYMM:
+        return 1
+    return 1 if scale > float32(view.inputs[0].scale * view.inputs[1].scale) else 3
+
+
+def unequal_rank(view: OperationView) -> Violation | None:
+    """Return a violation if the known ranks of input and output differ."""
+    rank, output_rank = view.inputs[0].rank, view.outputs[0].rank
+    if rank and output_rank and rank != output_rank:
+        return OperandPart("output", 0, "rank"), output_rank, f"{rank}, the rank of the input"
+    return None
+
+
+def zero_point_level(view: OperationView) -> int:
+    """Return the feature level that the input's zero point needs. Below level 3, the zero point must be 0."""
+    return 3 if view.inputs[0].type == T.TENSOR_QUANT8_ASYMM and view.inputs[0].zero_point != 0 else 1

@@ -1,6 +1,6 @@
-"""Prepare functions of the CPU kernels, with one module for each family of operators.
+"""Prepare functions of the CPU kernels, by families of operators.
 
-A module is imported only if a model has an operator of its family.
+A module is imported only if a model has an operator of its families.
 """
 
 from __future__ import annotations
@@ -8,10 +8,17 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...model.operator_families import FAMILY_OF
+from ...rules.families import modules_of_families
 from ..kernel import KERNELS, Kernel
 
 _CUSTOM = "CUSTOM:"
 """The prefix of custom operators."""
+_MODULES = modules_of_families(
+    activation="activation conversion",
+    filling="filling random",
+    images="pooling resizing detection signal",
+    reshaping="reshaping padding",
+)
 
 
 def find_kernel(op: str) -> Kernel | None:
@@ -20,7 +27,7 @@ def find_kernel(op: str) -> Kernel | None:
     A custom operator has the name ``CUSTOM:NAME``.
     """
     if op not in KERNELS:
-        family = "custom" if op.startswith(_CUSTOM) else FAMILY_OF.get(op)
-        if family is not None:
-            import_module(f".{family}", __package__)
+        module = "custom" if op.startswith(_CUSTOM) else _MODULES.get(FAMILY_OF.get(op, ""))
+        if module is not None:
+            import_module(f".{module}", __package__)
     return KERNELS.get(op)

@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
-from ...graph.activation import fused_activation
+from ...graph.graph import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import HALF_TYPES_LATER, first_unknown, known_array, only_operand
-from ..quantization import affine_quantization, check_activation_range, check_symmetric, power_of_two_exponent
+from ..operands import (
+    HALF_TYPES_LATER,
+    affine_quantization,
+    check_activation_range,
+    check_symmetric,
+    first_unknown,
+    known_array,
+    only_operand,
+    power_of_two_exponent,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt

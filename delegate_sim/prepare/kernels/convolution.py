@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..quantization import (
+from ..operands import (
+    INT16_MAX,
+    INT32_MAX,
+    UINT16_MAX,
     affine_quantization,
     check_convolution_quantization,
     check_quantized_bias_type,
     check_symmetric,
-    weights_quantization,
-)
-from ..windows import (
-    INT16_MAX,
-    INT32_MAX,
-    UINT16_MAX,
     checked_output_sizes,
     ensure_int32,
     ensure_positive,
@@ -24,6 +21,7 @@ from ..windows import (
     output_size,
     padding_of,
     unchecked_output_size,
+    weights_quantization,
 )
 
 _CONVOLVED_TYPES = ("FLOAT32", "UINT8", "INT8", "INT16")

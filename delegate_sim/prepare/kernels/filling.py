@@ -1,4 +1,4 @@
-"""Prepare functions of operators that fill tensors, such as BROADCAST_TO, TILE, FILL, RANGE and ONE_HOT."""
+"""Filling, also with random numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, picked
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import as_int32, first_unknown, known_elements, only_operand, positions_in
-from ..windows import INT32_MAX
+from ..operands import INT32_MAX, as_int32, first_unknown, known_elements, only_operand, positions_in
 
 
 @kernel("ZEROS_LIKE")
@@ -205,3 +204,28 @@ def prepare_one_hot(node: KernelNode) -> None:
     size = as_int32(depth)[0]
     node.ensure(size >= 0, "the depth is negative")
     node.resize(result, (*indices.shape[:axis], size, *indices.shape[axis:]))
+
+
+@kernel("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL")
+def prepare_random(node: KernelNode) -> None:
+    """``kernels/random_ops.cc: Prepare``."""
+    shape, result = only_operand(node)
+    node.ensure_type(shape, "INT32")
+    node.ensure(shape.rank == 1, "the shape is not a vector")
+    if unknown := first_unknown(shape):
+        node.set_dynamic(result, unknown)
+        return
+    node.resize(result, shape.integers()[: shape.element_count])
+
+
+@kernel("MULTINOMIAL")
+def prepare_multinomial(node: KernelNode) -> None:
+    """``kernels/random_ops.cc: PrepareMultinomial``."""
+    node.ensure_counts(2, 1)
+    logits, sample_count, result = node.input(0), node.input(1), node.output()
+    node.ensure_type(logits, "FLOAT32")
+    node.ensure_type(sample_count, "INT32")
+    if unknown := first_unknown(logits, sample_count):
+        node.set_dynamic(result, unknown)
+        return
+    node.resize(result, (logits.shape[0], sample_count.integers()[0]))

@@ -10,9 +10,16 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import FlatNumbers, StoredNumbers, as_list, bounds, picked
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, only_operand, wrapped
-from ..quantization import affine_quantization
-from ..windows import INT32_MAX
+from ..operands import (
+    HALF_TYPES_LATER,
+    INT32_MAX,
+    affine_quantization,
+    first_unknown,
+    has_unspecified_dimension,
+    known_elements,
+    only_operand,
+    wrapped,
+)
 
 _GATHER_TYPES = frozenset({"FLOAT32", "UINT8", "INT4", "INT8", "INT16", "INT64", "INT32", "BOOL", "STRING"})
 _GATHER_ND_TYPES = frozenset({"FLOAT32", "UINT8", "INT8", "INT16", "INT64", "INT32", "STRING", "BOOL"})

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ...foundation.limits import element_count
-from ...graph.activation import fused_activation
+from ...graph.graph import fused_activation
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
-from ..operands import only_operand
-from ..quantization import (
+from ..operands import (
     HYBRID_WEIGHT_TYPES,
     affine_quantization,
     check_activation_range,
     check_product_scale,
     check_quantized_bias_type,
     check_symmetric,
+    only_operand,
     weights_quantization,
 )
 

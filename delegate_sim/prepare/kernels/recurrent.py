@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...model import schema
 from ...model.model import Allocation
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..quantization import affine_quantization
+from ..operands import affine_quantization
 
 _INPUT_TO_INPUT, _INPUT_TO_FORGET, _INPUT_TO_CELL, _INPUT_TO_OUTPUT = range(1, 5)
 _RECURRENT_TO_INPUT, _RECURRENT_TO_FORGET, _RECURRENT_TO_CELL, _RECURRENT_TO_OUTPUT = range(5, 9)
@@ -38,7 +38,6 @@ def _ensure_affine(node: KernelNode, tensor: KernelTensor) -> None:
 
 
 def _ensure_state(node: KernelNode, position: int, element_count: int) -> None:
-    """Check that an operand is a variable tensor with this number of elements."""
     state = node.input(position)
     node.ensure(state.is_variable, "a state is not variable")
     node.ensure(state.element_count == element_count, "a state has a wrong number of elements")
@@ -173,8 +172,6 @@ class _CellSizes:
 
 @dataclass(frozen=True, slots=True)
 class _CellRules:
-    """Differences between the LSTM kernels."""
-
     allows_diagonal_weights: bool
     compares_weight_types: bool
     is_integer: bool

@@ -9,9 +9,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count
 from ...model import schema
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import first_unknown, known_array, wrapped
-from ..quantization import check_same_quantization
-from ..windows import INT32_MAX
+from ..operands import INT32_MAX, check_same_quantization, first_unknown, known_array, wrapped
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -12,8 +12,7 @@ from ...foundation.limits import element_count
 from ...model import schema
 from ...model.numbers import StoredNumbers, as_list, kind_of, picked, read_as
 from ..kernel import KernelNode, KernelTensor, kernel
-from ..operands import HALF_TYPES_LATER, first_unknown, has_unspecified_dimension, known_elements, positions_in
-from ..windows import INT32_MAX
+from ..operands import HALF_TYPES_LATER, INT32_MAX, first_unknown, has_unspecified_dimension, known_elements, positions_in
 
 _SMALLEST_INT32 = -(2**31)
 _SLICE_FORMER_MAX_RANK = 5

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from ...foundation.printable import counted
 from ...model import schema
 from ..kernel import KernelNode, KernelSubgraph, KernelTensor, kernel
-from ..operands import as_int32
-from ..windows import INT32_MAX
+from ..operands import INT32_MAX, as_int32
 from .control_flow import called_tensor, ensure_callable, hand_over_inputs, pass_operands, return_results, shapes_of_outputs
 
 _INDEX_TYPES = ("INT32", "INT64")

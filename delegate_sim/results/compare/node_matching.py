@@ -52,8 +52,6 @@ def _joined(cone: str, name: Hashable | None) -> Hashable | None:
 
 
 class _Side:
-    """One of the two versions of the model."""
-
     def __init__(self, subgraph: SubgraphOutline) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}

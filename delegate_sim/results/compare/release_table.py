@@ -15,9 +15,10 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
-from ...releases.catalogue import KNOWN_RELEASES, Release, ReleaseNote, parse_release
-from ...releases.litert_lm import releases_with
-from ...releases.notes import predicted_build
+from ...refusal import Refusal
+from ...releases.catalogue import DEFAULT_RELEASE, KNOWN_RELEASES, Release, ReleaseNote, parse_release
+from ...releases.packages import releases_with
+from ...releases.wording import predicted_build
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run, simulate
 from ...runtime.model_loading import load_on
@@ -28,7 +29,48 @@ from ..report.measures import TAKEN, Measures, measure
 from ..report.multiply_adds import ComputeTotals, compute_of
 from ..report.placement import node_reasons
 from ..report.run_columns import MEASURED, MODEL, NOT_SIMULATED, STATE, run_columns
-from .platform_table import PlatformRow, platform_rows
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformRow(Declared):
+    """The result on one release of the platform. ``notes`` lists what is uncertain about the result."""
+
+    columns = (
+        Column("release"),
+        MEASURED,
+        *(Column("refusal", OBJECT), Column("notes", LIST)),
+    )
+
+    platform: str
+    release: str
+    measures: Measures
+    compute: ComputeTotals
+    refusal: Refusal | None
+    notes: tuple[str, ...]
+
+
+def platform_rows(
+    model: Model, target: Target, cache: AnalysisCache, effort: Effort
+) -> tuple[tuple[PlatformRow, ...], tuple[str, ...]]:
+    """Simulate a model on each release of the platform, with the default release of the runtime.
+
+    Return the rows, and at most one text. The text names the platform releases that were not simulated because of the limit on
+    simulations. A delegate without a platform has no rows.
+    """
+    delegate, platform = target.delegate, target.delegate.behind.platform
+    if platform is None or target.options[platform.option] == platform.alone:
+        return (), ()
+    rows = []
+    release = parse_release(DEFAULT_RELEASE)
+    for name in effort.limit(platform.releases):
+        effort.spend()
+        own = {**target.options, platform.option: name}
+        run = simulate(model, replace(target, options=own, release=release), cache=cache)
+        notes = tuple(delegate.behind.notes(own))
+        rows.append(PlatformRow(platform.key, name, measure(run), compute_of(run).totals, run.refusal, notes))
+    left_out = platform.releases[len(rows) :]
+    return tuple(rows), (f"{platform.key} {', '.join(left_out)}: {effort.reason}",) if left_out else ()
+
 
 _RELEASE = Column("release", source="release.name")
 
@@ -234,7 +276,6 @@ def _known(delegate: Delegate) -> Sequence[str]:
 
 
 def _moves(before: Run, after: Run) -> list[Move]:
-    """Return the nodes that moved since the previous release, grouped by operator and reasons."""
     moves: dict[tuple[str, bool, tuple[Reason, ...]], list[tuple[int, int]]] = {}
     for old, new in zip(before.subgraphs, after.subgraphs, strict=True):
         graph = new.graph

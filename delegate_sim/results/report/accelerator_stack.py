@@ -175,7 +175,6 @@ def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackRes
 
 
 def _without_npu(stack: Stack) -> Stack:
-    """Return the stack without the NPU and without the options that only the NPU has."""
     others = replace(stack, accelerators=tuple([name for name in stack.accelerators if name != "npu"]), soc="")
     known = {name for delegate in delegates_of(others) for name in option_names(delegate.options)}
     return replace(others, options={name: value for name, value in stack.options.items() if name in known})

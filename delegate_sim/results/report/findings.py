@@ -11,7 +11,6 @@ from ...runtime.interpreter import SubgraphRun
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 
-
 FINDING = (
     *attributes("level", "code"),
     *within("location", [Column("subgraph", INTEGER), Column("node", INTEGER), *attributes("op", "name")]),

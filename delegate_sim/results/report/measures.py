@@ -54,7 +54,6 @@ def outcome_text(outcome: str) -> str:
 NOT_RUNNING = frozenset({FAILS_LATER, NONE_FAILS, NOT_PREPARED, NOT_LOADED})
 """The outcomes with which the application cannot run the model."""
 
-
 FURTHER = (
     Column(
         "border_bytes",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ...foundation.columns import INTEGER, Column
 from ...foundation.limits import element_count
 from ...graph.graph import Graph, NodeView
-from ...graph.reachable_subgraphs import called_subgraphs, subgraphs_from
+from ...graph.reachability import called_subgraphs, subgraphs_from
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Tensor
 from ...runtime.interpreter import Run

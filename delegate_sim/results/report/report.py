@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import OptionError
-from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, Table, entry, within
-from ...foundation.documents import head
+from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, Table, entry, head, within
 from ...graph.graph import Graph
 from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun

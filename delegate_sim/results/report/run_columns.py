@@ -40,10 +40,8 @@ _RUN = by_key(
     )
 )
 
-
 COST = (*within("measures", MEASURES), *attributes("multiply_adds", "total_multiply_adds", type=INTEGER))
 """The columns of a result that has ``measures``, and multiply-adds of delegated nodes and of all nodes."""
-
 
 MEASURED = group("measures", *within("measures", MEASURES), *within("compute", COMPUTE))
 """The measures and multiply-adds of a result, as one object."""

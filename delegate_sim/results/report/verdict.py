@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from ...delegates.base import Delegate
 from ...foundation.printable import and_list, counted, printable, share, shortened
-from ...graph.unassigned_variables import no_weights
+from ...graph.reachability import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run

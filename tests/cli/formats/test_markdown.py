@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 from delegate_sim.gate.results import FAILED, Results
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import Finding
+from delegate_sim_cli.formats.common import code_block, text
 from delegate_sim_cli.formats.markdown import render
-from delegate_sim_cli.formats.markdown_syntax import code_block, text
 from tests.support.cli.format_cases import (
     ANALYSIS,
     CHECK,

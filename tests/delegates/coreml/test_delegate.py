@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.coreml.delegate import DELEGATE
-from delegate_sim.delegates.coreml.failures import KINDS
+from delegate_sim.delegates.coreml.kernel import KINDS
 from delegate_sim.errors import OptionError
 from fixtures.builder import ModelBuilder
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from delegate_sim.delegates.gpu.delegate import DELEGATE
 from delegate_sim.delegates.gpu.failures import KINDS
-from delegate_sim.delegates.gpu.rules import RULES, custom
+from delegate_sim.delegates.gpu.rules import MODULES, RULES, layers
 from delegate_sim.model.operator_families import FAMILY_OF
 
 
 def test_every_operator_that_is_accepted_has_a_parser():
     for op in RULES.rules:
-        family = "custom" if op in custom.RULES else FAMILY_OF[op]
-        assert op in import_module(f"delegate_sim.delegates.gpu.rules.{family}").PARSERS
+        module = "layers" if op in layers.CUSTOM_RULES else MODULES[FAMILY_OF[op]]
+        assert op in import_module(f"delegate_sim.delegates.gpu.rules.{module}").PARSERS
 
 
 def test_every_failure_is_worded_with_what_it_is_given():

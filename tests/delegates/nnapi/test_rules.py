@@ -28,7 +28,7 @@ from tests.support.delegates.nnapi_cases import (
     resizing,
     slicing,
 )
-from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, replaced
+from tests.support.delegates.nnapi_rule_cases import FLOAT, LEVEL_6, LEVEL_7, TARGETS, UINT8, assert_failures, replaced
 from tests.support.graphs import arena, node_view
 
 FAMILY_CASES = {
@@ -50,6 +50,11 @@ FAMILY_CASES = {
 }
 CASES = [case for cases in FAMILY_CASES.values() for case in cases.all]
 ACCEPTED = {op: case for cases in FAMILY_CASES.values() for op, case in cases.of_operator.items()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_failures_in_order_at_every_level(case):
+    assert_failures(case)
 
 
 def test_every_reason_says_what_was_found_and_what_was_needed():

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 import delegate_sim
-from delegate_sim.delegates.npu.loader import load
-from delegate_sim.delegates.npu.loader_facts import file_facts
+from delegate_sim.delegates.npu.loader import file_facts, load
 from delegate_sim.model.model import Signature, Sparsity
 from delegate_sim.releases.catalogue import NEWEST, parse_release
 from fixtures.builder import ModelBuilder

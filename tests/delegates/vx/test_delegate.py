@@ -7,7 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim import OptionError
 from delegate_sim.releases.catalogue import parse_release
-from delegate_sim.releases.notes import cpu_kernels_note
+from delegate_sim.releases.wording import cpu_kernels_note
 from fixtures.builder import ModelBuilder
 
 VARIANTS = ("vx", "vx-nxp")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.vx import delegate, nxp
-from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, custom
-from delegate_sim.delegates.vx.rules.upstream import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
+from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, layers
+from delegate_sim.delegates.vx.rules.checks import NXP_VX_5_15_71, NXP_VX_6_6_3, VX_DELEGATE
 from delegate_sim.graph.graph import NodeView
 from tests.support.delegates.cases import assert_explained
 from tests.support.delegates.vx_cases import (
@@ -58,7 +58,7 @@ def test_a_custom_operator_is_not_the_builtin_of_its_name_nor_the_other_way_roun
 @pytest.mark.parametrize("op", sorted(RULES.rules))
 def test_every_operator_refuses_what_none_takes(op):
     for tensors, code in (([FLOAT_RANK_7], RANK), ([FLOAT_EMPTY], SHAPE), ([STRING], TYPE)):
-        node = node_view(op, tensors * 20, [FLOAT], custom=op in custom.RULES)
+        node = node_view(op, tensors * 20, [FLOAT], custom=op in layers.CUSTOM_RULES)
         assert RULES.validate(node, TARGET).reasons[0].code == code
 
 

@@ -398,7 +398,6 @@ BY_OTHER_TESTS = {
     "odml.scaled_dot_product_attention",
 }
 
-
 RULES_WITH_CASES = {op: rule for op, rule in RULES.rules.items() if op not in BY_OTHER_TESTS}
 
 

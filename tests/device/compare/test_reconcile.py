@@ -8,7 +8,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.options import parse_options
-from delegate_sim.device.compare.outcome_counts import Tally
+from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import read_log, read_runs_file

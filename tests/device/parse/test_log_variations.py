@@ -260,7 +260,6 @@ I/tflite: Created TensorFlow Lite delegate for NNAPI.
 I/tflite: Replacing 9 node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions.
 """
 
-
 NO_DISPATCH = """litert: [litert_dispatch.cc:97] No dispatch library found in /data/app/lib
 litert: [dispatch_delegate.cc:122] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found
 """
@@ -338,7 +337,6 @@ TWO_DEVICES = """[one] INFO: Created TensorFlow Lite delegate for NNAPI.
 [one] Explicitly applied NNAPI delegate, and the model graph will be completely executed by the delegate.
 [two] Failed to apply NNAPI delegate.
 """
-
 
 ON_IOS = "2024-06-28 17:03:43.637230+0200 App[510:11326] "
 METAL = "Replacing 63 out of 64 node(s) with delegate (TfLiteMetalDelegate) node, yielding 2 partitions for the whole graph.\n"

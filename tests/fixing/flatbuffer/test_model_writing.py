@@ -15,7 +15,7 @@ from delegate_sim.errors import FixError
 from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.flatbuffer.model_writing import write
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.model.table import FileTable as Table
+from delegate_sim.model.options import FileTable as Table
 from fixtures.builder import ModelBuilder
 
 

@@ -37,7 +37,7 @@ def stand_in(monkeypatch):
 
     def replace_by(status, output, stage):
         monkeypatch.setattr(engine.packages, "package_folder", lambda name: Path("/"))
-        monkeypatch.setattr(engine.vulkan, "driver_environment", dict)
+        monkeypatch.setattr(engine.accelerator_engine, "driver_environment", dict)
 
         def run_module(name, arguments, environment, folder):
             Path(arguments[2]).write_text(stage, encoding="utf-8")
@@ -107,7 +107,7 @@ def test_what_the_host_lacks(stand_in, report, monkeypatch):
     stand_in(3, "Failed to initialize WebGPU environment: INTERNAL: No adapters found\n", "engine")
     assert not run_bundle(report(decoder(), "gpu")).is_run
     assert "gpu_artisan" in run_bundle(report(decoder(), "gpu_artisan")).lacks
-    monkeypatch.setattr(engine.vulkan, "driver_environment", lambda: None)
+    monkeypatch.setattr(engine.accelerator_engine, "driver_environment", lambda: None)
     assert "Vulkan" in run_bundle(report(decoder(), "gpu")).lacks
     monkeypatch.setattr(engine.packages, "package_folder", lambda name: None)
     assert try_engine() == "litert-lm-api: pip install '.[litert-lm]'"

@@ -1,11 +1,11 @@
-"""Cases for activation functions and normalization."""
+"""Cases for activation functions and conversions."""
 
 from __future__ import annotations
 
 import pytest
 
 from delegate_sim.micro.kernels.activation import KERNELS
-from tests.support.graphs import arena
+from tests.support.graphs import arena, quantized
 from tests.support.micro_cases import (
     ACTIVATION,
     COUNT,
@@ -76,6 +76,28 @@ variant("SOFTMAX", QUANTIZATION, inputs=[int8(1, 4)], outputs=[int16(1, 4, zero_
 variant("SOFTMAX", None, inputs=[int8(1, 4)], outputs=[int8(1, 4, scale=1 / 256, zero_point=-128)])
 variant("SOFTMAX", QUANTIZATION, inputs=[int8(1, 4)], outputs=[int8(1, 4, scale=1 / 256)])
 variant("SOFTMAX", QUANTIZATION, inputs=[int8(1, 4)], outputs=[int8(1, 4, zero_point=-128)])
+
+CONVERSION_UINT8, FLOAT16, INT64 = [arena(kind, 1, 4) for kind in ("UINT8", "FLOAT16", "INT64")]
+
+accepted("CAST", [ROW], [arena("INT32", 1, 4)])
+variant("CAST", COUNT, outputs=[ROW, ROW])
+variant("CAST", TYPE, inputs=[INT64])
+variant("CAST", TYPE, outputs=[INT64])
+
+accepted("DEQUANTIZE", [int8(1, 4)], [ROW])
+variant("DEQUANTIZE", None, inputs=[quantized(CONVERSION_UINT8, 0.5)])
+variant("DEQUANTIZE", COUNT, outputs=[ROW, ROW])
+variant("DEQUANTIZE", TYPE, inputs=[FLOAT16])
+variant("DEQUANTIZE", TYPE, outputs=[int8(1, 4)])
+
+accepted("QUANTIZE", [ROW], [int8(1, 4)])
+variant("QUANTIZE", COUNT, outputs=[int8(1, 4)] * 2)
+variant("QUANTIZE", QUANTIZATION, outputs=[arena("INT8", 1, 4)])
+variant("QUANTIZE", QUANTIZATION, outputs=[quantized(arena("INT8", 1, 4), 0.5, 0.5, 0.5, 0.5, dimension=1)])
+variant("QUANTIZE", TYPE, inputs=[INT64])
+variant("QUANTIZE", TYPE, outputs=[quantized(INT64, 0.5)])
+variant("QUANTIZE", TYPE, outputs=[quantized(CONVERSION_UINT8, 0.5)])
+variant("QUANTIZE", None, inputs=[int8(1, 4)], outputs=[quantized(CONVERSION_UINT8, 0.5)])
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

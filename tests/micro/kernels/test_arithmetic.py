@@ -1,4 +1,4 @@
-"""Cases for element-wise arithmetic, comparisons, logic and selection."""
+"""Cases for elementwise arithmetic and reductions."""
 
 from __future__ import annotations
 
@@ -122,6 +122,44 @@ variant("SELECT_V2", TYPE, inputs={2: INT32})
 variant("SELECT_V2", None, inputs=[arena("BOOL", 1), ROW, ROW])
 variant("SELECT_V2", BROADCAST, inputs=[arena("BOOL", 3), ROW, ROW])
 variant("SELECT_V2", TYPE, inputs=[BOOL, INT32, INT32], outputs=[INT32])
+
+ROWS, COLUMN, AXIS = floats(2, 4), floats(2), constant([1])
+INT64_AXIS, WRONG_AXIS = constant([1], "INT64"), constant([2])
+INT16 = [int16(2, 4), AXIS]
+
+for op in ("ARG_MAX", "ARG_MIN"):
+    accepted(op, [ROWS, AXIS], [arena("INT32", 2)])
+    variant(op, TYPE, inputs={1: INT64_AXIS})
+    variant(op, TYPE, outputs=[arena("INT64", 2)])
+    variant(op, TYPE, inputs={0: int16(2, 4)})
+
+accepted("CUMSUM", [ROWS, constant([1])], [ROWS])
+variant("CUMSUM", COUNT, inputs=[ROWS, AXIS, AXIS])
+variant("CUMSUM", TYPE, inputs={0: int16(2, 4)})
+variant("CUMSUM", TYPE, inputs={1: INT64_AXIS})
+variant("CUMSUM", SHAPE, inputs={1: constant([0, 1])})
+variant("CUMSUM", RANK, inputs={0: floats()})
+variant("CUMSUM", TYPE, outputs=[int8(2, 4)])
+variant("CUMSUM", SHAPE, outputs=[floats(4, 2)])
+variant("CUMSUM", VALUE, inputs={1: WRONG_AXIS})
+
+for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN"):
+    accepted(op, [ROWS, AXIS], [COLUMN])
+    variant(op, VALUE, inputs={1: WRONG_AXIS})
+    variant(op, TYPE, inputs={0: arena("INT32", 2, 4)}, outputs=[arena("INT32", 2)])
+accepted("REDUCE_ALL", [arena("BOOL", 2, 4), AXIS], [arena("BOOL", 2)])
+variant("REDUCE_ALL", TYPE, inputs={0: ROWS})
+variant("REDUCE_ALL", VALUE, inputs={1: WRONG_AXIS})
+for op in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL"):
+    variant(op, COUNT, outputs=[COLUMN, COLUMN])
+    variant(op, TYPE, inputs={1: INT64_AXIS})
+for op in ("SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL"):
+    variant(op, TYPE, outputs=[arena("INT32", 2)])
+for op in ("REDUCE_MAX", "REDUCE_MIN"):
+    variant(op, QUANTIZATION, inputs={0: int8(2, 4)}, outputs=[int8(2, scale=1.0)])
+    variant(op, QUANTIZATION, inputs={0: int8(2, 4)}, outputs=[int8(2, zero_point=1)])
+variant("MEAN", None, inputs={0: int16(2, 4)}, outputs=[int16(2, scale=1.0)])
+variant("REDUCE_MAX", TYPE, inputs=INT16, outputs=[int16(2)])
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

@@ -10,8 +10,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.results.report import rule_set
 from delegate_sim.rules import kinds
 from delegate_sim.rules.kinds import RANK
-from delegate_sim.rules.number_sets import at_least, between
-from delegate_sim.rules.operands import INPUT, OUTPUT, operand
+from delegate_sim.rules.operands import INPUT, OUTPUT, at_least, between, operand
 from delegate_sim.rules.rule import OpRule
 from delegate_sim.rules.vocabulary import (
     activation,

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from delegate_sim.delegates.gpu.rules import RULES
-from delegate_sim.delegates.gpu.target import GpuTarget
+from delegate_sim.delegates.gpu.rules.checks import GpuTarget
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import NEWEST
@@ -65,9 +65,9 @@ class GpuTable(CaseTable):
 class FamilyCases(GpuTable):
     """Cases of the rules of one family, as they count in the newest release."""
 
-    def __init__(self, family: ModuleType) -> None:
+    def __init__(self, family: ModuleType, *, are_custom: bool = False) -> None:
         super().__init__(QUANT)
-        self.rules = family.RULES
+        self.rules = family.CUSTOM_RULES if are_custom else family.RULES
 
     def assert_complete(self) -> None:
         """Every operator has cases, and every check of its own is both met and not met by some."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, custom
-from delegate_sim.delegates.vx.target import VxTarget
+from delegate_sim.delegates.vx.rules import NXP_RULES, RULES, layers
+from delegate_sim.delegates.vx.rules.checks import VxTarget
 from delegate_sim.graph.graph import NodeView
 from delegate_sim.model.model import Tensor
 from delegate_sim.rules.rule import Check
@@ -73,7 +73,7 @@ class Case(NamedTuple):
 
     def node(self, **changes: Any) -> NodeView:
         """The node, with arguments of ``node_view`` that differ."""
-        is_custom = self.op in custom.RULES
+        is_custom = self.op in layers.CUSTOM_RULES
         options = None if is_custom else self.arguments["options"]
         return node_view(self.op, **{**self.arguments, "options": options, **changes}, custom=is_custom)
 

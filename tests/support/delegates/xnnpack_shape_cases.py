@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delegate_sim.delegates.xnnpack.rules.stablehlo import ATTENTION
+from delegate_sim.delegates.xnnpack.rules.calls import ATTENTION
 from tests.support.delegates.xnnpack_sketch import Sketch
 
 EMPTY_MAP = bytes.fromhex("00002401")

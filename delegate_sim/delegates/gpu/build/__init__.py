@@ -15,7 +15,7 @@ from ....graph.partition import Subset
 from ....model.operator_families import FAMILY_OF
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
+from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..failures import build_error, predicted_error
 from .model import GpuModel, Value
 from .reader import NodeReader, Parser, Values
@@ -26,8 +26,9 @@ __all__ = ["build_partition"]
 
 def _parser_of(view: NodeView) -> Parser:
     """Return the parser of an operator. Parsers are defined next to the rules."""
-    family = "custom" if view.node.is_custom else FAMILY_OF[view.op]
-    parsers: Mapping[str, Parser] = import_module(f"..rules.{family}", __package__).PARSERS
+    rules = import_module("..rules", __package__)
+    module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
+    parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
     return parsers[view.op]
 
 

@@ -10,20 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....foundation.late_numpy import np
-from ....graph.activation import fused_activation
-from ....graph.graph import Graph, NodeView
+from ....graph.graph import Graph, NodeView, fused_activation
 from ....model.model import Tensor
 from ....model.numbers import as_list
 from ....refusal import Effect, Refused
 from ....releases.catalogue import NEWEST, Release
-from ...gpu_compatibility.questions import ACTIVATIONS
+from ...gpu_compatibility.checks import ACTIVATIONS
 from ..failures import build_error
 from .model import GpuModel, Operation, Shape, Value, consume, produce
 
 _QUANTIZED_TYPES = frozenset({"INT8", "UINT8"})
 DEQUANTIZED_TYPES = frozenset({"INT8", "UINT8", "INT32"})
 """The types of constants that the delegate converts to float with a scale and a zero point."""
-
 
 _SPARSE_TYPES = frozenset({"FLOAT32", "FLOAT16"})
 

@@ -14,12 +14,10 @@ import operator
 
 from ....graph.graph import NodeView
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from ....rules.rule import Reason
-from ..kinds import KINDS
-from ..target import GpuTarget
-from . import custom
-from .checks import SOURCE
+from . import layers
+from .checks import KINDS, SOURCE, GpuTarget
 
 _LEFT_OUT = Unknown(
     "an operator that is not excluded",
@@ -37,10 +35,17 @@ def _left_out(node: NodeView, target: GpuTarget) -> Reason | None:
     return RULES.unsupported(node, _LEFT_OUT) if name in target.excluded_ops else None
 
 
+MODULES = modules_of_families(
+    activation="activation conversion",
+    arithmetic="arithmetic reduction",
+    layers="convolution pooling resizing matrix",
+    shapes="reshaping slicing joining padding gathering filling",
+)
+"""The module of each family of operators, with its rules and parsers."""
 RULES: RuleBook[GpuTarget] = RuleBook(
     "gpu",
-    families=family_rules(__name__),
-    custom=custom.RULES,
+    families=family_rules(__name__, MODULES),
+    custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that the GPU delegate has"),

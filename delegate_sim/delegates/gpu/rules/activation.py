@@ -1,33 +1,25 @@
-"""Activation functions and normalization."""
+"""Activation functions and conversions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from ...gpu_compatibility import activation, arithmetic
-from ...gpu_compatibility.checks import runtime_operands
-from ..build.reader import HWC, LINEAR, NodeReader, Parser, parse_one_to_one
+from ....graph.graph import NodeView
+from ....rules.kinds import NEIGHBOR, TENSOR_TYPE
+from ....rules.operands import counted, operand
+from ....rules.rule import OpRule
+from ....rules.vocabulary import check, where
+from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility.checks import FLOAT, runtime_input_count, runtime_operands
+from ..build.model import QUANTIZE_AND_DEQUANTIZE
+from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
 from ..failures import build_error
 from .arithmetic import parse_one_operand
-from .checks import UP_TO_1, UP_TO_2, gpu_rule
+from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, GpuTarget, gpu_rule, single_reader
 
 _ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_in=UP_TO_2)
 _RELU = gpu_rule("ReLUOperationParser", version_in=UP_TO_2, cases=())
-
-RULES = {
-    "ELU": _ELEMENTWISE,
-    "GELU": _ELEMENTWISE,
-    "HARD_SWISH": gpu_rule("HardSwishOperationParser", runtime_operands(1, 1)),
-    "LEAKY_RELU": _RELU,
-    "LOGISTIC": _ELEMENTWISE,
-    "PRELU": gpu_rule("PReLUOperationParser", version_in=UP_TO_1, cases=()),
-    "RELU": _RELU,
-    "RELU6": _RELU,
-    "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
-    "RELU_N1_TO_1": _RELU,
-    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *activation.SOFTMAX, version_in=UP_TO_2),
-    "TANH": _ELEMENTWISE,
-}
 
 
 # Building the model
@@ -46,6 +38,109 @@ def parse_prelu(reader: NodeReader) -> None:
     reader.add_outputs(operation)
 
 
+_CAST_PARSER = "CastOperationParser"
+_IN_CAST_PARSER = SOURCE.with_symbol(f"{_CAST_PARSER}::IsSupported")
+_COMPARISONS = frozenset({"EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL"})
+"""The operators that upstream treats as comparisons (``IsLogicalCode``, ``model_builder.cc``)."""
+
+
+def _is_bool_to_float(node: NodeView) -> bool:
+    return node.input(0).type == "BOOL" and node.output(0).type in FLOAT
+
+
+def _float_consumers(node: NodeView) -> str | None:
+    consumers = len(node.graph.readers.get(node.node.output(0), ()))
+    return None if consumers == 1 else counted(consumers, "consumer")
+
+
+def _is_not_of_comparison(node: NodeView) -> bool:
+    """Return False if a CAST converts the BOOL result of a comparison to float, and True for any other CAST."""
+    if not _is_bool_to_float(node):
+        return True
+    producers = node.graph.writers.get(node.node.input(0))
+    if not producers:
+        return True
+    producer = producers[0]
+    return producer.is_custom or producer.op not in _COMPARISONS
+
+
+def _cast_types(node: NodeView) -> str | None:
+    source, target_type = node.input(0).type, node.output(0).type
+    if _is_bool_to_float(node) or (source in FLOAT and target_type == "BOOL"):
+        return None
+    if source in ("FLOAT32", "INT32") and target_type in ("FLOAT32", "INT32"):
+        return None
+    return f"{source} to {target_type}"
+
+
+def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
+    """Return the rule with an additional check of ``allow_quant_ops``."""
+    return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
+
+
+# Building the model
+
+
+def parse_quantize(reader: NodeReader) -> None:
+    """Parse QUANTIZE (``QuantizeOperationParser``)."""
+    operation = reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+    if not operation.output(0).is_quantized:
+        raise build_error("gpu-build-quantization", reader.view.output(0), found="without scale and zero point")
+
+
+def parse_dequantize(reader: NodeReader) -> None:
+    """Parse DEQUANTIZE (``DequantizeOperationParser``)."""
+    if runtime_input_count(reader.view):
+        reader.add_one_to_one(QUANTIZE_AND_DEQUANTIZE)
+        return
+    reader.read(0, BHWC)
+    reader.add_outputs(reader.add("CONSTANT", reader.view.input(0)))
+
+
+def parse_densify(reader: NodeReader) -> None:
+    """Parse DENSIFY (``DensifyOperationParser``)."""
+    source = reader.view.input(0)
+    if source.sparsity is None:
+        raise build_error("gpu-build-sparsity", source)
+    reader.read(0, BHWC)
+    reader.add_outputs(reader.add("DENSIFY"))
+
+
+RULES = {
+    "ELU": _ELEMENTWISE,
+    "GELU": _ELEMENTWISE,
+    "HARD_SWISH": gpu_rule("HardSwishOperationParser", runtime_operands(1, 1)),
+    "LEAKY_RELU": _RELU,
+    "LOGISTIC": _ELEMENTWISE,
+    "PRELU": gpu_rule("PReLUOperationParser", version_in=UP_TO_1, cases=()),
+    "RELU": _RELU,
+    "RELU6": _RELU,
+    "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
+    "RELU_N1_TO_1": _RELU,
+    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *arithmetic.SOFTMAX, version_in=UP_TO_2),
+    "TANH": _ELEMENTWISE,
+    "CAST": gpu_rule(
+        _CAST_PARSER,
+        *where(
+            _is_bool_to_float,
+            "from BOOL to float",
+            single_reader(operand(0, "input")).from_source(_IN_CAST_PARSER),
+            check(NEIGHBOR, "1 consumer of the output", _float_consumers).from_source(_IN_CAST_PARSER),
+        ),
+        *where(
+            _is_not_of_comparison,
+            "unless the node casts the result of a comparison to float",
+            runtime_operands(1, 1),
+            check(TENSOR_TYPE, "a cast between BOOL and float, or between FLOAT32 and INT32", _cast_types),
+        ),
+        inputs=("BOOL", "INT32"),
+        outputs=("INT32", "BOOL"),
+    ),
+    "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
+    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *arithmetic.DEQUANTIZE, version_in=UP_TO_3)),
+    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *arithmetic.QUANTIZE, version_in=UP_TO_2)),
+}
+
 PARSERS: Mapping[str, Parser] = {
     "ELU": parse_one_operand,
     "GELU": parse_one_operand,
@@ -59,4 +154,8 @@ PARSERS: Mapping[str, Parser] = {
     "RELU_N1_TO_1": parse_one_to_one,
     "SOFTMAX": parse_one_to_one,
     "TANH": parse_one_operand,
+    "CAST": parse_one_to_one,
+    "DENSIFY": parse_densify,
+    "DEQUANTIZE": parse_dequantize,
+    "QUANTIZE": parse_quantize,
 }

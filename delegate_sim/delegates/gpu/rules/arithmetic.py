@@ -1,21 +1,35 @@
-"""Elementwise arithmetic, comparison, logic and selection."""
+"""Elementwise arithmetic and reductions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ....graph.graph import NodeView
+from ....model.numbers import as_list
 from ....rules.hints import by_reshape
 from ....rules.kinds import BROADCAST, NEIGHBOR, SHAPE
-from ....rules.number_sets import counted
-from ....rules.operands import operand, result
+from ....rules.operands import counted, operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
-from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, shapes
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, shapes
 from ..build.model import Operation, Shape, consume
-from ..build.reader import BHWC, BOOL_VALUES, FLOAT_VALUES, HW, HWC, INT32_VALUES, LINEAR, SCALAR, NodeReader, Parser, bhwc
+from ..build.reader import (
+    BHWC,
+    BOOL_VALUES,
+    FLOAT_VALUES,
+    HW,
+    HWC,
+    INT32_VALUES,
+    LINEAR,
+    SCALAR,
+    NodeReader,
+    Parser,
+    bhwc,
+    gpu_axis,
+    parse_one_to_one,
+    with_size,
+)
 from ..failures import build_error
 from .checks import BOOL, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
 
@@ -120,49 +134,6 @@ _SELECT = gpu_rule(
     inputs=BOOL,
 )
 
-RULES = {
-    "ABS": _UNARY,
-    "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_in=UP_TO_2),
-    "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_in=UP_TO_2),
-    "COS": _UNARY,
-    "DIV": _BINARY_WITH_ACTIVATION,
-    "EQUAL": _COMPARISON,
-    "EXP": _UNARY,
-    "FLOOR": _UNARY,
-    "FLOOR_DIV": _BINARY,
-    "FLOOR_MOD": _BINARY,
-    "GREATER": _COMPARISON,
-    "GREATER_EQUAL": _COMPARISON,
-    "LESS": _COMPARISON,
-    "LESS_EQUAL": _COMPARISON,
-    "LOG": _UNARY,
-    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2, inputs=BOOL, outputs=BOOL),
-    "MAXIMUM": _BINARY,
-    "MINIMUM": _BINARY,
-    "MUL": gpu_rule(
-        _ELEMENTWISE,
-        arithmetic.MUL_OPERANDS,
-        check(BROADCAST, "one operand that is at least as large as the other in every dimension", _each_smaller).before_release(
-            "litert-1.1.0"
-        ),
-        _BROADCAST,
-        KNOWN_ACTIVATION,
-        version_in=UP_TO_3,
-    ),
-    "NEG": _UNARY,
-    "NOT_EQUAL": _COMPARISON,
-    "POW": _BINARY,
-    "RSQRT": _UNARY,
-    "SELECT": _SELECT,
-    "SELECT_V2": _SELECT,
-    "SIGN": _UNARY,
-    "SIN": _UNARY,
-    "SQRT": _UNARY,
-    "SQUARE": _UNARY,
-    "SQUARED_DIFFERENCE": _BINARY,
-    "SUB": _BINARY_WITH_ACTIVATION,
-}
-
 
 # Building the model
 
@@ -256,6 +227,91 @@ def parse_select(reader: NodeReader) -> None:
     reader.add_outputs(operation)
 
 
+_REDUCTION = gpu_rule("ReduceOperationParser", *arithmetic.REDUCTION)
+
+
+# Building the model
+
+
+def parse_reduction(reader: NodeReader) -> None:
+    """Parse a reduction (``ReduceOperationParser``). If keep_dims is off, add a RESHAPE."""
+    operation = reader.add(reader.view.op)
+    shape = reader.add_input(operation, 0).shape
+    for axis in _axes(reader):
+        shape = with_size(shape, axis, 1)
+    if reader.view.options.keep_dims:
+        reader.add_outputs(operation)
+    else:
+        reader.add_reshaped_output(operation, shape, 0)
+
+
+def parse_mean(reader: NodeReader) -> None:
+    """Parse MEAN (``MeanOperationParser``)."""
+    reader.add_one_to_one("MEAN")
+    _axes(reader)
+
+
+def _axes(reader: NodeReader) -> list[int]:
+    axes = reader.view.value(reader.view.input(1))
+    assert axes is not None  # the rules require a constant INT32
+    source = reader.view.input(0)
+    return [gpu_axis(source, axis) for axis in as_list(axes[: reader.view.input(1).element_count])]
+
+
+RULES = {
+    "ABS": _UNARY,
+    "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_in=UP_TO_2),
+    "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_in=UP_TO_2),
+    "COS": _UNARY,
+    "DIV": _BINARY_WITH_ACTIVATION,
+    "EQUAL": _COMPARISON,
+    "EXP": _UNARY,
+    "FLOOR": _UNARY,
+    "FLOOR_DIV": _BINARY,
+    "FLOOR_MOD": _BINARY,
+    "GREATER": _COMPARISON,
+    "GREATER_EQUAL": _COMPARISON,
+    "LESS": _COMPARISON,
+    "LESS_EQUAL": _COMPARISON,
+    "LOG": _UNARY,
+    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2, inputs=BOOL, outputs=BOOL),
+    "MAXIMUM": _BINARY,
+    "MINIMUM": _BINARY,
+    "MUL": gpu_rule(
+        _ELEMENTWISE,
+        arithmetic.MUL_OPERANDS,
+        check(BROADCAST, "one operand that is at least as large as the other in every dimension", _each_smaller).before_release(
+            "litert-1.1.0"
+        ),
+        _BROADCAST,
+        KNOWN_ACTIVATION,
+        version_in=UP_TO_3,
+    ),
+    "NEG": _UNARY,
+    "NOT_EQUAL": _COMPARISON,
+    "POW": _BINARY,
+    "RSQRT": _UNARY,
+    "SELECT": _SELECT,
+    "SELECT_V2": _SELECT,
+    "SIGN": _UNARY,
+    "SIN": _UNARY,
+    "SQRT": _UNARY,
+    "SQUARE": _UNARY,
+    "SQUARED_DIFFERENCE": _BINARY,
+    "SUB": _BINARY_WITH_ACTIVATION,
+    "CUMSUM": gpu_rule(
+        "CumsumOperationParser",
+        *arithmetic.CUMSUM,
+        version_in=UP_TO_1,
+        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
+    ),
+    "MEAN": gpu_rule("MeanOperationParser", *arithmetic.MEAN),
+    "REDUCE_MAX": _REDUCTION,
+    "REDUCE_MIN": _REDUCTION,
+    "REDUCE_PROD": _REDUCTION,
+    "SUM": _REDUCTION,
+}
+
 PARSERS: Mapping[str, Parser] = {
     "ABS": parse_one_operand,
     "ADD": parse_two_operands,
@@ -288,6 +344,12 @@ PARSERS: Mapping[str, Parser] = {
     "SQUARE": parse_one_operand,
     "SQUARED_DIFFERENCE": parse_two_operands,
     "SUB": parse_two_operands,
+    "CUMSUM": parse_one_to_one,
+    "MEAN": parse_mean,
+    "REDUCE_MAX": parse_reduction,
+    "REDUCE_MIN": parse_reduction,
+    "REDUCE_PROD": parse_reduction,
+    "SUM": parse_reduction,
 }
 TWO_OPERANDS = frozenset(op for op, parser in PARSERS.items() if parser is parse_two_operands)
 """The elementwise operators whose kernel reads two values at the position of the result."""

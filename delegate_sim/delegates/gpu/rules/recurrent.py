@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....releases.catalogue import parse_release
-from ...gpu_compatibility import recurrent
-from ...gpu_compatibility.questions import CELL_STATE, OUTPUT_STATE, is_full_lstm
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..build.model import GATE_SUM, Value, consume
 from ..build.reader import HW, LINEAR, NodeReader, Parser
 from ..failures import build_error
 from .checks import UP_TO_4, gpu_rule
 
-RULES = {"LSTM": gpu_rule("LSTMOperationParser", *recurrent.LSTM, version_in=UP_TO_4)}
+RULES = {"LSTM": gpu_rule("LSTMOperationParser", *layers.LSTM, version_in=UP_TO_4)}
 
 
 # Building the model
@@ -31,8 +31,6 @@ _BASIC_DEPTH_IS_CHECKED = parse_release("litert-2.1.6")
 
 @dataclass(frozen=True, slots=True)
 class _Gate:
-    """The positions of the operands of one gate."""
-
     input_weights: int
     recurrent_weights: int
     peephole: int

@@ -6,8 +6,7 @@ wrong numbers come from this difference.
 
 from __future__ import annotations
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Problem

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....rules.kinds import Problem
 from ..rules.checks import integers

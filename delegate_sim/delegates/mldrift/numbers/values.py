@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
+from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ..rules.checks import integers
 from .rule import Part

@@ -12,14 +12,19 @@ import operator
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from ..kinds import KINDS
 from . import custom
 from .checks import SOURCE
 
+MODULES = modules_of_families(
+    layers="convolution pooling resizing matrix recurrent",
+    shapes="reduction reshaping padding gathering filling",
+)
+"""The module of each family of operators, with its rules and problems."""
 RULES: RuleBook[Any] = RuleBook(
     "mldrift",
-    families=family_rules(__name__),
+    families=family_rules(__name__, MODULES),
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,

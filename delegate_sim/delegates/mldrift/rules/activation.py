@@ -8,7 +8,7 @@ from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
-from ...gpu_compatibility import activation
+from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
 from ..build_problems import BuildProblems
 from ..failures import BATCH
@@ -118,7 +118,7 @@ RULES = {
     "SOFTMAX": parsed_by(
         "SoftmaxOperationParser",
         *version_up_to(4, older=2),
-        *activation.SOFTMAX,
+        *arithmetic.SOFTMAX,
         *before(SINCE_2_2, other_inputs(0)),
         *since(SINCE_2_2, *_ONE_RUNTIME_INPUT, *RESULTS),
         *readable(0),

@@ -22,9 +22,9 @@ from ...gpu_compatibility.checks import (
     asked,
     joined,
     operand_pairs,
+    runtime_input_count,
     shapes,
 )
-from ...gpu_compatibility.questions import runtime_input_count
 from ..build_problems import BuildProblems, unread_constants
 from ..failures import BATCH
 from ..shapes import bhwc, is_linear

@@ -21,12 +21,20 @@ from ....model.numbers import StoredNumbers, as_list
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.number_sets import at_most, counted, listed
+from ....rules.operands import at_most, counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, operand_count, version
-from ...gpu_compatibility.checks import Found, asked, expected_constant_inputs, expected_outputs, expected_runtime_inputs, joined
-from ...gpu_compatibility.questions import ACTIVATIONS, runtime_input_count
+from ...gpu_compatibility.checks import (
+    ACTIVATIONS,
+    Found,
+    asked,
+    expected_constant_inputs,
+    expected_outputs,
+    expected_runtime_inputs,
+    joined,
+    runtime_input_count,
+)
 from ..known_releases import as_measured
 from ..shapes import is_linear
 from ..target import MlDriftTarget

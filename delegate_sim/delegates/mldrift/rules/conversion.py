@@ -9,9 +9,8 @@ from ....model import schema
 from ....refusal import Refusal
 from ....rules.kinds import NEIGHBOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
-from ...gpu_compatibility import conversion
-from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ...gpu_compatibility.questions import runtime_input_count
+from ...gpu_compatibility import arithmetic
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
 from ..build_problems import BuildProblems
 from ..failures import BATCH, CONSTANT_TYPE
 from ..tensor_names import name_of
@@ -72,7 +71,7 @@ def _scales(node: NodeView) -> Found | None:
 _DEQUANTIZE = parsed_by(
     "DequantizeOperationParser",
     *version_up_to(3),
-    *conversion.DEQUANTIZE,
+    *arithmetic.DEQUANTIZE,
     *RESULTS_FROM_2_1_5,
     *where(
         _is_constant,
@@ -171,7 +170,7 @@ RULES = {
     "QUANTIZE": parsed_by(
         "QuantizeOperationParser",
         *version_up_to(2),
-        *conversion.QUANTIZE,
+        *arithmetic.QUANTIZE,
         *readable(0),
         asked(QUANTIZATION, "an output with quantization parameters", _unscaled_result),
         *RESULTS,

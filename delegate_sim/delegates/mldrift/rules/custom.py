@@ -13,7 +13,7 @@ from ....graph.graph import NodeView
 from ....refusal import Refusal
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
-from ...gpu_compatibility import custom
+from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import runtime_operands
 from ..build_problems import BuildProblems
 from ..failures import SIZE, WITHOUT_KERNEL
@@ -72,7 +72,7 @@ WEBGPU_PROBLEMS: BuildProblems = {
 CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "Convolution2DTransposeBias": _custom(
         "TransposeConvCustomOperationParser",
-        *custom.TRANSPOSE_CONV,
+        *layers.CUSTOM_TRANSPOSE_CONV,
         *readable(0),
         *RESULTS_FROM_2_1_5,
         *float_constant(1, "filter"),
@@ -81,7 +81,7 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "MaxPoolingWithArgmax2D": _custom(
         "Pooling2DOperationParser",
         *version_up_to(2),
-        *custom.MAX_POOLING_WITH_ARGMAX,
+        *layers.MAX_POOLING_WITH_ARGMAX,
         *RESULTS_FROM_2_1_5,
         *readable(0),
         *RESULTS_BEFORE_2_1_5,
@@ -94,8 +94,8 @@ CUSTOM_RULES: dict[str, OpRule[Any]] = {
     "TransformLandmarks": _of_mediapipe(2),
     "TransformTensor": _of_mediapipe(2),
     "TransformTensorBilinear": _of_mediapipe(2),
-    "MaxUnpooling2D": _custom("Unpooling2DOperationParser", *custom.MAX_UNPOOLING, *readable(0), *readable(1), *RESULTS),
-    "Resampler": _custom("ResamplerOperationParser", *custom.RESAMPLER, *readable(0), *readable(1), *RESULTS),
+    "MaxUnpooling2D": _custom("Unpooling2DOperationParser", *layers.MAX_UNPOOLING, *readable(0), *readable(1), *RESULTS),
+    "Resampler": _custom("ResamplerOperationParser", *layers.RESAMPLER, *readable(0), *readable(1), *RESULTS),
     "custom_call.GroupNorm": _custom("GroupNormParser", *_normalization(with_bias=True)),
     "custom_call.LayerNorm": _custom("LayerNormParser", *_normalization(with_bias=True)),
     "custom_call.PixelShuffle": _custom("PixelShuffleParser", *readable(0), *RESULTS),

@@ -14,7 +14,7 @@ from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
-from ...gpu_compatibility import reduction, slicing
+from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import Found, asked, case
 from ..build_problems import BuildProblems, constants_read
 from ..failures import COPIED_INPUT
@@ -197,7 +197,7 @@ def _unlike_strided_output(node: NodeView) -> str | None:
 _STRIDED_SLICE = parsed_by(
     "StridedSliceOperationParser",
     *version_up_to(2),
-    *slicing.SLICE_MASKS,
+    *copying.SLICE_MASKS,
     _other_rank(
         "counted by the first dimension of the starts", lambda node: node.input(1).shape[0] if node.input(1).shape else 0
     ),
@@ -296,7 +296,7 @@ RULES = {
     "DYNAMIC_UPDATE_SLICE": _DYNAMIC_UPDATE_SLICE,
     "REVERSE_V2": parsed_by(
         "ReverseOperationParser",
-        *reduction.MEAN,
+        *arithmetic.MEAN,
         *readable(0),
         *RESULTS_FROM_2_1_5,
         INPUT_AXES,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....foundation.documents import schema_of
+from ....foundation.columns import schema_of
 from ....foundation.limits import how_to_raise, raised
 from ....foundation.parsing.invalid_value import InvalidValueError
 from ....nnapi_runtime.devices import Costs, DeviceCost

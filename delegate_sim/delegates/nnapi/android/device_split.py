@@ -9,7 +9,7 @@ from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.operands import Lifetime
 from ....nnapi_runtime.planning import PlanStep
 from ....nnapi_runtime.types import OperationType
-from ...stage_behind import StageSplit, StageStep
+from ...capabilities import StageSplit, StageStep
 from ..lowering.partition import node_of
 
 

@@ -17,9 +17,8 @@ from ...options import OptionValues
 from ..failures import kernel_failure
 from ..kinds import DRIVER, HIDDEN
 from ..lowering.partition import LoweredPartition, node_of
-from ..node_predicates import is_constant_densify, is_runtime_float16_dequantize
 from ..options import chosen_devices, device_level
-from ..target import NNAPI_1_2, REFERENCE_DEVICE
+from ..target import NNAPI_1_2, REFERENCE_DEVICE, is_constant_densify, is_runtime_float16_dequantize
 from .driver_rejections import DriverRejections
 from .runtime import runtime_level
 

@@ -5,32 +5,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
+from ....foundation.columns import schema_of
 from ....graph.graph import Graph
 from ....graph.partition import Subset
+from ....nnapi_runtime.model import NnModel, NnOperation
+from ....nnapi_runtime.types import OperandType, OperationType
 from ....releases.catalogue import NEWEST, Release
 from ...decision import Decision
 from ...driver import DevicesInterface, DeviceTraits, DriverInterface, DriverQuestion, DriverQuestions, StageOperation
 from ...options import OptionValues
+from ...profile_file import toml_string, toml_strings
 from ..kinds import DRIVER
 from ..lowering.operators import driver_operations
-from ..options import asks_driver
-from ..partitions import Partitions
-from ..supported_nodes import supported_nodes
+from ..lowering.partition import node_of
+from ..options import asks_driver, device_level
+from ..partitions import Partitions, supported_nodes
 from ..target import REFERENCE_DEVICE
+from .device_profile import RELAXED_SCALAR, RELAXED_TENSOR, input_signature
 from .driver_answers import is_all_or_nothing
 
 
 def _stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
-    from .device_profile_text import stage_operations  # only needed to learn profiles from logs
 
     return stage_operations(decision, subsets)
 
 
 def _profile_text(devices: Sequence[DeviceTraits], options: OptionValues) -> str:
-    from .device_profile_text import profile_text  # only needed to learn profiles from logs
 
     return profile_text(devices, options)
 
@@ -58,3 +63,61 @@ DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, dr
 DEVICES_INTERFACE = DevicesInterface(
     "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
 )
+
+_RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}
+
+
+def stage_operations(decision: Decision, subsets: Sequence[Subset]) -> Iterator[tuple[StageOperation, ...]]:
+    """Yield the NNAPI operations of each delegated partition, in running order.
+
+    Skip partitions with an NNAPI model that cannot be built.
+    """
+    if not isinstance(decision.findings, Partitions):
+        return
+    for subset in subsets:
+        lowered = decision.findings.lowered(subset)
+        if subset.is_delegated and lowered.model is not None and lowered.is_finished:
+            model = lowered.model.finish()
+            yield tuple([_stage_operation(model, operation) for operation in model.operations])
+
+
+def _stage_operation(model: NnModel, operation: NnOperation) -> StageOperation:
+    types, shapes = input_signature(model, operation)
+    first = types[0] if types else OperandType.TENSOR_FLOAT32.name
+    cost = _RELAXED.get(first, first) if model.relaxed else first
+    used = dict.fromkeys((*operation.inputs, *operation.outputs))
+    sizes = tuple([(index, model.operands[index].byte_size) for index in used])
+    return StageOperation(node_of(operation), OperationType(operation.type).name, types, shapes, cost, sizes)
+
+
+def profile_text(devices: Sequence[DeviceTraits], options: Mapping[str, Any]) -> str:
+    """Return the TOML text of a profile of these devices.
+
+    Every device gets the feature level in the options, because logs do not show the feature levels of devices.
+    """
+    lines = [
+        "# The NNAPI devices that a log with debug.nn.vlog shows; written by 'delegate-sim reconcile --learn'.",
+        "# Costs are not measured. With these costs, NNAPI chooses the same devices as in the log. Logs do not show feature "
+        "levels.",
+        f"schema = {toml_string(schema_of('devices'))}",
+    ]
+    for device in devices:
+        lines += ["", "[[devices]]", f"name = {toml_string(device.name)}", f"feature_level = {device_level(options)}"]
+        lines.append(f"execution = {max(device.costs.values(), default=0.5):g}")
+        whole = [signature.operation for signature in device.rejects if signature.types is None]
+        lines += [f"rejects = {toml_strings(whole)}"] if whole else []
+        lines += ["fails_to_compile = true"] if device.fails_to_compile else []
+        lines += [f"cannot_compile = {toml_strings(device.cannot_compile)}"] if device.cannot_compile else []
+        lines += [f"largest_bytes = {device.largest_bytes}"] if device.largest_bytes is not None else []
+        if device.costs:
+            lines += ["", "[devices.performance]", *[f"{key} = {cost:g}" for key, cost in sorted(device.costs.items())]]
+        for signature in device.rejects:
+            if signature.types is not None:
+                lines += [
+                    "",
+                    "[[devices.refuses]]",
+                    f"operation = {toml_string(signature.operation)}",
+                    f"types = {toml_strings(signature.types)}",
+                ]
+                lines += [f"shapes = {json.dumps(signature.shapes)}"] if signature.shapes is not None else []
+    return "\n".join(lines) + "\n"

@@ -6,10 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from ....nnapi_runtime.refusal import Concern, Rule
+from ....foundation.converter_attributes import DENSE_PER_TENSOR
+from ....graph.graph import Graph
+from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
+from ....nnapi_runtime.refusal import Concern, OperandPart, Rule
 from ....nnapi_runtime.rules import RULES
+from ....nnapi_runtime.types import OperandType, OperationType
+from ....refusal import Refusal
 from ....rules.kinds import Kind, Problem
 from ..kinds import PREFIX
+from ..lowering.partition import LoweredPartition
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +177,58 @@ KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, wo
 
 Rules on control flow and on simulated failures are omitted, because the delegate's models cannot break these rules.
 """
+
+_REFUSAL_ADVICE_CHANNELS = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+_SYMMETRIC = frozenset({OperandType.TENSOR_QUANT8_SYMM, _REFUSAL_ADVICE_CHANNELS})
+_MOVES = frozenset({"TRANSPOSE", "SQUEEZE", "RESHAPE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"})
+
+
+def change_for(call: Refusal) -> str:
+    """Return advice on how to change the model or the options so that the call is not rejected."""
+    kind, operation = KINDS[PREFIX + call.code], call.operation
+    if call.found is _REFUSAL_ADVICE_CHANNELS:
+        return _change_of_channels(operation)
+    if call.code == OPERAND_ZERO_POINT.code and call.needed.type in _SYMMETRIC:
+        return "use feature level 30 (Android 11) or newer; from this level on, INT8 tensors may have a zero point"
+    if operation in _MOVES and kind.problem is Problem.TYPE:
+        return (
+            f"insert a CAST before and after the node so that {operation} gets float or 8-bit tensors, or leave the node to the "
+            "CPU"
+        )
+    if operation == "TRANSPOSE_CONV" and call.found is OperandType.TENSOR_FLOAT16:
+        return "convert with float32 weights, because NNAPI has no TRANSPOSE_CONV with float16 weights"
+    return kind.hint
+
+
+def _change_of_channels(operation: str) -> str:
+    if operation == "FULLY_CONNECTED":
+        return f"quantize dense layers per tensor: {DENSE_PER_TENSOR}"
+    return (
+        f"quantize fully to int8 with a representative data set, or keep the weights of {operation or 'the node'} in float; "
+        "NNAPI accepts per-channel weights only with 8-bit activations"
+    )
+
+
+def refused_operand(call: Refusal, graph: Graph, lowered: LoweredPartition) -> tuple[str, int | None]:
+    """Return a description of the rejected operand, and the index of the operand's tensor or None."""
+    if call.tensor is not None:
+        return _named(graph, call.tensor), call.tensor
+    part, model = call.operand, lowered.model
+    if not isinstance(part, OperandPart) or model is None:
+        return str(part), None
+    operations = [
+        operation
+        for operation in model.operations
+        if operation.tag == call.node and OperationType(operation.type).name.startswith(call.operation)
+    ]
+    if not operations:
+        return str(part), None
+    operands = operations[-1].inputs if part.side == "input" else operations[-1].outputs
+    index = operands[part.position] if part.position < len(operands) else -1
+    tensor = next((key for key, operand in lowered.tensors.items() if operand == index), None)
+    return (str(part), None) if tensor is None else (f"{part}, {_named(graph, tensor)}", tensor)
+
+
+def _named(graph: Graph, index: int) -> str:
+    name = graph.tensor(index).name
+    return f"tensor {index} ({name})" if name else f"tensor {index}"

@@ -34,7 +34,7 @@ def refused_call_failure(
     graph: Graph, call: Refusal, lowered: LoweredPartition, options: OptionValues, further: tuple[str, ...] = ()
 ) -> Refusal:
     """Return the kernel failure that a rejected call causes. ``further`` contains lines about later rejections."""
-    from .refusal_advice import change_for, refused_operand
+    from .refusal_kinds import change_for, refused_operand
 
     operand, tensor = refused_operand(call, graph, lowered)
     values = {

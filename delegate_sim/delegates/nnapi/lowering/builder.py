@@ -20,11 +20,28 @@ from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
 from ..failures import kernel_failure
-from ..node_predicates import QUANTIZED_TYPES
-from . import call_sites
-from .call_sites import Site, refused_at
-from .node import LoweredNode
-from .operand_types import INTERMEDIATE_TYPES, OPERAND_TYPES, SIGNED, operand_type
+from ..target import QUANTIZED_TYPES
+from .node import (
+    DEQUANTIZED,
+    INTERMEDIATE_TYPES,
+    NEW_CONSTANT,
+    NEW_CONSTANT_VALUE,
+    OPERAND_TYPES,
+    OPERATION,
+    RESULT,
+    SCALAR,
+    SCALAR_TENSOR,
+    SCALAR_VALUE,
+    SIGNED,
+    TENSOR,
+    TENSOR_CHANNELS,
+    VECTOR,
+    VECTOR_VALUE,
+    LoweredNode,
+    Site,
+    operand_type,
+    refused_at,
+)
 
 _BOOL, _INT32, _FLOAT32 = OperandType.BOOL.value, OperandType.INT32.value, OperandType.FLOAT32.value
 _TENSOR_INT32, _TENSOR_FLOAT32 = OperandType.TENSOR_INT32.value, OperandType.TENSOR_FLOAT32.value
@@ -81,7 +98,7 @@ class PartitionBuilder:
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)
         self._next = 0
-        self._at: tuple[Site, Tensor | None, str] = (call_sites.OPERATION, None, "")
+        self._at: tuple[Site, Tensor | None, str] = (OPERATION, None, "")
 
     def _note(self, refusal: Refusal) -> None:
         site, tensor, operation = self._at
@@ -156,14 +173,14 @@ class PartitionBuilder:
     def _add_operand_of(self, model: ModelBuilder, own: int, tensor: Tensor, flags: int, is_hybrid: bool) -> None:
         if tensor.type == "FLOAT32" and tensor.shape and not self.allows_dynamic and tensor.allocation is not Allocation.CONSTANT:
             # Most operands are FLOAT32 tensors, and flags do not change FLOAT32 tensors.
-            self._at = (call_sites.TENSOR, tensor, "")
+            self._at = (TENSOR, tensor, "")
             model.add_operand(_TENSOR_FLOAT32, tensor.shape)
             return
         given = operand_type(tensor, flags, is_hybrid, self.allows_dynamic)
-        self._at = (call_sites.TENSOR, tensor, "")
+        self._at = (TENSOR, tensor, "")
         model.add_operand(given.code, given.dimensions, given.scale, given.zero_point)
         if given.channels is not None:
-            self._at = (call_sites.TENSOR_CHANNELS, tensor, "")
+            self._at = (TENSOR_CHANNELS, tensor, "")
             model.set_channel_quantization(own, *given.channels)
         if tensor.is_constant:
             self._at = (given.value_site, tensor, "")
@@ -188,9 +205,9 @@ class PartitionBuilder:
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (call_sites.SCALAR, None, "")
+        self._at = (SCALAR, None, "")
         self.model.add_operand(code)
-        self._at = (call_sites.SCALAR_VALUE, None, "")
+        self._at = (SCALAR_VALUE, None, "")
         self.model.set_value(own, len(value), value)
 
     def add_vector(self, count: int, code: int = _TENSOR_INT32, size: int = 4, scale: float = 0.0, is_null: bool = False) -> None:
@@ -202,9 +219,9 @@ class PartitionBuilder:
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (call_sites.VECTOR, None, "")
+        self._at = (VECTOR, None, "")
         self.model.add_operand(code, (count,), scale, 0)
-        self._at = (call_sites.VECTOR_VALUE, None, "")
+        self._at = (VECTOR_VALUE, None, "")
         if is_null:
             self.model.omit(own)
         else:
@@ -220,9 +237,9 @@ class PartitionBuilder:
         self.inputs.append(own)
         if self.model is None:
             return
-        self._at = (call_sites.NEW_CONSTANT, None, "")
+        self._at = (NEW_CONSTANT, None, "")
         self.model.add_operand(code, dimensions, scale, zero_point, has_pointer=True)
-        self._at = (call_sites.NEW_CONSTANT_VALUE, None, "")
+        self._at = (NEW_CONSTANT_VALUE, None, "")
         self.model.set_value(own, length)
 
     def add_result(
@@ -232,7 +249,7 @@ class PartitionBuilder:
         own = self._new_index()
         self.outputs.append(own)
         if self.model is not None:
-            self._at = (call_sites.RESULT, None, "")
+            self._at = (RESULT, None, "")
             self.model.add_operand(code, dimensions, scale, zero_point, has_pointer)
         return own
 
@@ -254,7 +271,7 @@ class PartitionBuilder:
         if tensor.element_count != 1:
             raise kernel_error("nnapi-scalar-value", node.index, tensor, found=tensor.element_count)
         if self.model is not None:
-            self._at = (call_sites.SCALAR_TENSOR, tensor, "")
+            self._at = (SCALAR_TENSOR, tensor, "")
             self.model.add_operand(code)
         operand = self.mapped.get(tensor.index)
         if operand is None:
@@ -296,7 +313,7 @@ class PartitionBuilder:
         """Add an operation to the model (``AddOperationToModel``)."""
         self.operations.setdefault(node, []).append(operation)
         if self.model is not None:
-            self._at = (call_sites.OPERATION, None, operation)
+            self._at = (OPERATION, None, operation)
             self.model.add_operation(_OPERATIONS[operation], inputs, outputs, node)
 
     def add_dequantized_weights(self, node: LoweredNode, positions: Iterable[int]) -> None:
@@ -318,7 +335,7 @@ class PartitionBuilder:
         result = self.dequantized.get((source, wanted))
         if result is None:
             if self.model is not None:
-                self._at = (call_sites.DEQUANTIZED, None, "")
+                self._at = (DEQUANTIZED, None, "")
                 self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
             result = self.dequantized[source, wanted] = self._new_index()
             self._operation(node.index, "DEQUANTIZE", (source,), (result,))

@@ -15,9 +15,8 @@ from ....nnapi_runtime.model import NnOperation
 from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
-from . import call_sites
 from .builder import PartitionBuilder, kernel_error
-from .node import LoweredNode
+from .node import BOUNDARY, FINISH, LoweredNode, refused_at
 from .operator_lowering import Lowering
 from .operators import find_lowering
 
@@ -119,14 +118,14 @@ def _finish(
     results = [mapped[index] for index in outputs if index in mapped]
     # The real delegate reserves space for every tensor, so even an empty list has a pointer.
     pointers = (bool(inputs), bool(outputs))
-    site = call_sites.BOUNDARY
+    site = BOUNDARY
     try:
         model.identify_inputs_and_outputs(given, [*results, *partition.state_outputs], pointers)
         model.relax_to_float16(is_relaxed)
-        site = call_sites.FINISH
+        site = FINISH
         return model.check()
     except Refused as refused:
-        partition.refused.append(call_sites.refused_at(site, refused.refusal, partition.node))
+        partition.refused.append(refused_at(site, refused.refusal, partition.node))
         return None
 
 

@@ -26,8 +26,6 @@ _RELAX = "ANeuralNetworksModel_relaxComputationFloat32toFloat16"
 
 
 class _Recorder(ModelBuilder):
-    """A model builder that records every call."""
-
     def __init__(self, android: AndroidRelease, feature_level: int, on_refusal: Callable[[Refusal], None]) -> None:
         super().__init__(android, feature_level, on_refusal)
         self.calls: list[LoweredCall] = []

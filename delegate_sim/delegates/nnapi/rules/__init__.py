@@ -6,14 +6,21 @@ Source: ``NNAPIDelegateKernel::Validate`` (``delegates/nnapi/nnapi_delegate.cc``
 from __future__ import annotations
 
 from ....rules.book import Policy, RuleBook, Unknown
-from ....rules.families import family_rules
+from ....rules.families import family_rules, modules_of_families
 from ..kinds import KINDS
 from ..target import NnapiTarget
 from .checks import SOURCE
 
 RULES: RuleBook[NnapiTarget] = RuleBook(
     "nnapi",
-    families=family_rules(__name__),
+    families=family_rules(
+        __name__,
+        modules_of_families(
+            arithmetic="activation arithmetic conversion reduction",
+            layers="convolution pooling resizing matrix recurrent",
+            shapes="reshaping slicing padding gathering filling",
+        ),
+    ),
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that NNAPI has", problem="is not mapped"),

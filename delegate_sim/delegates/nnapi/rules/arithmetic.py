@@ -1,16 +1,34 @@
-"""Elementwise arithmetic, comparison, logic and selection."""
+"""Activation functions, elementwise arithmetic, conversions and reductions."""
 
 from __future__ import annotations
 
-from ....graph.activation import fused_activation
-from ....graph.graph import NodeView
-from ....rules.hints import by_reshape
-from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, RANK
-from ....rules.operands import INPUT, Operand, operand
+from ....graph.graph import NodeView, fused_activation
+from ....model import schema
+from ....rules.hints import by_reshape, in_code
+from ....rules.kinds import ACTIVATION, BROADCAST, CONSTANT, QUANTIZATION, RANK, TENSOR_TYPE
+from ....rules.operands import INPUT, OUTPUT, Operand, at_least, at_most, exactly, operand
 from ....rules.rule import Check, OpRule, Rules
-from ....rules.vocabulary import check, typed
-from ..kinds import UNSUPPORTED_INPUT_TYPE
-from ..target import FEATURE_LEVEL_7, NNAPI_1_1, NNAPI_1_2, NNAPI_1_3, NnapiTarget, below_level, from_level, with_accelerator
+from ....rules.vocabulary import check, check_for_target, rank, refused_if, typed, version
+from ..kinds import (
+    DENSE_WEIGHTS,
+    OUTPUT_TYPE,
+    SCALAR_OUTPUT,
+    UNSUPPORTED_INPUT_TYPE,
+    UNSUPPORTED_OPERAND_VALUE,
+    UNSUPPORTED_OPERATOR_VARIANT,
+    UNSUPPORTED_OUTPUT_TYPE,
+)
+from ..target import (
+    FEATURE_LEVEL_7,
+    NNAPI_1_1,
+    NNAPI_1_2,
+    NNAPI_1_3,
+    NnapiTarget,
+    below_level,
+    from_level,
+    is_runtime_float16_dequantize,
+    with_accelerator,
+)
 from .checks import (
     FLOAT,
     FLOAT_INT32,
@@ -20,12 +38,20 @@ from .checks import (
     FLOAT_QUANT8_INT32_OPERAND,
     FLOAT_QUANT8_OPERAND,
     FLOAT_UINT8,
+    FLOAT_UINT8_INT32,
+    NO_ACTIVATION,
+    QUANT8,
     level_demand,
     max_op_version,
     min_level,
     op_version,
+    quantized_as,
+    type_and_storage,
     type_in,
 )
+
+_CLAMPED = OpRule((max_op_version(2), FLOAT_QUANT8_OPERAND))
+_SLOPED = OpRule((op_version(1), min_level(NNAPI_1_2), type_in(INPUT, FLOAT_QUANT8)))
 
 _MAX_RANK = 4
 
@@ -76,7 +102,113 @@ _EXTREMUM = OpRule(
     )
 )
 
+_POSITIVE_SCALE = "quantize with a representative data set, so that the scale is above 0"
+
+
+def _asymmetric_int8(node: NodeView) -> str | None:
+    source = node.input(0)
+    return f"INT8 with zero point {source.zero_point}" if source.type == "INT8" and source.zero_point else None
+
+
+def _other_than_runtime_float16(node: NodeView) -> str | None:
+    return None if is_runtime_float16_dequantize(node) else "another input"
+
+
+def _quantized_without_scale(node: NodeView) -> str | None:
+    source = node.input(0)
+    return f"input scale {source.scale:g}" if source.type in QUANT8 and not source.scale > 0 else None
+
+
+def _packed_weights(node: NodeView, target: NnapiTarget) -> str | None:
+    is_constant = node.input(0).is_constant
+    if is_constant and target.level >= NNAPI_1_3:
+        return None
+    return f"{'a constant' if is_constant else 'no constant'} at feature level {target.level}"
+
+
+_LOWEST, _HIGHEST = -(2**31), 2**31 - 1
+
+
+def _axis(node: NodeView) -> str | None:
+    axis = node.input(1)
+    if axis.type == "INT32":
+        return None
+    if axis.type == "INT64" and axis.is_constant:
+        value = node.value(axis)
+        if value is not None and len(value) and _LOWEST <= value[0] <= _HIGHEST:
+            return None
+    return f"axis is {type_and_storage(axis)}"
+
+
+def _index_type(node: NodeView) -> str | None:
+    name = schema.tensor_type_name(node.options.output_type)
+    return None if name == "INT32" else f"output_type {name}"
+
+
+_NOT_SCALAR = refused_if(
+    SCALAR_OUTPUT, "a result with at least one dimension", lambda node: not OUTPUT.tensor(node).rank, "a scalar result"
+)
+_ARG_EXTREMUM = OpRule(
+    (
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, ("FLOAT16", "FLOAT32", "INT32", "UINT8", "INT8")),
+        check(
+            TENSOR_TYPE,
+            "an INT32 axis, or a constant INT64 axis that fits INT32",
+            _axis,
+            in_code("make the axis an INT32 constant"),
+        ),
+        check(OUTPUT_TYPE, "output_type INT32", _index_type, in_code("set output_type to INT32 in the model")),
+    )
+)
+_REDUCTION_EXTREMUM = OpRule(
+    (
+        max_op_version(2),
+        min_level(NNAPI_1_2),
+        type_in(INPUT, FLOAT_QUANT8),
+        rank(INPUT, at_least(1), hint="reduce only tensors that have dimensions").reported_as(UNSUPPORTED_OUTPUT_TYPE),
+    )
+)
+_FOLD = OpRule((op_version(1), min_level(NNAPI_1_2), _NOT_SCALAR, typed(INPUT, FLOAT)))
+
 RULES: Rules[NnapiTarget] = {
+    "ELU": OpRule((op_version(1), min_level(NNAPI_1_3), typed(INPUT, FLOAT))),
+    "HARD_SWISH": OpRule((FLOAT_QUANT8_OPERAND,)),
+    "L2_NORMALIZATION": OpRule(
+        (
+            max_op_version(2),
+            FLOAT_OPERAND.when(below_level(NNAPI_1_2)),
+            rank(INPUT, 4, hint="reshape to four dimensions, or use NNAPI 1.2")
+            .reported_as(UNSUPPORTED_OPERATOR_VARIANT)
+            .when(below_level(NNAPI_1_2)),
+            NO_ACTIVATION,
+        )
+    ),
+    "LEAKY_RELU": _SLOPED,
+    "LOCAL_RESPONSE_NORMALIZATION": OpRule((op_version(1),)),
+    "LOGISTIC": _CLAMPED,
+    "LOG_SOFTMAX": OpRule((op_version(1), min_level(NNAPI_1_2), typed(INPUT, FLOAT))),
+    "PRELU": _SLOPED,
+    "RELU": _CLAMPED,
+    "RELU6": _CLAMPED,
+    "RELU_N1_TO_1": _CLAMPED,
+    "SOFTMAX": OpRule(
+        (
+            op_version(2),
+            FLOAT_QUANT8_OPERAND,
+            type_in(OUTPUT, FLOAT_QUANT8),
+            rank(INPUT, at_most(4)),
+            rank(INPUT, exactly(2, 4), hint="reshape to two or four dimensions, or use NNAPI 1.2").when(below_level(NNAPI_1_2)),
+        )
+    ),
+    "TANH": OpRule(
+        (
+            max_op_version(2),
+            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
+        )
+    ),
     "ABS": _FLOAT_FUNCTION,
     "ADD": OpRule((max_op_version(2), *_SUM)),
     "COS": _FLOAT_FUNCTION.from_release("tf-2.12"),
@@ -143,4 +275,57 @@ RULES: Rules[NnapiTarget] = {
             _RANKS,
         )
     ),
+    "CAST": OpRule(
+        (
+            op_version(1),
+            min_level(NNAPI_1_2),
+            type_in(INPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+            type_in(OUTPUT, FLOAT_QUANT8_INT32).when(from_level(NNAPI_1_3)),
+            type_in(INPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
+            type_in(OUTPUT, FLOAT_UINT8_INT32).when(below_level(NNAPI_1_3)),
+        )
+    ),
+    "DENSIFY": OpRule((check_for_target(DENSE_WEIGHTS, "a constant input and feature level 30", _packed_weights),)),
+    "DEQUANTIZE": OpRule(
+        (
+            version(exactly(1, 2)),
+            type_in(INPUT, ("UINT8",)).when(below_level(NNAPI_1_2)),
+            type_in(INPUT, QUANT8).when(from_level(NNAPI_1_2)),
+            check(QUANTIZATION, "INT8 with zero point 0", _asymmetric_int8, "quantize symmetrically, or use NNAPI 1.3")
+            .reported_as(UNSUPPORTED_INPUT_TYPE)
+            .when(from_level(NNAPI_1_2))
+            .when(below_level(NNAPI_1_3)),
+        ),
+        accepted_early=check(TENSOR_TYPE, "FLOAT16 that is not constant", _other_than_runtime_float16).when(
+            from_level(NNAPI_1_3)
+        ),
+    ),
+    "QUANTIZE": OpRule(
+        (
+            max_op_version(2),
+            min_level(NNAPI_1_2),
+            typed(INPUT, FLOAT_QUANT8),
+            check(QUANTIZATION, "a scale above 0", _quantized_without_scale, _POSITIVE_SCALE),
+            typed(OUTPUT, ("UINT8",), kind=OUTPUT_TYPE).when(below_level(NNAPI_1_3)),
+            type_in(OUTPUT, QUANT8).when(from_level(NNAPI_1_3)),
+            quantized_as(OUTPUT, "a scale above 0", lambda tensor: tensor.scale > 0, _POSITIVE_SCALE),
+        )
+    ),
+    "ARG_MAX": _ARG_EXTREMUM,
+    "ARG_MIN": _ARG_EXTREMUM,
+    "MEAN": OpRule(
+        (
+            max_op_version(2),
+            min_level(NNAPI_1_1),
+            typed(INPUT, FLOAT_QUANT8).when(from_level(NNAPI_1_2)),
+            typed(INPUT, FLOAT).when(below_level(NNAPI_1_2)),
+            _NOT_SCALAR,
+            rank(INPUT, at_most(4)).reported_as(UNSUPPORTED_OPERAND_VALUE).from_release("tf-2.12"),
+        )
+    ),
+    "REDUCE_ANY": OpRule((op_version(2), min_level(NNAPI_1_2), _NOT_SCALAR)),
+    "REDUCE_MAX": _REDUCTION_EXTREMUM,
+    "REDUCE_MIN": _REDUCTION_EXTREMUM,
+    "REDUCE_PROD": _FOLD,
+    "SUM": _FOLD,
 }

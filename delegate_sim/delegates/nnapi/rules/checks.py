@@ -13,8 +13,7 @@ from ....foundation.float32 import float32
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules import kinds
-from ....rules.number_sets import at_most
-from ....rules.operands import INPUT, OUTPUT, Operand, operand
+from ....rules.operands import INPUT, OUTPUT, Operand, at_most, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import activation, check, check_for_target, refused_if, typed, version
@@ -22,7 +21,6 @@ from ..kinds import FEATURE_LEVEL, OUTPUT_TYPE, RESTRICTED_SCALES, UNSUPPORTED_I
 from ..target import NnapiTarget, level_in_words
 
 SOURCE = Source(LITERT, "tflite/delegates/nnapi/nnapi_delegate.cc", "NNAPIDelegateKernel::Validate")
-
 
 FLOAT = ("FLOAT32",)
 QUANT8 = ("UINT8", "INT8")
@@ -122,7 +120,6 @@ def _unrestricted_scales(node: NodeView) -> str | None:
 RESTRICTED_SCALES_ONLY = check(
     RESTRICTED_SCALES, "an output scale above input scale * weight scale", _unrestricted_scales
 ).from_source(_helper("ExpectIsRestrictedScalesCompliant"))
-
 
 NO_ACTIVATION = activation(("NONE",))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....model.numbers import as_list
 from ....rules.kinds import CONSTANT, OPERAND_VALUE
-from ....rules.number_sets import at_least, at_most
-from ....rules.operands import INPUT, operand
+from ....rules.operands import INPUT, at_least, at_most, operand
 from ....rules.rule import OpRule, Rules
 from ....rules.vocabulary import check, rank
 from ..kinds import UNSUPPORTED_INPUT_TYPE, UNSUPPORTED_OPERAND_VALUE

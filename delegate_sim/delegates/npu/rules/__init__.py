@@ -1,6 +1,6 @@
 """Rules of the compiler plugins: the checks of every operator, in the plugin's order.
 
-Each family of operators has a table (``rules/FAMILY.py``) with a row for each operator and a column for each plugin.
+``rules/table.py`` has a table with a row for each operator and a column for each plugin.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
 from ....rules.rule import OpRule
 from ....rules.source import Source
 from ..kinds import KINDS
-from ..target import NpuTarget
 from .checks import ANY as ANYTHING
-from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, column
+from .checks import FILTERED, GOOGLE, INTEL, MEDIATEK, SAMSUNG, NpuTarget, column
+from .table import TABLE
 
 _UNKNOWN = Unknown("an operator that the plugin selects", problem="is not selected")
 
@@ -28,7 +27,7 @@ def _book(
 ) -> RuleBook[NpuTarget]:
     return RuleBook(
         f"npu-{plugin}",
-        families=() if plugin == "samsung" else family_rules(__name__, lambda module: column(module.TABLE, plugin)),
+        families=() if plugin == "samsung" else (column(TABLE, plugin),),
         kinds=KINDS,
         source=source,
         unknown=_UNKNOWN,

@@ -8,20 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....refusal import Refusal
-from ....releases.catalogue import parse_release
+from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.kinds import Kind
 from ....rules.rule import Check, OpRule, Rules
 from ....rules.source import LITERT, Source
 from ....rules.vocabulary import check
 from ..composites import as_integer, attributes, composite_name, present
 from ..kinds import ATTRIBUTE, COMPOSITE, CONSTANT, OP_FILTER, OPERATOR, QUANTIZATION, TENSOR_TYPE
-from ..loader_facts import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, has_weights, quantization_kind
-from ..target import NpuTarget
+from ..loader import BLOCKWISE, NONE, PER_CHANNEL, PER_TENSOR, FileFacts, has_weights, quantization_kind
+from ..op_filters import OpFilters
+
+
+class NpuTarget(NamedTuple):
+    """The release of the runtime, the properties of the model file, the op filters, and the places of inlined tensors."""
+
+    release: Release = NEWEST
+    facts: FileFacts | None = None
+    filters: OpFilters | None = None
+    tensors: Mapping[int, tuple[int, int]] | None = None
+    """The place in the model file, as (subgraph, index), of each tensor that inlining added. The key is the tensor's index."""
+
 
 NpuRule: TypeAlias = OpRule[NpuTarget]
 

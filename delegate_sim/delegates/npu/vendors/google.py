@@ -11,16 +11,15 @@ from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
-from ...live_traits import PluginTraits
 from ...options import Option, OptionValues
+from ...traits import PluginTraits
 from ..composites import COMPOSITE, composite_name, present
-from ..kinds import FILTER_FILE, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
-from ..loader_facts import file_facts
+from ..kinds import FILTER_FILE, GOOGLE_REMEDIES, ISLANDS, LOADER_KINDS, OP_FILTER, SOC, plugin_refusal
+from ..loader import file_facts
 from ..op_filters import UNPARSABLE, UNREADABLE, FilterFile, OpFilters, filter_file, is_content, parsed
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
-from ..published_remedies import GOOGLE
 from ..rules import BOOKS
-from ..target import NpuTarget
+from ..rules.checks import NpuTarget
 
 SOCS = ("Tensor_G3", "Tensor_G4", "Tensor_G5", "Tensor_G6")
 _OLD_NAMES = {"g3": "Tensor_G3", "g4": "Tensor_G4", "g5": "Tensor_G5"}
@@ -52,7 +51,7 @@ class GooglePlugin(NpuPlugin):
         "liblitert_plugin_compiler.so of Google's Tensor SDK: pip install ai-edge-litert-sdk-google-tensor, or LD_LIBRARY_PATH",
         MappingProxyType({"op_filters": "google_tensor_op_filters_proto"}),
     )
-    remedies_if_not_compiled = GOOGLE
+    remedies_if_not_compiled = GOOGLE_REMEDIES
     socs = SOCS
     options = (
         soc_option("Tensor_G5", SOCS, f"{_DEFAULT_SOC} if empty; changes no verdict"),

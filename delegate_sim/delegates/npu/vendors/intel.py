@@ -10,14 +10,13 @@ from ....refusal import Refusal
 from ....releases.catalogue import Release, parse_release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
-from ...live_traits import PluginTraits
 from ...options import OptionValues
-from ...traits import ReleaseHistory
+from ...traits import PluginTraits, ReleaseHistory
 from ..composites import layout
 from ..kinds import INPUT_RANK, ISLANDS, LOADER_KINDS, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
-from ..target import NpuTarget
+from ..rules.checks import NpuTarget
 
 SOCS = ("LNL", "PTL")
 _REFUSED_DIMENSIONS = 6

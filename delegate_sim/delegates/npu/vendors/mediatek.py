@@ -10,14 +10,13 @@ from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ....rules.rule import Verdict
 from ...decision import kinds_by_code
-from ...live_traits import PluginTraits
 from ...options import OptionValues
+from ...traits import PluginTraits
 from ..composites import present
 from ..kinds import ISLANDS, LOADER_KINDS, SOC, plugin_refusal
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
 from ..rules import BOOKS
-from ..rules.checks import mapped_types
-from ..target import NpuTarget
+from ..rules.checks import NpuTarget, mapped_types
 
 SOCS = (
     *("mt6853", "mt6877", "mt6878", "mt6879", "mt6886", "mt6893", "mt6895", "mt6897", "mt6983", "mt6985", "mt6989", "mt6991"),

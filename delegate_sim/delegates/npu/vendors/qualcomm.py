@@ -6,7 +6,7 @@ The plugin asks a closed-source library about every node. Therefore, the plugin 
 from __future__ import annotations
 
 from ...base import Delegate
-from ...live_traits import PluginTraits
+from ...traits import PluginTraits
 from ..plugin import COMMON_OPTIONS, soc_option
 
 SOCS = ("SM8850", "SM8750", "SM8650", "SM8550", "SM8450", "SM8350")

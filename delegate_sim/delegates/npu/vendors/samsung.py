@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....releases.catalogue import Release
-from ...live_traits import PluginTraits
 from ...options import OptionValues
-from ...traits import ReleaseHistory
+from ...traits import PluginTraits, ReleaseHistory
+from ..kinds import SAMSUNG_REMEDIES
 from ..plugin import COMMON_OPTIONS, NpuPlugin, log_traits, soc_option
-from ..published_remedies import SAMSUNG
 from ..rules import BOOKS
 
 SOCS = ("E9965", "E9955")
@@ -29,7 +28,7 @@ class SamsungPlugin(NpuPlugin):
         "libgraph_wrapper.so of Samsung's Exynos AI LiteCore (pip install ai-edge-litert-sdk-samsung, or LD_LIBRARY_PATH), and a "
         "working build of the plugin, because the plugin in ai-edge-litert 2.3.0 cannot be loaded",
     )
-    remedies_if_not_compiled = SAMSUNG
+    remedies_if_not_compiled = SAMSUNG_REMEDIES
     socs = SOCS
     options = (soc_option("E9965", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)
     history = ReleaseHistory("litert-2.1.5", starts_at_known=True)

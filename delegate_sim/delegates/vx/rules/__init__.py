@@ -10,11 +10,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
-from ..kinds import CUSTOM_OPERATOR, KINDS
-from ..target import VxTarget
-from . import custom
-from .checks import SOURCE
+from ....rules.families import family_rules, modules_of_families
+from . import layers
+from .checks import CUSTOM_OPERATOR, KINDS, SOURCE, VxTarget
 from .variants import lf_5_15_71, lf_6_6_3
 
 __all__ = ["NXP_RULES", "RULES"]
@@ -23,14 +21,21 @@ _WITHOUT_MAPPER = "(in the delegate's log: op {builtin_code}) has no mapper"
 
 RULES: RuleBook[VxTarget] = RuleBook(
     "vx",
-    families=family_rules(__name__),
-    custom=custom.RULES,
+    families=family_rules(
+        __name__,
+        modules_of_families(
+            arithmetic="activation arithmetic conversion",
+            layers="convolution pooling resizing matrix recurrent",
+            shapes="reduction reshaping slicing joining padding gathering filling",
+        ),
+    ),
+    custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
     reads_only_nodes=True,
     unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
     unknown_custom=Unknown(
-        f"the custom operator {custom.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
+        f"the custom operator {layers.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR
     ),
 )
 """The rules of VeriSilicon's delegate."""

@@ -17,11 +17,9 @@ from ....rules.kinds import HYBRID, RANK, TENSOR_TYPE
 from ....rules.rule import OpRule, Rules
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import refused_if
-from ..target import VxTarget
-from .checks import EIGHT_BITS, OUTPUT_WITH_DIMENSIONS, vx_rule
-from .matrix import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
-from .reduction import ARGUMENT_WITH_DIMENSIONS
-from .upstream import NXP_VX_5_15_71, NXP_VX_6_6_3
+from .checks import EIGHT_BITS, NXP_VX_5_15_71, NXP_VX_6_6_3, OUTPUT_WITH_DIMENSIONS, VxTarget, vx_rule
+from .layers import NO_INT32_OUTPUT, NOT_BOTH_ADJOINT
+from .shapes import ARGUMENT_WITH_DIMENSIONS
 
 
 def _is_8_bit_vector(node: NodeView) -> bool:

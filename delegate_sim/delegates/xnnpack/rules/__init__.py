@@ -7,16 +7,24 @@ calls these functions before it creates kernels. EXPAND_DIMS has no rule, becaus
 from __future__ import annotations
 
 from ....rules.book import RuleBook, Unknown
-from ....rules.families import family_rules
-from ..kinds import KINDS
+from ....rules.families import family_rules, modules_of_families
 from ..node_visit import Visit
-from . import custom
-from .upstream import SOURCE
+from ..target import KINDS
+from . import layers
+from .checks import SOURCE
 
 RULES: RuleBook[Visit] = RuleBook(
     "xnnpack",
-    families=family_rules(__name__),
-    custom=custom.CUSTOM_RULES,
+    families=family_rules(
+        __name__,
+        modules_of_families(
+            arithmetic="activation arithmetic conversion reduction",
+            layers="convolution pooling resizing",
+            calls="control_flow stablehlo",
+            shapes="reshaping slicing joining padding",
+        ),
+    ),
+    custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
     unknown=Unknown("an operator that XNNPACK runs"),

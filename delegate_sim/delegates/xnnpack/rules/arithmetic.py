@@ -1,20 +1,105 @@
-"""Elementwise arithmetic (``VisitUnaryNode`` and ``VisitBinaryNode``, ``delegates/xnnpack/xnnpack_delegate.cc``).
+"""Activation functions, elementwise arithmetic, conversions and reductions.
 
 A supported node can still fail when its kernel is created (see ``kernel_creation.py``).
+
+Source: ``VisitUnaryNode`` and ``Delegate::PrepareOpsToDelegate`` (``delegates/xnnpack/xnnpack_delegate.cc``).
+
+A node that unpacks a constant is supported if all readers of the node's result are supported. If a DENSIFY does not unpack a
+constant, the delegate does not visit the DENSIFY.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ....graph.graph import NodeView
-from ....model.model import Tensor
-from ....rules.kinds import HYBRID, QUANTIZATION
-from ....rules.operands import Operand
-from ....rules.rule import Check
-from ....rules.vocabulary import check
-from ..scales import EIGHT_BIT_TYPES, float32_ratio
-from .checks import BOUNDING_ACTIVATION, FIRST, SECOND, SHAPES_FROM, binary, unary
-from .types import FLOAT, FLOAT16_ACTIVATIONS, FLOAT16_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC
-from .upstream import method
+from ....model.numbers import as_list
+from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, NEIGHBOR, OPERAND_VALUE, QUANTIZATION, SHAPE, TENSOR_TYPE
+from ....rules.operands import OUTPUT, Operand, at_most, between, operand
+from ....rules.rule import Check, OpRule
+from ....rules.vocabulary import check, check_for_target, option, rank, unset, where
+from ..datatypes import EIGHT_BIT_TYPES, datatype, float32_ratio, is_normal, only_scale
+from ..node_visit import Visit, densifies_constant
+from .checks import (
+    BOUNDING_ACTIVATION,
+    EIGHT_BITS,
+    FIRST,
+    FLOAT,
+    FLOAT16_ACTIVATIONS,
+    FLOAT16_ARITHMETIC,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT_OR_8_BITS_ARITHMETIC,
+    FLOAT_OR_8_BITS_LAYERS,
+    FLOAT_OR_INT8,
+    INPUT,
+    LARGEST_CONVERSION,
+    MAX_RANK,
+    PREPARATION,
+    SECOND,
+    SHAPES_FROM,
+    SMALLEST_CONVERSION,
+    binary,
+    counting_before,
+    in_method,
+    integers,
+    method,
+    of_type,
+    of_types,
+    operands,
+    shaped,
+    stored,
+    stored_or_unpacked,
+    unary,
+    xnnpack_rule,
+)
+
+_ACTIVATION_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
+_FLOAT_OR_INT8 = FLOAT_OR_INT8.with_float16_from(FLOAT16_ARITHMETIC)
+_SOFTMAX_FLOAT = FLOAT.with_float16_from(FLOAT16_LAYERS)
+
+_LOWEST_NEGATIVE_SCALE = -127.99609375
+
+
+def _alpha(node: NodeView) -> str | None:
+    return None if is_normal(node.options.alpha) else f"alpha {node.options.alpha:g}"
+
+
+def _positive_scale(node: NodeView) -> float | None:
+    """Return the input scale divided by the output scale. If a tensor does not have a single normal scale, return None."""
+    source, output = only_scale(node.input(0)), only_scale(node.output(0))
+    if source is None or output is None or not is_normal(source) or not is_normal(output):
+        return None
+    return float32_ratio(source, output)
+
+
+def _unusable_positive_scale(node: NodeView) -> str | None:
+    ratio = _positive_scale(node)
+    if ratio is None or SMALLEST_CONVERSION <= ratio <= LARGEST_CONVERSION:
+        return None
+    return f"input scale / output scale = {ratio:g}"
+
+
+def _unusable_negative_scale(node: NodeView) -> str | None:
+    positive = _positive_scale(node)
+    if positive is None:
+        return None
+    ratio = float32_ratio(positive * node.options.alpha, 1.0)
+    if _LOWEST_NEGATIVE_SCALE <= ratio <= LARGEST_CONVERSION and abs(ratio) >= SMALLEST_CONVERSION:
+        return None
+    return f"input scale * alpha / output scale = {ratio:g}"
+
+
+def _not_one_for_each_channel(node: NodeView) -> str | None:
+    shape = node.input(1).shape
+    return None if shape and all(size == 1 for size in shape[:-1]) else f"slope of shape {list(shape)}"
+
+
+_SLOPE_SHAPE = check(SHAPE, "a slope with size 1 in all dimensions except the last", _not_one_for_each_channel)
+_AT_LEAST_VECTOR = between(1, MAX_RANK)
+
+_UNARY = unary(_ACTIVATION_FLOAT, _ACTIVATION_FLOAT, shapes_from=SHAPES_FROM)
+_SIGMOID = unary(FLOAT_OR_8_BITS_ARITHMETIC, FLOAT_OR_8_BITS_ARITHMETIC, shapes_from=SHAPES_FROM)
 
 _UNARY_FLOAT = FLOAT.with_float16_from(FLOAT16_ACTIVATIONS)
 _FLOAT = FLOAT.with_float16_from(FLOAT16_ARITHMETIC)
@@ -53,16 +138,12 @@ def _product_scale(node: NodeView) -> str | None:
     first, second, output = node.input(0), node.input(1), node.output(0)
     if first.type not in EIGHT_BIT_TYPES:
         return None
-    ratio = float32_ratio(_float32_product(first, second), output.scale)
+    ratio = float32_ratio(float32_ratio(first.scale * second.scale, 1.0), output.scale)
     return (
         (f"product of the input scales / output scale = {ratio:g}")
         if ratio < _SMALLEST_PRODUCT_SCALE or ratio >= _LARGEST_SCALE
         else None
     )
-
-
-def _float32_product(first: Tensor, second: Tensor) -> float:
-    return float32_ratio(first.scale * second.scale, 1.0)
 
 
 _PRODUCT = check(
@@ -72,29 +153,219 @@ _PRODUCT = check(
     data=("product of scales to the output's", _SMALLEST_PRODUCT_SCALE, _LARGEST_SCALE),
 ).from_source(method("CheckTensorsInputProductOutputScale"))
 
-_UNARY = unary(_UNARY_FLOAT, _UNARY_FLOAT, shapes_from=SHAPES_FROM)
-_NEWER_UNARY = _UNARY.from_release("litert-1.3.0")
+_ARITHMETIC_UNARY = unary(_UNARY_FLOAT, _UNARY_FLOAT, shapes_from=SHAPES_FROM)
+_NEWER_UNARY = _ARITHMETIC_UNARY.from_release("litert-1.3.0")
 _SUM = binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _sum_scale(FIRST), _sum_scale(SECOND), BOUNDING_ACTIVATION)
 _EXTREMUM = binary(_FLOAT, shapes_from=SHAPES_FROM)
 
+
+def _is_requantized(node: NodeView) -> bool:
+    source_type = datatype(node.graph, node.input(0))
+    return source_type in ("qint8", "quint8") and source_type == datatype(node.graph, node.output(0))
+
+
+def _unusable_requantization(node: NodeView) -> str | None:
+    if not _is_requantized(node):
+        return None
+    source, output = only_scale(node.input(0)), only_scale(node.output(0))
+    if source is None or output is None:
+        return None
+    ratio = float32_ratio(source, output)
+    return f"input scale / output scale = {ratio:g}" if ratio < SMALLEST_CONVERSION or ratio > LARGEST_CONVERSION else None
+
+
+def _unknown_conversion(node: NodeView) -> str | None:
+    if _is_requantized(node) or datatype(node.graph, node.input(0)) in ("fp32", "fp16"):
+        return None
+    return f"{node.input(0).type} to {node.output(0).type}"
+
+
+def _refused_reader(node: NodeView, visit: Visit) -> str | None:
+    reader = visit.unpacking.refused_readers.get(node.node.index)
+    return None if reader is None else f"node {reader.index} ({reader.op}), which is refused, reads the result"
+
+
+_UNPACKING = PREPARATION.with_branch("kTfLiteBuiltinDequantize &&")
+_ACCEPTED_READERS = check_for_target(
+    NEIGHBOR,
+    "no unsupported reader of the result if the input is a constant",
+    _refused_reader,
+    "look at the refusal of the node that reads the result",
+).from_source(PREPARATION.with_branch("Subgraph::VisitNode"))
+
+
+def _unpacks_no_constant(node: NodeView, visit: Visit) -> str | None:
+    if not visit.unpacking.widens_constant(node):
+        return f"{node.input(0).type} to {node.output(0).type}"
+    return _refused_reader(node, visit)
+
+
+_UNPACKS_CONSTANT = check_for_target(
+    CONSTANT,
+    "a FLOAT16 or INT8 constant (from litert-1.2.0 on, INT8 with a scale), a FLOAT32 output, and no unsupported reader of the "
+    "result",
+    _unpacks_no_constant,
+).from_source(_UNPACKING)
+
+
+def _no_constant_to_densify(node: NodeView) -> str | None:
+    if densifies_constant(node):
+        return None
+    source = node.input(0)
+    words = ("constant" if source.is_constant else "computed", "dense" if source.sparsity is None else "sparse")
+    return f"{' '.join(words)} {source.type} to {node.output(0).type}"
+
+
+_DEQUANTIZE = unary(EIGHT_BITS, FLOAT.with_float16_from(FLOAT16_ARITHMETIC))
+
+_AXES = operand(1, "axes")
+
+
+def _no_axes(node: NodeView) -> str | None:
+    axes = node.value(node.input(1))
+    return "no axes" if axes is None or not len(axes) else None
+
+
+def _axis_of_scalar(node: NodeView) -> str | None:
+    axes = node.value(node.input(1))
+    is_first = axes is not None and len(axes) == 1 and axes[0] == 0
+    return "axis 0 of a scalar" if is_first and not node.input(0).shape else None
+
+
+def _too_many_axes(node: NodeView) -> str | None:
+    count = node.input(1).element_count
+    return f"{count} axes" if count > MAX_RANK else None
+
+
+def _reduction(*checks: Check[Visit]) -> OpRule[Visit]:
+    return xnnpack_rule(
+        "VisitReduceNode",
+        operands(2),
+        *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
+        integers(_AXES, "INT32"),
+        rank(_AXES, at_most(1)).from_source(method("CheckAxesTensorShape")),
+        stored(_AXES),
+        check(SHAPE, "at least 1 axis", _no_axes, "list the axes to reduce").from_release("litert-2.0.2"),
+        check(SHAPE, "axes that the input has", _axis_of_scalar, "do not reduce a scalar").from_release("litert-2.1.5"),
+        check(SHAPE, f"at most {MAX_RANK} axes", _too_many_axes, "name each axis once").from_release("litert-2.1.5"),
+        *of_types(OUTPUT, FLOAT_OR_8_BITS_LAYERS),
+        *checks,
+    )
+
+
+_SPATIAL_AXES = [1, 2]
+
+
+def _beyond_image(node: NodeView) -> str | None:
+    axes, source, output = node.value(node.input(1)), node.input(0), node.output(0)
+    sorted_axes = [] if axes is None else sorted(as_list(axes))
+    if sorted_axes == _SPATIAL_AXES and source.rank == 4 and output.rank == (4 if node.options.keep_dims else 2):
+        return None
+    return f"axes {sorted_axes} from shape {list(source.shape)} to shape {list(output.shape)}"
+
+
+# The next three checks were measured; they are not in the source.
+_OF_IMAGE = check(OPERAND_VALUE, "axes 1 and 2 of an input of rank 4", _beyond_image).before_release("litert-1.1.0")
+_8_BITS_OF_IMAGE = where(lambda node: node.input(0).type in EIGHT_BIT_TYPES, "with an 8-bit input", _OF_IMAGE)
+_FLOAT_ONLY = counting_before("litert-1.1.0", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(INPUT, FLOAT32)))
+
+_REDUCTION_EXTREMUM = _reduction().from_release("litert-1.3.0")
+
 RULES = {
-    "ABS": _UNARY,
+    "ELU": unary(_FLOAT_OR_INT8, _FLOAT_OR_INT8, shapes_from=SHAPES_FROM),
+    "GELU": unary(
+        _ACTIVATION_FLOAT,
+        _ACTIVATION_FLOAT,
+        unset("approximate", hint="convert with the exact GELU").before_release("litert-1.2.0"),
+        shapes_from=SHAPES_FROM,
+    ),
+    "HARD_SWISH": _UNARY,
+    "LEAKY_RELU": unary(
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        check(ATTRIBUTE, "an alpha that is a finite, normal number other than 0", _alpha),
+        check(
+            QUANTIZATION,
+            "input scale / output scale from 1/256 to 128 for 8-bit types",
+            _unusable_positive_scale,
+            data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
+        ),
+        check(
+            QUANTIZATION,
+            "input scale * alpha / output scale from 1/256 to 128, or from -128 to -1/256, for 8-bit types",
+            _unusable_negative_scale,
+            data=("scale times alpha to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION, _LOWEST_NEGATIVE_SCALE),
+        ),
+        shapes_from=SHAPES_FROM,
+    ),
+    "LOGISTIC": _SIGMOID,
+    "PRELU": binary(
+        FLOAT.with_float16_from(FLOAT16_ARITHMETIC),
+        *counting_before("litert-1.3.0", *in_method("VisitBinaryNode", *shaped(INPUT, _AT_LEAST_VECTOR), _SLOPE_SHAPE)),
+        stored_or_unpacked(operand(1, "slope")),
+        *counting_before("litert-1.3.0", *in_method("VisitBinaryNode", *shaped(OUTPUT, _AT_LEAST_VECTOR))),
+        shapes_from=SHAPES_FROM,
+    ),
+    "RELU": _UNARY,
+    "RELU6": _UNARY,
+    "RELU_N1_TO_1": _UNARY,
+    "SOFTMAX": xnnpack_rule(
+        "VisitSoftmaxNode",
+        option("beta", 1),
+        operands(1),
+        *of_types(INPUT, _SOFTMAX_FLOAT),
+        *of_types(OUTPUT, _SOFTMAX_FLOAT),
+    ),
+    "TANH": _SIGMOID,
+    "ABS": _ARITHMETIC_UNARY,
     "ADD": _SUM,
-    "CEIL": _UNARY,
+    "CEIL": _ARITHMETIC_UNARY,
     "COS": _NEWER_UNARY,
     "DIV": binary(_FLOAT, BOUNDING_ACTIVATION),
     "EXP": _NEWER_UNARY,
-    "FLOOR": _UNARY,
-    "LOG": _UNARY.from_release("litert-2.1.6"),
+    "FLOOR": _ARITHMETIC_UNARY,
+    "LOG": _ARITHMETIC_UNARY.from_release("litert-2.1.6"),
     "MAXIMUM": _EXTREMUM,
     "MINIMUM": _EXTREMUM,
     "MUL": binary(FLOAT_OR_8_BITS_ARITHMETIC, _ONE_TYPE, _PRODUCT, BOUNDING_ACTIVATION),
-    "NEG": _UNARY,
-    "ROUND": _UNARY,
-    "RSQRT": _UNARY,
+    "NEG": _ARITHMETIC_UNARY,
+    "ROUND": _ARITHMETIC_UNARY,
+    "RSQRT": _ARITHMETIC_UNARY,
     "SIN": _NEWER_UNARY,
-    "SQRT": _UNARY,
+    "SQRT": _ARITHMETIC_UNARY,
     "SQUARE": unary(_UNARY_FLOAT, _UNARY_FLOAT),
     "SQUARED_DIFFERENCE": binary(_FLOAT),
     "SUB": _SUM,
+    "DENSIFY": OpRule(
+        (
+            check(
+                CONSTANT,
+                "a sparse constant of type FLOAT32, FLOAT16 or INT8, and an output of the same type",
+                _no_constant_to_densify,
+            ),
+            _ACCEPTED_READERS,
+        )
+    ).from_source(PREPARATION.with_branch("kTfLiteBuiltinDensify &&")),
+    "DEQUANTIZE": replace(
+        _DEQUANTIZE, checks=(_ACCEPTED_READERS, *_DEQUANTIZE.checks), accepted_early=_UNPACKS_CONSTANT
+    ).from_source(method("VisitUnaryNode"), _UNPACKING),
+    "QUANTIZE": unary(
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        FLOAT_OR_8_BITS_ARITHMETIC,
+        check(
+            QUANTIZATION,
+            "input scale / output scale from 1/256 to 128 for 8-bit types",
+            _unusable_requantization,
+            data=("scale to the output's", SMALLEST_CONVERSION, LARGEST_CONVERSION),
+        ),
+        check(
+            TENSOR_TYPE,
+            "a float input, or an INT8 or UINT8 input and an output of the same type, both with one usable scale",
+            _unknown_conversion,
+        ),
+    ),
+    "MEAN": _reduction(*_8_BITS_OF_IMAGE),
+    "REDUCE_MAX": _REDUCTION_EXTREMUM,
+    "REDUCE_MIN": _REDUCTION_EXTREMUM,
+    "SUM": _reduction(*_FLOAT_ONLY, _OF_IMAGE),
 }

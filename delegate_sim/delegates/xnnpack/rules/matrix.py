@@ -12,29 +12,33 @@ from dataclasses import replace
 from ....graph.graph import NodeView
 from ....model.model import Tensor
 from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
-from ....rules.number_sets import at_least, between
-from ....rules.operands import OUTPUT
+from ....rules.operands import OUTPUT, at_least, between
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
-from ..datatypes import datatype
+from ..datatypes import datatype, has_one_scale, scales_of
 from ..node_visit import Visit
-from ..scales import has_one_scale, scales_of
 from ..target import QS8, QU8
 from .checks import (
     BIAS,
     BOUNDING_ACTIVATION,
     FIRST,
+    FLOAT16_LAYERS,
+    FLOAT32,
+    FLOAT_OR_8_BITS_LAYERS,
     INPUT,
     SECOND,
+    SOURCE,
     WEIGHTS,
     counting_before,
+    in_method,
+    method,
+    of_type,
+    of_types,
     operands,
     shaped,
     stored_or_unpacked,
     xnnpack_rule,
 )
-from .types import FLOAT16_LAYERS, FLOAT32, FLOAT_OR_8_BITS_LAYERS, of_type, of_types
-from .upstream import SOURCE, in_method, method
 from .weights import FLOAT_BIAS_LIKE_WEIGHTS, quantized_bias, quantized_weights
 
 _SPARSE_VERSION = 8
@@ -68,7 +72,6 @@ def _weights_type(node: NodeView, visit: Visit) -> str | None:
 
 
 def _not_yet(kind: str) -> Check[object]:
-    """Refuse weights of type ``kind``."""
     return refused_if(
         TENSOR_TYPE, f"weights of any type except {kind}", lambda node: node.input(1).type == kind, f"{kind} weights"
     )

@@ -11,13 +11,10 @@ from ....rules.kinds import HYBRID, QUANTIZATION, TENSOR_TYPE
 from ....rules.operands import Operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target
-from ..datatypes import are_usable_scales, is_usable_zero_point
+from ..datatypes import are_usable_scales, has_one_scale, is_usable_zero_point, scales_of
 from ..node_visit import Visit
-from ..scales import has_one_scale, scales_of
 from ..target import QS8
-from .checks import MAX_RANK, WEIGHTS
-from .types import FLOAT16_LAYERS, FLOAT_OR_8_BITS, of_type
-from .upstream import in_method
+from .checks import FLOAT16_LAYERS, FLOAT_OR_8_BITS, MAX_RANK, WEIGHTS, in_method, of_type
 
 _TYPES = replace(FLOAT_OR_8_BITS, function="CheckTensorFloat32OrQCInt8Type").with_float16_from(FLOAT16_LAYERS)
 

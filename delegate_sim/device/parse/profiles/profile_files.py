@@ -14,8 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
-from .operator_tables import Row, RowTime, RunOrder, row_of
-from .run_times import LATENCIES, LONGEST_MS, times_of_result
+from .operator_tables import LATENCIES, LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install '.[protobuf]'"
@@ -147,7 +146,6 @@ def is_of_dump(line: str, has_begun: bool) -> bool:
 
 
 def _log(content: Mapping[str, Any], path: str) -> DeviceLog | None:
-    """Return a message's content as a log, or None if the message has no known field."""
     if "subgraphs" in content:
         return _of_runtime(content)
     if "runtime_profile" in content or "subgraph_profiles" in content:
@@ -177,7 +175,6 @@ def _rows(content: Mapping[str, Any]) -> tuple[Row, ...]:
 
 
 def _time(profile: Mapping[str, Any]) -> RowTime | None:
-    """Return the time of a profiled operator, or None if the operator has no time."""
     time, memory = (profile.get(name) for name in ("inference_microseconds", "mem_kb"))
     if not isinstance(time, dict) or not time:
         return None
@@ -209,7 +206,6 @@ def _of_runtime(content: Mapping[str, Any]) -> DeviceLog:
 
 
 def _list(content: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
-    """Return the messages of a repeated field."""
     return [value for value in _values(content, key) if isinstance(value, dict)]
 
 
@@ -309,7 +305,6 @@ def _parser() -> Any:
 
 
 def _file(descriptors: Any) -> Any:
-    """Return the protobuf file descriptor that defines the messages."""
     kinds = descriptors.FieldDescriptorProto
     types = {"text": kinds.TYPE_STRING, "number": kinds.TYPE_INT64, "real": kinds.TYPE_FLOAT}
     file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")

@@ -1,4 +1,4 @@
-"""Rules of the family ``activation``, against ``gpu_compatibility.cc`` and the parsers' own ``IsSupported``.
+"""Rules of activation functions and conversions.
 
 Each case is a node and the code of the one reason that the delegate gives for it, or None where it takes the node.
 """
@@ -8,7 +8,26 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.delegates.gpu.rules import activation
-from tests.support.delegates.gpu_table import COUNT, FLOAT, FLOATS, VALUE, VERSION, FamilyCases, assert_verdict
+from tests.support.delegates.gpu_table import (
+    BOOL,
+    COUNT,
+    FLOAT,
+    FLOAT_ONLY,
+    FLOATS,
+    HALF,
+    INT8,
+    INT16,
+    INT32,
+    NEIGHBOR,
+    QUANTIZATION,
+    TYPE,
+    UINT8,
+    VALUE,
+    VERSION,
+    Chain,
+    FamilyCases,
+    assert_verdict,
+)
 from tests.support.graphs import constant
 
 TABLE = FamilyCases(activation)
@@ -34,6 +53,43 @@ accepted("SOFTMAX", [FLOAT], [FLOAT], version=2, beta=1.0)
 variant("SOFTMAX", VERSION, version=3)
 variant("SOFTMAX", VALUE, beta=2.0)
 without_options("SOFTMAX", VALUE)
+
+for _producer, _casts, _float_reads, _code in (
+    ("LESS", 1, 1, None),
+    ("LESS", 2, 1, NEIGHBOR),
+    ("LESS", 1, 0, NEIGHBOR),
+    ("LESS", 1, 2, NEIGHBOR),
+    ("LOGICAL_NOT", 1, 1, None),
+):
+    _chain = Chain()
+    _x, _bool, _float = (_chain.tensor(kind, 2) for kind in ("FLOAT32", "BOOL", "FLOAT32"))
+    _chain.add(_producer, [_x], [_bool]).add("CAST", [_bool], [_float])
+    for _ in range(_casts - 1):
+        _chain.add("CAST", [_bool], [_chain.tensor("FLOAT32", 2)])
+    for _ in range(_float_reads):
+        _chain.add("ABS", [_float], [_chain.tensor("FLOAT32", 2)])
+    _chain.case(TABLE, "CAST", _code, index=1)
+
+accepted("CAST", [FLOAT], [INT32], version=9)
+variant("CAST", None, inputs=[INT32], outputs=[FLOAT])
+variant("CAST", None, inputs=[HALF], outputs=[BOOL])
+variant("CAST", TYPE, inputs=[INT32], outputs=[BOOL])
+variant("CAST", TYPE, inputs=[INT8], outputs=[FLOAT])
+variant("CAST", COUNT, inputs=[FLOATS])
+variant("CAST", NEIGHBOR, inputs=[BOOL], outputs=[FLOAT])
+
+accepted("QUANTIZE", [FLOAT], [INT8], version=2)
+variant("QUANTIZE", QUANTIZATION, target=FLOAT_ONLY)
+variant("QUANTIZE", VERSION, version=3)
+variant("QUANTIZE", COUNT, inputs=[FLOATS])
+accepted("DEQUANTIZE", [UINT8], [FLOAT], version=3)
+variant("DEQUANTIZE", QUANTIZATION, target=FLOAT_ONLY)
+variant("DEQUANTIZE", VERSION, version=4)
+variant("DEQUANTIZE", COUNT, outputs=[FLOAT, FLOAT])
+variant("DEQUANTIZE", QUANTIZATION, inputs=[INT16])
+accepted("DENSIFY", [FLOATS], [FLOAT])
+variant("DENSIFY", VERSION, version=2)
+variant("DENSIFY", COUNT, inputs=[FLOAT])
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

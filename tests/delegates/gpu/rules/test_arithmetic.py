@@ -1,4 +1,4 @@
-"""Rules of the family ``arithmetic``, against ``gpu_compatibility.cc`` and the parsers' own ``IsSupported``.
+"""Rules of elementwise arithmetic and reductions.
 
 Each case is a node and the code of the one reason that the delegate gives for it, or None where it takes the node.
 """
@@ -10,8 +10,10 @@ import pytest
 from delegate_sim.delegates.gpu.rules import arithmetic
 from tests.support.delegates.gpu_table import (
     ACTIVATION,
+    AXIS,
     BOOL,
     BROADCAST,
+    CONSTANT,
     COUNT,
     FLOAT,
     FLOAT_ONLY,
@@ -41,7 +43,7 @@ from tests.support.delegates.gpu_table import (
 from tests.support.graphs import arena, constant
 
 TABLE = FamilyCases(arithmetic)
-accepted, variant = TABLE.accepted, TABLE.variant
+accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
 
 for _op in ("ABS", "COS", "EXP", "FLOOR", "LOG", "NEG", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE"):
     accepted(_op, [FLOAT], [FLOAT], version=2)
@@ -134,6 +136,19 @@ for _op in ("ABS",):
     variant(_op, RANK, inputs={0: RANK_5})
     variant(_op, RANK, outputs=[RANK_5])
 variant("ADD", RANK, inputs={1: constant([[[[[1.0]]]]], "FLOAT32"), 0: RANK_5})
+
+for _op in ("MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM"):
+    accepted(_op, [FLOAT, AXIS], [FLOAT], version=9)
+    variant(_op, COUNT, inputs={1: arena("INT32", 1)})
+    variant(_op, COUNT, inputs={0: FLOATS})
+    variant(_op, CONSTANT, inputs=[AXIS, FLOAT])
+    variant(_op, CONSTANT, inputs={1: constant([1], "INT64")})
+accepted("CUMSUM", [FLOAT, constant(1)], [FLOAT])
+variant("CUMSUM", VERSION, version=2)
+variant("CUMSUM", COUNT, inputs=[FLOAT])
+variant("CUMSUM", TYPE, inputs={0: INT8}, outputs=[INT8])
+variant("CUMSUM", TYPE, outputs=[HALF])
+variant("CUMSUM", CONSTANT, inputs={1: arena("INT32")})
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)

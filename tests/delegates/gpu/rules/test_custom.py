@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from delegate_sim.delegates.gpu.rules import custom
+from delegate_sim.delegates.gpu.rules import layers
 from delegate_sim.model.model import Tensor
 from tests.support.delegates.gpu_table import (
     ACTIVATION,
@@ -30,7 +30,7 @@ from tests.support.delegates.gpu_table import (
 )
 from tests.support.graphs import arena
 
-TABLE = FamilyCases(custom)
+TABLE = FamilyCases(layers, are_custom=True)
 
 _POOL = (1, 2, 2, 2, 2, RELU)
 

@@ -24,7 +24,7 @@ from tests.support.delegates.gpu_table import (
 from tests.support.graphs import arena, constant
 
 TABLE = FamilyCases(recurrent)
-accepted, variant = TABLE.accepted, TABLE.variant
+accepted, variant, without_options = TABLE.accepted, TABLE.variant, TABLE.without_options
 
 _GATE = constant([[0.0]], "FLOAT32")
 _FULL = [FLOAT, *[_GATE] * 17, MATRIX, MATRIX]

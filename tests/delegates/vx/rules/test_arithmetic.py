@@ -1,4 +1,4 @@
-"""The rules of elementwise arithmetic, comparisons, logic and selection, against the mappers in ``op_map.cc``."""
+"""Rules of activation functions, arithmetic and conversions, against the mappers in ``op_map.cc``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from delegate_sim.delegates.vx.rules import arithmetic
 from tests.support.delegates.vx_cases import (
     BOOL,
     FLOAT,
+    FLOAT16,
     FLOAT_SCALAR,
     INT8,
     INT8_PER_CHANNEL,
@@ -15,6 +16,7 @@ from tests.support.delegates.vx_cases import (
     INT16,
     INT16_UNSCALED,
     INT32,
+    INT32_UNSCALED,
     QUANTIZATION,
     RANK,
     RELU,
@@ -26,10 +28,17 @@ from tests.support.delegates.vx_cases import (
     assert_verdict,
     name_of,
 )
-from tests.support.graphs import arena
+from tests.support.graphs import arena, quantized
 
 TABLE = VxTable(arithmetic.RULES.keys() - {"ABS"})
-accepted, variant = TABLE.accepted, TABLE.variant
+accepted, variant, without_options, needs_constant = TABLE.accepted, TABLE.variant, TABLE.without_options, TABLE.needs_constant
+
+for _op in (
+    "ELU", "GELU", "HARD_SWISH", "L2_NORMALIZATION", "LEAKY_RELU", "LOCAL_RESPONSE_NORMALIZATION", "LOGISTIC", "RELU", "RELU6",
+    "RELU_N1_TO_1", "SOFTMAX", "TANH",
+):  # fmt: skip
+    accepted(_op, [FLOAT], [FLOAT])
+accepted("PRELU", [FLOAT, FLOAT], [FLOAT])
 
 for _op in ("EXP", "FLOOR", "LOG", "LOGICAL_NOT", "NEG", "RSQRT", "SIN", "SQRT", "SQUARE"):
     accepted(_op, [FLOAT], [FLOAT])
@@ -79,6 +88,37 @@ for _op in ("SELECT", "SELECT_V2"):
         variant(_op, TYPE, inputs={2: _tensor})
         variant(_op, TYPE, outputs=[_tensor])
     variant(_op, inputs={1: INT32, 2: INT32}, outputs=[INT32])
+
+accepted("CAST", [FLOAT], [INT32])
+for _type in ("COMPLEX64", "UINT32", "UINT16"):
+    variant("CAST", TYPE, inputs=[arena(_type, 4)])
+    variant("CAST", TYPE, outputs=[arena(_type, 4)])
+variant("CAST", inputs=[arena("FLOAT64", 4)])
+
+accepted("DEQUANTIZE", [INT8], [FLOAT])
+variant("DEQUANTIZE", inputs=[INT8_UNSCALED])
+variant("DEQUANTIZE", QUANTIZATION, inputs=[INT16])
+variant("DEQUANTIZE", inputs=[INT16_UNSCALED])
+variant("DEQUANTIZE", inputs=[FLOAT16])
+variant("DEQUANTIZE", QUANTIZATION, inputs=[quantized(FLOAT16, 0.5)])
+variant("DEQUANTIZE", inputs=[INT16], outputs=[FLOAT16])
+variant("DEQUANTIZE", QUANTIZATION, inputs=[INT8_PER_CHANNEL])
+variant("DEQUANTIZE", QUANTIZATION, inputs=[UINT8_PER_CHANNEL])
+variant("DEQUANTIZE", inputs=[INT8_PER_CHANNEL], outputs=[FLOAT16])
+variant("DEQUANTIZE", inputs=[quantized(INT32_UNSCALED, *[0.5] * 2)])
+
+accepted("QUANTIZE", [FLOAT], [INT8])
+for _source in (INT32, INT16):
+    variant("QUANTIZE", QUANTIZATION, inputs=[_source])
+    variant("QUANTIZE", QUANTIZATION, inputs=[_source], outputs=[UINT8])
+variant("QUANTIZE", inputs=[INT32_UNSCALED])
+variant("QUANTIZE", QUANTIZATION, inputs=[INT16], outputs=[INT32])
+variant("QUANTIZE", inputs=[INT16_UNSCALED], outputs=[INT32])
+variant("QUANTIZE", inputs=[INT32], outputs=[INT32])
+variant("QUANTIZE", inputs=[UINT8])
+variant("QUANTIZE", QUANTIZATION, outputs=[INT8_PER_CHANNEL])
+variant("QUANTIZE", QUANTIZATION, outputs=[UINT8_PER_CHANNEL])
+variant("QUANTIZE", inputs=[INT8], outputs=[INT8_PER_CHANNEL])
 
 
 @pytest.mark.parametrize("case", TABLE.cases, ids=name_of)

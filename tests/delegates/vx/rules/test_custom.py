@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.vx.rules import custom
+from delegate_sim.delegates.vx.rules import layers
 from tests.support.delegates.vx_cases import (
     CUSTOM,
     FLOAT,
@@ -20,7 +20,7 @@ from tests.support.delegates.vx_cases import (
     name_of,
 )
 
-TABLE = VxTable(custom.RULES)
+TABLE = VxTable(layers.CUSTOM_RULES)
 accepted, variant = TABLE.accepted, TABLE.variant
 
 accepted("vsi-npu", [FLOAT, INT8], [FLOAT, UINT8])

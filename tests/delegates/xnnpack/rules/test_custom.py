@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from delegate_sim.delegates.xnnpack.rules import RULES, stablehlo
+from delegate_sim.delegates.xnnpack.rules import RULES, calls
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
@@ -68,11 +68,11 @@ CUSTOM_CASES = [
     (ATTRIBUTE, "Convolution2DTransposeBias", [POOLED], [IMAGE], (_SAME, 0, 2)),
     (ATTRIBUTE, "Convolution2DTransposeBias", [POOLED], [IMAGE], (_SAME, 1, 2)),
     (ATTRIBUTE, "Convolution2DTransposeBias", [POOLED], [IMAGE], (0, 2, 2)),
-    (None, stablehlo.ATTENTION, [IMAGE, IMAGE, IMAGE], [IMAGE], ()),
-    (None, stablehlo.ATTENTION, [IMAGE, IMAGE, IMAGE, ("FLOAT32", (1, 1, 4, 4))], [IMAGE], ()),
-    (TYPE, stablehlo.ATTENTION, [IMAGE, ("FLOAT16", (1, 4, 4, 2)), IMAGE], [IMAGE], ()),
-    (SHAPE, stablehlo.ATTENTION, [IMAGE, IMAGE, ("FLOAT32", (1, 4, 4, 3))], [IMAGE], ()),
-    (SHAPE, stablehlo.ATTENTION, [IMAGE, IMAGE, IMAGE, ("FLOAT32", (1, 1, 4, 3))], [IMAGE], ()),
+    (None, calls.ATTENTION, [IMAGE, IMAGE, IMAGE], [IMAGE], ()),
+    (None, calls.ATTENTION, [IMAGE, IMAGE, IMAGE, ("FLOAT32", (1, 1, 4, 4))], [IMAGE], ()),
+    (TYPE, calls.ATTENTION, [IMAGE, ("FLOAT16", (1, 4, 4, 2)), IMAGE], [IMAGE], ()),
+    (SHAPE, calls.ATTENTION, [IMAGE, IMAGE, ("FLOAT32", (1, 4, 4, 3))], [IMAGE], ()),
+    (SHAPE, calls.ATTENTION, [IMAGE, IMAGE, IMAGE, ("FLOAT32", (1, 1, 4, 3))], [IMAGE], ()),
     (OPERATOR, "SomethingElse", [IMAGE], [IMAGE], ()),
 ]
 
@@ -86,7 +86,7 @@ def test_custom_operator(code, op, inputs, outputs, parameters):
     assert custom_code(op, inputs, outputs, *parameters) == code
 
 
-@pytest.mark.parametrize(("name", "code"), [(stablehlo.ATTENTION, None), ("odml.rms_norm", OPERATOR)])
+@pytest.mark.parametrize(("name", "code"), [(calls.ATTENTION, None), ("odml.rms_norm", OPERATOR)])
 def test_composite(name, code):
     node = node_view("STABLEHLO_COMPOSITE", [FLOAT, FLOAT, FLOAT], [FLOAT], options={"name": name})
     assert [reason.code for reason in RULES.validate(node, DEFAULT).reasons] == ([code] if code else [])

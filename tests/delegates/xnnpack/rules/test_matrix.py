@@ -106,7 +106,7 @@ variant("BATCH_MATMUL", RANK, inputs={0: arena("FLOAT32", 4)})
 variant("BATCH_MATMUL", RANK, inputs={1: arena("FLOAT32", 4)})
 
 
-@pytest.mark.parametrize("case", TABLE.cases, ids=[case.name for case in TABLE.cases])
+@pytest.mark.parametrize("case", TABLE.cases, ids=lambda case: case.name)
 def test_rule(case):
     assert_verdict(case)
 

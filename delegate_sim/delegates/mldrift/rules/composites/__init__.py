@@ -12,7 +12,7 @@ from typing import Any
 from .....graph.graph import NodeView
 from .....releases.catalogue import parse_release
 from .....rules.kinds import OPERAND_COUNT, OPERATOR, SHAPE
-from .....rules.number_sets import counted
+from .....rules.operands import counted
 from .....rules.rule import Check, OpRule
 from .....rules.source import Source
 from .....rules.vocabulary import check_for_target, where

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from .....graph.graph import NodeView
 from .....rules.kinds import ATTRIBUTE, OPERAND_COUNT, SHAPE
-from .....rules.number_sets import counted, exactly, listed
+from .....rules.operands import counted, exactly, listed
 from .....rules.rule import Check
 from .....rules.source import Source
 from .....rules.vocabulary import check, operand_count, where
-from ....gpu_compatibility.checks import Found, asked
-from ....gpu_compatibility.questions import runtime_input_count
+from ....gpu_compatibility.checks import Found, asked, runtime_input_count
 from ...shapes import Bhwc, bhwc
 from ..checks import (
     COMPOSITE,

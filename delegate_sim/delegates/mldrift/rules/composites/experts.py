@@ -11,7 +11,7 @@ from .....graph.graph import NodeView
 from .....model.flexbuffer import custom_options
 from .....model.model import Tensor
 from .....rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE, TENSOR_TYPE
-from .....rules.number_sets import counted
+from .....rules.operands import counted
 from .....rules.rule import Check
 from .....rules.source import Source
 from .....rules.vocabulary import operand_count, where

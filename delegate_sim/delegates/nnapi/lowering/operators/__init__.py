@@ -1,4 +1,4 @@
-"""Lowering of all operators, in one module for each family of ``model/operator_families.py``."""
+"""Lowering of all operators, by families of ``model/operator_families.py``."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ from collections.abc import Mapping
 from importlib import import_module
 
 from .....model.operator_families import FAMILY_OF
+from .....rules.families import modules_of_families
 from ..operator_lowering import Lowering, Lowerings
 
-FAMILIES = (
-    "activation",
-    "arithmetic",
-    "conversion",
-    "convolution",
-    "filling",
-    "gathering",
-    "joining",
-    "matrix",
-    "padding",
-    "pooling",
-    "recurrent",
-    "reduction",
-    "reshaping",
-    "resizing",
-    "slicing",
+MODULES = ("activation", "arithmetic", "layers", "recurrent", "shapes")
+_OF_FAMILIES = modules_of_families(
+    arithmetic="arithmetic conversion reduction",
+    layers="convolution pooling resizing matrix",
+    shapes="reshaping slicing joining padding gathering filling",
 )
 
 
@@ -33,17 +23,17 @@ def find_lowering(op: str) -> Lowering | None:
 
     The operator's module is imported at the first call.
     """
-    family = FAMILY_OF.get(op)
-    return _lowerings(family).get(op) if family in FAMILIES else None
+    module = _OF_FAMILIES.get(FAMILY_OF.get(op, ""))
+    return _lowerings(module).get(op) if module in MODULES else None
 
 
 @functools.cache
 def driver_operations() -> Mapping[str, str]:
     """Return the NNAPI operation of each operator. Omit operators that always become several operations."""
-    return {op: lowering.operation for family in FAMILIES for op, lowering in _lowerings(family).items() if lowering.operation}
+    return {op: lowering.operation for module in MODULES for op, lowering in _lowerings(module).items() if lowering.operation}
 
 
 @functools.cache
-def _lowerings(family: str) -> Lowerings:
-    lowerings: Lowerings = import_module(f".{family}", __package__).LOWERINGS
+def _lowerings(module: str) -> Lowerings:
+    lowerings: Lowerings = import_module(f".{module}", __package__).LOWERINGS
     return lowerings

@@ -10,13 +10,10 @@ from .....foundation.float32 import float32, quotient
 from .....model.model import Tensor
 from .....nnapi_runtime.types import OperandType
 from .....refusal import Refused
-from ...node_predicates import QUANTIZED_TYPES
-from ...target import NNAPI_1_3
+from ...target import NNAPI_1_3, QUANTIZED_TYPES
 from ..builder import PartitionBuilder
-from ..node import LoweredNode, OperandTraits, first_is_int8
-from ..operand_types import CONVERT_INT8
-from ..operator_lowering import Lowering, Lowerings, add_plain
-from ..parameters import NO_ACTIVATION
+from ..node import CONVERT_INT8, LoweredNode, OperandTraits, first_is_int8
+from ..operator_lowering import NO_ACTIVATION, Lowering, Lowerings, add_plain
 
 _T = OperandType
 _RELU1 = 2

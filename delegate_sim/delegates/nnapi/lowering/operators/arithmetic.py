@@ -1,17 +1,18 @@
-"""Elementwise arithmetic, comparison, logic and selection."""
+"""Elementwise arithmetic, conversions and reductions."""
 
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from .....foundation.float32 import float32, quotient
 from .....graph.graph import NodeView
 from .....nnapi_runtime.types import OperandType
+from .....refusal import Refused
+from ...target import QUANTIZED_TYPES, is_constant_densify, is_runtime_float16_dequantize
 from ..builder import PartitionBuilder, kernel_error
-from ..node import LoweredNode, OperandTraits, first_is_int8
-from ..operand_types import SCALAR_AS_TENSOR, SIGNED
-from ..operator_lowering import Lowering, Lowerings
-from ..parameters import NO_ACTIVATION, activation_code
+from ..node import CONVERT_INT8, SCALAR_AS_TENSOR, SIGNED, WIDEN, LoweredNode, OperandTraits, first_is_int8
+from ..operator_lowering import NO_ACTIVATION, Lowering, Lowerings, activation_code, first_integer
 
 _T = OperandType
 
@@ -105,6 +106,118 @@ _BINARY = OperandTraits(takes_scalars=True, converts_int8=first_is_int8, convert
 _SCALARS = OperandTraits(takes_scalars=True)
 _SELECTION = OperandTraits(converts_int8=_values_are_int8, converts_all_inputs=True)
 
+
+def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
+    """Fold a DENSIFY if it has constant weights, and return whether it was folded.
+
+    The nodes that read the result of a folded DENSIFY unpack the weights.
+    """
+    if not is_constant_densify(view):
+        return False
+    if not view.node.outputs:
+        raise kernel_error("nnapi-absent-operand", view.node.index)
+    builder.densified[view.node.output(0)] = view.node
+    return True
+
+
+def _add_densify(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Raise Refused, because NNAPI has no operation for a DENSIFY that is not folded."""
+    raise kernel_error("nnapi-unmapped-operator", node.index, op=node.view.op)
+
+
+def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
+    """Fold a DEQUANTIZE if it has float16 weights, and return whether it was folded.
+
+    Constant weights become float32 operands. Sparse weights from a DENSIFY are converted by the nodes that read the weights.
+    """
+    node = view.node
+    if view.is_constant_float16_dequantize:
+        with suppress(Refused):
+            builder.tensor_operand(node.index, node.input(0), SCALAR_AS_TENSOR | WIDEN)
+        return True
+    if not is_runtime_float16_dequantize(view):
+        return False
+    if not node.outputs:
+        raise kernel_error("nnapi-absent-operand", node.index)
+    builder.widened[node.output(0)] = node
+    return True
+
+
+def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower QUANTIZE.
+
+    NNAPI quantizes only floats, so a quantized input is dequantized first.
+    """
+    builder.add_inputs(node)
+    if node.view.input(0).type in QUANTIZED_TYPES:
+        builder.add_dequantize(node, 0, "FLOAT32")
+    builder.finish(node)
+
+
+def _add_arg_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower ARG_MAX or ARG_MIN. The axis becomes a scalar."""
+    builder.add_input(node, 0)
+    axis = node.view.input(1)
+    if axis.type == "INT64" or (axis.type == "INT32" and axis.is_constant):
+        builder.add_int(first_integer(node.view, 1))
+    elif axis.type == "INT32":
+        builder.add_scalar_tensor(node, axis, _T.INT32)
+    else:
+        raise kernel_error("nnapi-scalar-type", node.index, axis)
+    builder.finish(node)
+
+
+def _add_reduction(builder: PartitionBuilder, node: LoweredNode) -> None:
+    _add_inputs_with_axes(builder, node)
+    builder.add_bool(node.options.keep_dims)
+    builder.finish(node)
+
+
+def _add_mean(builder: PartitionBuilder, node: LoweredNode) -> None:
+    _add_inputs_with_axes(builder, node)
+    builder.add_int(bool(node.options.keep_dims))
+    if not node.outputs or not _changes_quantization(node.view):
+        builder.finish(node)
+        return
+    source = node.view.input(0)
+    quantization = (source.scale, source.zero_point, node.converts_int8)
+    means = [
+        builder.add_intermediate(node, result, result.shape, *quantization, has_pointer=True) for result in node.view.outputs
+    ]
+    builder.add_operation(node, "MEAN")
+    _append_requantize(builder, node, means[-1])
+
+
+def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Add a node's operands. A scalar axis becomes a vector."""
+    for position in range(len(node.inputs)):
+        if position == 1 and not node.view.input(1).rank:
+            builder.add_vector(1)
+        else:
+            builder.add_input(node, position)
+
+
+def _changes_quantization(view: NodeView) -> bool:
+    """Return whether a MEAN's result and input differ in scale or zero point (``IsMeanWithDifferentInputOutputQuantization``)."""
+    source, result = view.input(0), view.output(0)
+    return source.scale != result.scale or source.zero_point != result.zero_point
+
+
+def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) -> None:
+    """Change the quantization of a mean by adding 0 (``AppendRequantize``)."""
+    result = node.view.output(0)
+    builder.inputs.append(mean)
+    if result.type not in QUANTIZED_TYPES:
+        raise kernel_error("nnapi-requantize-type", node.index, result)
+    is_unsigned = result.type == "UINT8" or node.output_flags & CONVERT_INT8
+    builder.add_vector(1, _T.TENSOR_QUANT8_ASYMM if is_unsigned else _T.TENSOR_QUANT8_ASYMM_SIGNED, 1, 1.0)
+    builder.add_int(NO_ACTIVATION)
+    builder.add_output(node, 0, node.output_flags)
+    builder.add_operation(node, "ADD")
+
+
+_INT8 = OperandTraits(converts_int8=first_is_int8)
+
 LOWERINGS: Lowerings = {
     "ABS": Lowering("ABS"),
     "ADD": Lowering("ADD", _add_activated, _BINARY),
@@ -133,4 +246,16 @@ LOWERINGS: Lowerings = {
     "SQRT": Lowering("SQRT"),
     "SQUARED_DIFFERENCE": Lowering(add=_add_squared_difference),
     "SUB": Lowering("SUB", _add_activated, _BINARY),
+    "CAST": Lowering("CAST"),
+    "DENSIFY": Lowering(add=_add_densify, fold=_fold_densify),
+    "DEQUANTIZE": Lowering("DEQUANTIZE", fold=_fold_dequantize),
+    "QUANTIZE": Lowering("QUANTIZE", _add_quantize),
+    "ARG_MAX": Lowering("ARGMAX", _add_arg_extremum, _INT8),
+    "ARG_MIN": Lowering("ARGMIN", _add_arg_extremum, _INT8),
+    "MEAN": Lowering("MEAN", _add_mean, _INT8),
+    "REDUCE_ANY": Lowering("REDUCE_ANY", _add_reduction),
+    "REDUCE_MAX": Lowering("REDUCE_MAX", _add_reduction, _INT8),
+    "REDUCE_MIN": Lowering("REDUCE_MIN", _add_reduction, _INT8),
+    "REDUCE_PROD": Lowering("REDUCE_PROD", _add_reduction),
+    "SUM": Lowering("REDUCE_SUM", _add_reduction),
 }

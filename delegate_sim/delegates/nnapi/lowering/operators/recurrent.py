@@ -6,13 +6,10 @@ from collections.abc import Iterable
 
 from .....graph.graph import NodeView
 from .....nnapi_runtime.types import OperandType
-from ...node_predicates import hybrid_with_weights, is_basic_lstm, is_full_lstm, is_hybrid_lstm
-from ...target import NNAPI_1_3
+from ...target import NNAPI_1_3, hybrid_with_weights, is_basic_lstm, is_full_lstm, is_hybrid_lstm
 from ..builder import PartitionBuilder, kernel_error
-from ..node import LoweredNode, OperandTraits
-from ..operand_types import SIGNED
-from ..operator_lowering import Lowering, Lowerings
-from ..parameters import activation_code
+from ..node import SIGNED, LoweredNode, OperandTraits
+from ..operator_lowering import Lowering, Lowerings, activation_code
 
 _T = OperandType
 _SHARED_INPUTS = 20

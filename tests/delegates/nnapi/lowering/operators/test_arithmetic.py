@@ -1,4 +1,4 @@
-"""Lowering of arithmetic."""
+"""Lowering of arithmetic, conversions and reductions."""
 
 from __future__ import annotations
 
@@ -33,3 +33,45 @@ def test_scalars_beside_converted_int8_are_tensors(level, fails):
     sketch = Sketch()
     result = sketch.node("MAXIMUM", [sketch.input(type="INT8"), sketch.constant("FLOAT16", ())], type="INT8")
     assert (sketch.map(result, level=level).failure is not None) == fails
+
+
+@pytest.mark.parametrize(("type", "expected"), [("FLOAT32", ["QUANTIZE"]), ("UINT8", ["DEQUANTIZE", "QUANTIZE"])])
+def test_requantization_goes_through_float(type, expected):
+    sketch = Sketch()
+    result = sketch.node("QUANTIZE", [sketch.input(type=type, scale=0.5)], type="INT8", scale=0.25)
+    assert operations(sketch.map(result)) == [expected]
+
+
+def test_float16_weights_vanish():
+    sketch = Sketch()
+    weights = sketch.constant("FLOAT16", (2, 2))
+    widened = sketch.node("DEQUANTIZE", [weights])
+    result = sketch.node("ADD", [sketch.input(), weights])
+    assert operations(sketch.map(result, widened)) == [[], ["ADD"]]
+
+
+def test_mean_with_another_scale_is_requantized():
+    sketch = Sketch()
+    axes = sketch.constant("INT32", ())
+    result = sketch.node("MEAN", [sketch.input(type="INT8", scale=0.5), axes], (2,), "INT8", scale=0.25)
+    assert operations(sketch.map(result)) == [["MEAN", "ADD"]]
+
+
+def test_nnapi_scalar_value():
+    sketch = Sketch()
+    axis = sketch.input((2,), "INT32")
+    found = failure(sketch.map(sketch.node("ARG_MAX", [sketch.input(), axis], (2,), "INT32")))
+    assert (found.code, found.tensor) == ("nnapi-scalar-value", axis)
+
+
+@pytest.mark.parametrize(("type", "fails"), [("INT32", False), ("INT64", False), ("INT8", True)])
+def test_nnapi_scalar_type_of_an_axis(type, fails):
+    sketch = Sketch()
+    mapping = sketch.map(sketch.node("ARG_MIN", [sketch.input(), sketch.constant(type, (1,))], (2,), "INT32"))
+    assert fails == (mapping.failure is not None and mapping.failure.code == "nnapi-scalar-type")
+
+
+def test_nnapi_requantize_type():
+    sketch = Sketch()
+    result = sketch.node("MEAN", [sketch.input(), sketch.constant("INT32", (1,))], (2,), scale=0.5)
+    assert failure(sketch.map(result)).code == "nnapi-requantize-type"

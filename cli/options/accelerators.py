@@ -1,0 +1,75 @@
+"""The options of accelerators, and of live runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from delegate_sim.delegates.registry import ACCELERATORS
+
+from ..console.output_file import OutputPath
+from .targets import complete_socs
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class LiveArguments(NamedTuple):
+    """The values of ``--live`` and ``--live-report``."""
+
+    live: bool
+    live_report: str | None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether at least one of the options is given."""
+        return self.live or self.live_report is not None
+
+
+def live_options(command: Command) -> Command:
+    """Add ``--live`` and ``--live-report`` to a command."""
+    command = click.option(
+        "--live-report",
+        metavar="FILE",
+        type=OutputPath(),
+        help="With --live: write the differences to a file. The file has no weights and no names.",
+    )(command)
+    return click.option(
+        "--live",
+        is_flag=True,
+        help="Compare the real delegate with the simulation. Exit with 1 if they differ.",
+    )(command)
+
+
+SOC_HELP = "The NPU's SoC, such as google:Tensor_G5 or pixel9."
+
+
+class AcceleratorArguments(NamedTuple):
+    """The values of ``--accelerators`` and ``--soc``."""
+
+    accelerators: str | None
+    socs: Sequence[str]
+
+    @property
+    def are_given(self) -> bool:
+        """Whether at least one of the options is given."""
+        return self.accelerators is not None or bool(self.socs)
+
+
+def accelerator_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add ``--accelerators`` and ``--soc`` to a command."""
+    command = click.option(
+        "--soc",
+        "socs",
+        metavar="SOC",
+        multiple=True,
+        shell_complete=complete_socs,
+        help=SOC_HELP + " Repeat to compare SoCs; the value all adds one SoC of each vendor.",
+    )(command)
+    return click.option(
+        "--accelerators",
+        metavar="NAMES",
+        show_default=f"{','.join(ACCELERATORS)} with --soc",
+        help="LiteRT 2's accelerators.",
+    )(command)

@@ -1,0 +1,92 @@
+"""Small parts of the text of an analysis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from delegate_sim.graph.effort import Effort
+from delegate_sim.model.model import Node
+from delegate_sim.results.compare.api_defaults import api_defaults_text
+from delegate_sim.results.report.placement import COMPILED, CPU, placements
+from delegate_sim.results.report.records import splits_of
+from delegate_sim.results.report.report import Report
+from delegate_sim.runtime.interpreter import Run
+from delegate_sim.runtime.run import SubgraphRun
+
+from ...console.layout import counted, item_list, message, name, node_list
+from ...console.terminal import Line
+from ..elements.paragraphs import CODE, HEADING, heading_lines, more_lines, paragraph
+from .view import View
+
+if TYPE_CHECKING:
+    from delegate_sim.delegates.capabilities import StageSplit
+
+
+def placement_lines(runs: Sequence[Run], width: int, verbose: bool) -> Iterator[Line]:
+    """Yield a paragraph for each place in each subgraph: the number, operators and indices of the nodes."""
+    yield Line("Where nodes run", HEADING)
+    places = [*dict.fromkeys(run.delegate.name for run in runs), COMPILED, CPU]
+    labels = max(map(len, [*places[:-2], CPU]))
+    several = len(runs[0].subgraphs) > 1
+    for subgraph, nodes in enumerate(placements(runs)):
+        if several:
+            yield Line(f"  subgraph {subgraph} ({name(runs[0].subgraphs[subgraph].graph.name)})")
+        by_place: dict[str, list[Node]] = {place: [] for place in places}
+        for node, place in nodes:
+            by_place[place].append(node)
+        for place, members in by_place.items():
+            if not members:
+                continue
+            ops = Counter(node.op for node in members).most_common()
+            room = None if verbose else width // 2
+            listed = item_list([f"{name(op)} {count:,}" for op, count in ops], room)
+            indices = node_list([node.index for node in members], room)
+            text = f"{counted(len(members), 'node')}: {listed} [{indices}]"
+            label = f"  {place:<{labels}}  "
+            yield from paragraph(text, width, label, " " * len(label))
+
+
+_STEPS_SHOWN = 10
+
+
+def split_lines(run: Run, subgraph: SubgraphRun, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the steps of each partition, with the device, the operations and the boundary bytes of each step."""
+    splits = splits_of(run, subgraph)
+    if not splits:
+        return
+    yield from heading_lines("Devices behind the delegate")
+    for number, split in splits:
+        yield from _split(number, split, width, verbose)
+
+
+def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterator[Line]:
+    devices = Counter(dict.fromkeys(dict.fromkeys(step.device for step in split.steps), 0))
+    for step in split.steps:
+        devices[step.device] += len(step.operations)
+    listed = ", ".join([f"{counted(count, 'operation')} on {name(device)}" for device, count in devices.items()])
+    yield from paragraph(f"partition {number}: {counted(len(split.steps), 'step')}; {listed}", width, "  ", "    ")
+    if split.error:
+        text = f"the runtime falls back: {message(split.error)}"
+        yield from paragraph(text, width, "    ", "      ", style=CODE)
+    if len(split.steps) == 1:
+        return
+    shown = split.steps if verbose else split.steps[:_STEPS_SHOWN]
+    for place, step in enumerate(shown):
+        operations = Counter([operation for _, operation in step.operations]).most_common()
+        ops = item_list([f"{operation} {count:,}" for operation, count in operations], None if verbose else width // 2)
+        nodes = node_list(list(step.nodes), None if verbose else width // 3)
+        text = f"step {place} on {name(step.device)}: {ops} [{nodes}]; {step.bytes_in:,} bytes in, {step.bytes_out:,} out"
+        yield from paragraph(text, width, "    ", "      ")
+    yield from more_lines(len(split.steps) - len(shown), "step", "    ")
+
+
+def api_lines(report: Report, run: Run, view: View, *, label: str = "", effort: Effort | None = None) -> Iterator[Line]:
+    """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
+
+    ``label`` is the name of the target among several targets. ``effort`` limits the simulations of all runs of a report together.
+    """
+    text = api_defaults_text(report.model, run, view.cache, len(report.runs), effort) if view.names_commands else ""
+    if text:
+        yield from paragraph(f"{label}: {text}" if label else text, view.width, "", "  ")

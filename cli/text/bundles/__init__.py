@@ -1,1 +1,0 @@
-"""Text about LiteRT-LM bundles."""

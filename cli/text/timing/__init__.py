@@ -1,1 +1,0 @@
-"""Measured times as text."""

@@ -1,0 +1,307 @@
+"""Reshaping, slicing, joining, padding, gathering and filling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ....rules.kinds import TENSOR_TYPE
+from ....rules.operands import at_least, exactly, operand
+from ....rules.vocabulary import operand_count, rank, refused_if
+from ...gpu_compatibility import copying
+from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
+from ..build.model import Operation, Shape, Value, consume, produce
+from ..build.reader import BHWC, HW, INT32_VALUES, LINEAR, NodeReader, Parser, bhwc, gpu_axis, parse_one_to_one, with_size
+from ..failures import build_error
+from .checks import INT32, UP_TO_1, UP_TO_2, UP_TO_4, gpu_rule
+
+# Building the model
+
+
+def parse_reshape(reader: NodeReader) -> None:
+    """Parse RESHAPE (``ReshapeOperationParser``)."""
+    reader.add_identity(0)
+
+
+def parse_transpose(reader: NodeReader) -> None:
+    """Parse TRANSPOSE (``TransposeOperationParser``)."""
+    reader.add_one_to_one("TRANSPOSE")
+    (size,) = reader.read(1, LINEAR, INT32_VALUES)
+    if size not in (2, 3, 4):
+        raise build_error("gpu-build-shape", reader.view.input(1), needed="2 to 4 elements")
+
+
+_INPUT = operand(0, "input")
+
+
+# Building the model
+_AXIS_NAMES = ("batch", "height", "width", "channels")
+
+
+def parse_slice(reader: NodeReader) -> None:
+    """Parse SLICE (``SliceOperationParser``).
+
+    If the input has rank 4, three starts apply to height, width and channels. If the input has rank 3, three starts apply to
+    batch, width and channels.
+    """
+    operation, shape = _add_slice(reader)
+    starts, sizes = reader.integers(1), reader.integers(2)
+    rank = reader.view.input(0).rank
+    if len(starts) != len(sizes) or (rank, len(starts)) not in ((4, 4), (4, 3), (3, 3)):
+        description = f"{len(starts)} starts and {len(sizes)} sizes for rank {rank}"
+        raise build_error(
+            "gpu-build-slice", found=description, needed="3 or 4 starts and as many sizes, one for each dimension of the input"
+        )
+    axes = {(4, 4): (0, 1, 2, 3), (4, 3): (1, 2, 3), (3, 3): (0, 2, 3)}[rank, len(starts)]
+    begin, extent = [0, 0, 0, 0], list(shape)
+    for axis, start, size in zip(axes, starts, sizes, strict=True):
+        begin[axis] = start
+        extent[axis] = shape[axis] - start if size == -1 else size
+    ends = [_from_end(begin[axis] + extent[axis], shape[axis]) for axis in range(4)]
+    _finish_slice(operation, begin, ends, [1, 1, 1, 1])
+
+
+def parse_strided_slice(reader: NodeReader) -> None:
+    """Parse STRIDED_SLICE (``StridedSliceOperationParser``).
+
+    Three starts apply to height, width and channels, for every rank of the input.
+    """
+    operation, shape = _add_slice(reader)
+    count = len(reader.integers(1))
+    if count not in (3, 4):
+        raise build_error("gpu-build-slice", found=f"{count} starts", needed="3 or 4")
+    options = reader.view.options
+    first = 4 - count
+    values = [reader.integers(position) for position in (1, 2, 3)]
+    if min(map(len, values)) < count:
+        description = ", ".join(
+            [f"{len(value)} {name}" for value, name in zip(values, ("starts", "ends", "strides"), strict=True)]
+        )
+        raise build_error("gpu-build-slice", found=description, needed="the same number of starts, ends and strides")
+    starts, ends, strides = ([0][:first] + value[:count] for value in values)
+    for axis in range(4):
+        mask = 1 << (axis - first) if axis >= first else 0
+        starts[axis] = 0 if options.begin_mask & mask else _from_end(starts[axis], shape[axis])
+        ends[axis] = shape[axis] if options.end_mask & mask else _from_end(ends[axis], shape[axis])
+    if first:
+        starts[0], ends[0], strides[0] = 0, shape[0], 1
+    if min(strides) <= 0:
+        raise build_error("gpu-build-slice", found=f"strides {strides[first:]}", needed="strides above 0")
+    _finish_slice(operation, starts, ends, strides)
+
+
+def _add_slice(reader: NodeReader) -> tuple[Operation, Shape]:
+    operation = reader.add("SLICE")
+    reader.add_outputs(operation)
+    return operation, reader.add_input(operation, 0).shape
+
+
+def _from_end(position: int, size: int) -> int:
+    return position + size if position < 0 else position
+
+
+def _finish_slice(operation: Operation, starts: list[int], ends: list[int], strides: list[int]) -> None:
+    result = operation.output(0).shape
+    for axis, name in enumerate(_AXIS_NAMES):
+        # Division rounds towards zero, as in C++.
+        size = int((ends[axis] - starts[axis] + strides[axis] - 1) / strides[axis])
+        if size != result[axis]:
+            raise build_error("gpu-build-slice", found=f"{size} of {name}", needed=f"{result[axis]}, the output's")
+    operation.attributes = (tuple(starts), tuple(ends), tuple(strides))
+
+
+# Building the model
+
+_BATCH, _HEIGHT, _WIDTH, _CHANNELS = range(4)
+_INT32_BYTES = 4
+
+
+def _joined_values(reader: NodeReader) -> list[Value]:
+    """Return the operands of a CONCAT. Add constant operands to the model as values."""
+    values = []
+    for position in range(len(reader.view.node.inputs)):
+        if reader.is_constant(position):
+            reader.read(position, BHWC)
+            values.append(reader.add_constant(position, bhwc(reader.view.input(position))))
+        else:
+            values.append(reader.value(position))
+    return values
+
+
+def parse_concatenation(reader: NodeReader) -> None:
+    """Parse CONCATENATION (``ConcatenationOperationParser``). Repeated operands are copied first."""
+    values = _joined_values(reader)
+    joined: set[Value] = set()
+    for position, value in enumerate(values):
+        if value in joined:
+            copy = reader.add("COPY")
+            consume(copy, value)
+            values[position] = Value(value.shape)
+            produce(copy, values[position])
+        joined.add(value)
+    operation = reader.add("CONCAT")
+    reader.add_outputs(operation)
+    for value in values:
+        consume(operation, value)
+    operation.attributes = _joined_axis(values, operation.output(0).shape)
+    reader.fuse_activation(operation)
+
+
+def _joined_axis(values: Sequence[Value], result: Shape) -> int:
+    """Return the first axis along which an operand and the result differ in size, or the batch axis if there is no such axis."""
+    for value in values:
+        for axis in (_HEIGHT, _WIDTH, _CHANNELS):
+            if value.shape[axis] != result[axis]:
+                return axis
+    return _BATCH
+
+
+def parse_pack(reader: NodeReader) -> None:
+    """Parse PACK as a CONCAT of reshaped operands (``PackOperationParser``)."""
+    if len(reader.view.node.inputs) == 1:
+        reader.add_identity(0)
+        return
+    values = _joined_values(reader)
+    result = reader.view.output(0)
+    axis = gpu_axis(result, reader.view.options.axis)
+    shape = with_size(bhwc(result), axis, 1)
+    for position, value in enumerate(values):
+        if value.shape != shape:
+            reshape = reader.add("RESHAPE", shape)
+            consume(reshape, value)
+            values[position] = Value(shape)
+            produce(reshape, values[position])
+    operation = reader.add("CONCAT", axis)
+    reader.add_outputs(operation)
+    for value in values:
+        consume(operation, value)
+
+
+def parse_unpack(reader: NodeReader) -> None:
+    """Parse UNPACK as a SPLIT with reshaped results (``UnpackOperationParser``)."""
+    options = reader.view.options
+    if options.num == 1:
+        reader.add_identity(0)
+        return
+    source = reader.view.input(0)
+    shape = with_size(bhwc(source), gpu_axis(source, options.axis), 1)
+    operation = reader.add("SPLIT")
+    reader.add_input(operation, 0)
+    for position in range(len(reader.view.node.outputs)):
+        if bhwc(reader.view.output(position)) == shape:
+            reader.add_output(operation, position)
+        else:
+            reader.add_reshaped_output(operation, shape, position)
+
+
+def parse_split(reader: NodeReader) -> None:
+    """Parse SPLIT (``SplitOperationParser``)."""
+    _split(reader, data=1, axis=0)
+
+
+def parse_split_v(reader: NodeReader) -> None:
+    """Parse SPLIT_V (``SplitVOperationParser``)."""
+    _split(reader, data=0, axis=2)
+
+
+def _split(reader: NodeReader, data: int, axis: int) -> None:
+    if reader.view.options.num_splits == 1:
+        reader.add_identity(data)
+        return
+    axes = reader.view.value(reader.view.input(axis))
+    if axes is None or axes.nbytes < _INT32_BYTES:
+        raise build_error("gpu-build-runtime-operand", reader.view.input(axis))
+    # Upstream reads the first bytes as INT32, even if the type differs.
+    gpu_axis(reader.view.input(data), int.from_bytes(axes[:_INT32_BYTES].tobytes()[:_INT32_BYTES], "little", signed=True))
+    operation = reader.add("SPLIT")
+    reader.add_input(operation, data)
+    reader.add_outputs(operation)
+
+
+_PAD = gpu_rule("PadOperationParser", *copying.PAD, version_in=UP_TO_2)
+
+
+# Building the model
+
+
+def parse_pad(reader: NodeReader) -> None:
+    """Parse PAD and similar operators (``PadOperationParser``)."""
+    reader.add_one_to_one("PAD")
+    reader.read(1, HW, INT32_VALUES)
+
+
+# Building the model
+
+
+def parse_gather(reader: NodeReader) -> None:
+    """Parse GATHER (``GatherOperationParser``)."""
+    gpu_axis(reader.view.input(0), reader.view.options.axis)
+    operation = reader.add("GATHER")
+    reader.add_input(operation, 0)
+    if reader.is_constant(1):
+        reader.read(1, LINEAR, INT32_VALUES)
+    else:
+        reader.add_input(operation, 1)
+    reader.add_outputs(operation)
+
+
+# Building the model
+
+
+RULES = {
+    "DEPTH_TO_SPACE": gpu_rule("DepthToSpaceOperationParser", *copying.BLOCKS),
+    "RESHAPE": gpu_rule("ReshapeOperationParser", runtime_operands(1, 1), version_in=UP_TO_1),
+    "SPACE_TO_DEPTH": gpu_rule("SpaceToDepthOperationParser", *copying.BLOCKS, version_in=UP_TO_2),
+    "TRANSPOSE": gpu_rule("TransposeOperationParser", runtime_operands(1, 1), version_in=UP_TO_4),
+    "SLICE": gpu_rule("SliceOperationParser", operand_count(at_least(3)), rank(_INPUT, exactly(3, 4)), version_in=UP_TO_2),
+    "STRIDED_SLICE": gpu_rule(
+        "StridedSliceOperationParser",
+        *copying.SLICE_MASKS,
+        rank(_INPUT, exactly(3, 4)),
+        version_in=UP_TO_4,
+    ),
+    "CONCATENATION": gpu_rule("ConcatenationOperationParser", version_in=UP_TO_2),
+    "PACK": gpu_rule("PackOperationParser"),
+    "SPLIT": gpu_rule("SplitOperationParser"),
+    "SPLIT_V": gpu_rule("SplitVOperationParser"),
+    "UNPACK": gpu_rule("UnpackOperationParser", cases=()),
+    "MIRROR_PAD": gpu_rule("PadOperationParser", *copying.MIRROR_PAD, version_in=UP_TO_2),
+    "PAD": _PAD,
+    "PADV2": _PAD,
+    "GATHER": gpu_rule(
+        "GatherOperationParser",
+        *copying.GATHER,
+        refused_if(
+            TENSOR_TYPE, "data of any type except INT32", lambda node: node.input(0).type == "INT32", "INT32 data"
+        ).before_release("litert-1.1.0"),
+        version_in=UP_TO_1,
+        inputs=INT32,
+    ),
+    "ONE_HOT": gpu_rule(
+        "OneHotOperationParser",
+        *copying.ONE_HOT,
+        version_in=UP_TO_1,
+        cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility")),
+        inputs=INT32,
+    ),
+    "TILE": gpu_rule("TileOperationParser", runtime_operands(1, 1)),
+}
+
+PARSERS: Mapping[str, Parser] = {
+    "DEPTH_TO_SPACE": parse_one_to_one,
+    "RESHAPE": parse_reshape,
+    "SPACE_TO_DEPTH": parse_one_to_one,
+    "TRANSPOSE": parse_transpose,
+    "SLICE": parse_slice,
+    "STRIDED_SLICE": parse_strided_slice,
+    "CONCATENATION": parse_concatenation,
+    "PACK": parse_pack,
+    "SPLIT": parse_split,
+    "SPLIT_V": parse_split_v,
+    "UNPACK": parse_unpack,
+    "MIRROR_PAD": parse_pad,
+    "PAD": parse_pad,
+    "PADV2": parse_pad,
+    "GATHER": parse_gather,
+    "ONE_HOT": parse_one_to_one,
+    "TILE": parse_one_to_one,
+}

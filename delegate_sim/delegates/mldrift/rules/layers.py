@@ -1,0 +1,310 @@
+"""Convolutions, pooling, resizing, matrix products and recurrent layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ....graph.graph import NodeView
+from ....refusal import Refusal
+from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
+from ....rules.vocabulary import check, operand_count, refused_if, where
+from ...gpu_compatibility import layers
+from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
+from ..build_problems import BuildProblems, blockwise_weights
+from ..failures import BATCH, BIAS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..shapes import are_groups_split, bhwc, groups_of
+from .checks import (
+    BFLOAT16,
+    FUSABLE,
+    FUSED,
+    ONE_OR_TWO_RUNTIME_INPUTS,
+    READABLE_RESULT,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SINCE_2_2,
+    Checks,
+    available,
+    float_constant,
+    parsed_by,
+    quantized_weights,
+    readable,
+    results,
+    since,
+    tensors,
+    version_up_to,
+)
+
+
+def has_runtime_weights(node: NodeView) -> bool:
+    """Return whether the weights are computed at run time."""
+    return runtime_input_count(node) == 2
+
+
+def _is_convertible(node: NodeView) -> bool:
+    """Return whether the weights have 8 or 4 bits, height 1 and width 1 (``IsConvertibleToFC``)."""
+    weights = node.input(1)
+    is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
+    is_affine = weights.quantization is not None and weights.quantization.is_affine
+    return is_matrix and is_affine and weights.type in ("INT4", "INT8")
+
+
+_CONSTANT_INPUT = refused_if(
+    CONSTANT,
+    "an input that is not constant",
+    lambda node: node.input(0).is_constant,
+    "a constant input",
+    "compute the input at run time, or fold the operator",
+).saying("input must be a runtime tensor")
+
+_POOL = parsed_by(
+    "Pooling2DOperationParser",
+    *version_up_to(2),
+    *layers.POOL_2D,
+    *RESULTS_FROM_2_1_5,
+    *readable(0),
+    FUSABLE,
+    *RESULTS_BEFORE_2_1_5,
+)
+
+
+def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
+    return lambda node: runtime_input_count(node) == number
+
+
+def _is_matrix(node: NodeView) -> bool:
+    return node.input(1).rank == 2
+
+
+def _is_batch_of_matrices(node: NodeView) -> bool:
+    return node.input(1).rank in (3, 4)
+
+
+def _second_not_constant(node: NodeView) -> str | None:
+    return None if node.input(1).is_constant else "a constant as the first input"
+
+
+def _second_rank(node: NodeView) -> str | None:
+    return None if node.input(1).rank in (2, 3, 4) else f"input 1 of rank {node.input(1).rank}"
+
+
+_CASE = "Not supported batched mat mul case:"
+_ONE_CONSTANT = (
+    *readable(0),
+    available(1),
+    check(CONSTANT, "the constant as the second input", _second_not_constant, "swap the inputs").saying(
+        f"{_CASE} non-constant tensor"
+    ),
+    check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),
+    *where(_is_matrix, "of rank 2", *float_constant(1, "matrix")),
+    *where(_is_batch_of_matrices, "of rank 3 or 4", *float_constant(1, "any")),
+)
+
+
+def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
+    def holds(node: NodeView) -> bool:
+        quantization = node.input(1).quantization
+        kind_found = None if quantization is None or quantization.kind not in ("affine", "blockwise") else quantization.kind
+        return kind_found == kind
+
+    return holds
+
+
+# Building the model
+
+
+def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
+    for tensor in node.inputs:
+        if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
+            yield CONSTANT_TYPE.failure(tensor)
+
+
+def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
+    weights, bias = node.input(1), node.input(2)
+    is_same = len(node.node.inputs) > 1 and node.node.input(0) == node.node.input(1)
+    has_runtime_bias = weights.is_constant and node.node.input(2) >= 0 and not bias.is_constant
+    has_scales = not weights.is_constant and weights.type == "INT8" and weights.is_per_channel
+    if is_same or has_scales:
+        yield WEIGHTS.failure(weights)
+    elif has_runtime_bias and runtime_input_count(node) == 2:
+        yield CONSTANT_READ.failure(weights)
+
+
+_FEW_ROWS = 8
+"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
+
+
+def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
+    """Yield a problem if a matrix product with quantized weights treats more than ``_FEW_ROWS`` rows as batches."""
+    weights, source, result = node.input(1), bhwc(node.input(0).shape), bhwc(node.output(0).shape)
+    is_quantized = weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
+    if is_quantized and source.b == 1 and result.b > 1 and source.h * source.w > _FEW_ROWS:
+        yield BATCH.failure(node.output(0))
+
+
+def _fully_connected(node: NodeView) -> Iterator[Refusal]:
+    yield from _unusable_weights(node)
+    # The same line was seen with OpenCL on a Mali GPU (LiteRT issue 9277), and with WebGPU.
+    yield from _rows_as_batches(node)
+
+
+_OUTPUT_STATE, _CELL_STATE = 18, 19
+_INPUT_TO_INPUT, _CELL_TO_FORGET = 1, 10
+
+
+def _has_operand(position: int) -> Callable[[NodeView], bool]:
+    return lambda node: position < len(node.node.inputs) and node.node.input(position) >= 0
+
+
+def _needs_floats(position: int) -> Callable[[NodeView], bool]:
+    """Return a condition that is False for INT8 weights with one scale. ML Drift does not convert such weights to float."""
+    return lambda node: node.input(position).type != "INT8" or node.input(position).is_per_channel
+
+
+def _weights(position: int) -> Checks:
+    words = "unless it is INT8 with one scale"
+    return (available(position), *where(_needs_floats(position), words, *float_constant(position, "matrix")))
+
+
+def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
+    """Return the checks of a gate (``CheckBuildLstmGate``).
+
+    The normalization coefficients are required even without layer normalization.
+    """
+    peephole_checks: Checks = ()
+    if peephole is not None:
+        peephole_checks = where(_has_operand(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))
+    return (
+        *_weights(source),
+        *_weights(recurrent_weights),
+        *peephole_checks,
+        *float_constant(normalization, "linear"),
+        *float_constant(bias, "linear"),
+    )
+
+
+_FULL: Checks = (
+    *readable(_CELL_STATE),
+    *readable(_OUTPUT_STATE),
+    *_gate(2, 6, 13, 21, 10),
+    *where(_has_operand(_INPUT_TO_INPUT), "with an input gate", *_gate(1, 5, 12, 20, 9)),
+    *_gate(3, 7, 14, 22, None),
+    *_gate(4, 8, 15, 23, 11),
+    *READABLE_RESULT,
+)
+_BASIC: Checks = (
+    check(
+        OPERAND_COUNT, "5 inputs", lambda node: None if len(node.node.inputs) == 5 else f"{len(node.node.inputs)} inputs"
+    ).saying("LSTM should have 5 input tensors"),
+    operand_count(outputs=4).saying("LSTM should have 4 output tensors"),
+    *float_constant(2, "matrix"),
+    *readable(0),
+    *readable(1),
+    *readable(4),
+)
+
+_RESERVED_CHANNELS = 4
+"""The number of input channels of a group for which ML Drift reserves memory."""
+
+
+def _split_groups(node: NodeView) -> Iterator[Refusal]:
+    shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
+    if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
+        yield GROUPS.failure(node.output(0))
+
+
+def _depthwise(node: NodeView) -> Iterator[Refusal]:
+    if len(node.node.inputs) < 3:
+        yield BIAS.failure(node.output(0))
+    elif has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
+        yield WEIGHTS.failure(node.input(1))
+
+
+RULES = {
+    "CONV_2D": parsed_by(
+        "Conv2DOperationParser",
+        *version_up_to(6),
+        *layers.CONV_2D,
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        _CONSTANT_INPUT,
+        available(1),
+        *where(_is_convertible, "with quantized 1x1 weights", quantized_weights(1)),
+        *since(SINCE_2_2, *where(has_runtime_weights, "with weights computed at run time", *readable(1))),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=tensors(*BFLOAT16),
+    ),
+    "DEPTHWISE_CONV_2D": parsed_by(
+        "DepthwiseConvolutionOperationParser",
+        *version_up_to(6),
+        *layers.DEPTHWISE_CONV_2D,
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *where(has_runtime_weights, "with weights computed at run time", *readable(1)),
+        ONE_OR_TWO_RUNTIME_INPUTS.saying("Unsupported Depthwise Convolution case."),
+        *where(lambda node: runtime_input_count(node) == 1, "with constant weights", *float_constant(1, "filter")),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "TRANSPOSE_CONV": parsed_by(
+        "TransposeConvBuiltinOperationParser",
+        *version_up_to(3),
+        *layers.TRANSPOSE_CONV,
+        *readable(2),
+        *RESULTS_FROM_2_1_5,
+        *where(has_runtime_weights, "with 2 runtime inputs", *readable(1)),
+        *where(lambda node: not has_runtime_weights(node), "without 2 runtime inputs", *float_constant(1, "filter")),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "AVERAGE_POOL_2D": _POOL,
+    "MAX_POOL_2D": _POOL,
+    "RESIZE_BILINEAR": parsed_by("Resize2DOperationParser", *version_up_to(3), *layers.RESIZE_BILINEAR, *readable(0), *RESULTS),
+    "RESIZE_NEAREST_NEIGHBOR": parsed_by(
+        "Resize2DOperationParser", *version_up_to(3), *layers.RESIZE_NEAREST_NEIGHBOR, *readable(0), *RESULTS
+    ),
+    "BATCH_MATMUL": parsed_by(
+        "BatchedMatMulOperationParser",
+        *layers.BATCH_MATMUL,
+        results(1),
+        *RESULTS_FROM_2_1_5,
+        *where(_has_runtime_inputs(1), "for 1 runtime input", *_ONE_CONSTANT),
+        *where(_has_runtime_inputs(2), "for 2 runtime inputs", *readable(0), *readable(1)),
+        ONE_OR_TWO_RUNTIME_INPUTS.saying(f"{_CASE} too many inputs"),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "FULLY_CONNECTED": parsed_by(
+        "FullyConnectedOperationParser",
+        *version_up_to(14),
+        *layers.FULLY_CONNECTED,
+        *RESULTS_FROM_2_1_5,
+        available(0),
+        *readable(0),
+        available(1),
+        *where(_quantization_of_weights("affine"), "with quantized weights", quantized_weights(1)),
+        *where(_quantization_of_weights(None), "with other weights", *readable(1)),
+        *FUSED,
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "LSTM": parsed_by(
+        "LSTMOperationParser",
+        *version_up_to(4),
+        *layers.LSTM,
+        *RESULTS_FROM_2_1_5,
+        *where(is_full_lstm, "in the full form", *_FULL),
+        *where(layers.is_basic, "in the basic form", *_BASIC),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+}
+
+BUILD_PROBLEMS: BuildProblems = {
+    "CONV_2D": _split_groups,
+    "DEPTHWISE_CONV_2D": _depthwise,
+    "BATCH_MATMUL": _unread_matrices,
+    "FULLY_CONNECTED": _fully_connected,
+}
+
+UNSHARED_PROBLEMS: BuildProblems = {
+    "FULLY_CONNECTED": blockwise_weights,
+}

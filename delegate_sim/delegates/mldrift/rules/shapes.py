@@ -1,0 +1,344 @@
+"""Reductions, reshaping, padding, gathering and filling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ....foundation.limits import element_count
+from ....graph.graph import NodeView
+from ....refusal import Refusal
+from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
+from ....rules.operands import counted, operand
+from ....rules.rule import Check
+from ....rules.vocabulary import check, constant, operand_count, typed, where
+from ...gpu_compatibility import arithmetic, copying
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
+from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
+from ..failures import AXES, CHANNELS, CONSTANT_TYPE, WEIGHTS
+from .checks import (
+    ANY_NUMBERS,
+    BFLOAT16,
+    BOOL,
+    INPUT_AXES,
+    INT32,
+    RANKED_RESULT,
+    RESULTS,
+    RESULTS_BEFORE_2_1_5,
+    RESULTS_FROM_2_1_5,
+    SIGNED,
+    SINCE_2_2,
+    SINCE_2_3,
+    USUAL_INPUTS,
+    Checks,
+    available,
+    axes,
+    before,
+    float_constant,
+    inputs_at_least,
+    integer_constant,
+    integers,
+    only_tensors,
+    other_inputs,
+    parsed_by,
+    quantized_weights,
+    readable,
+    results,
+    runtime_inputs,
+    saying_by_release,
+    since,
+    tensors,
+    version_up_to,
+)
+
+
+def _drops_dimensions(node: NodeView) -> bool:
+    return not node.options.keep_dims
+
+
+_AFTER_AXES = (
+    *readable(0),
+    INPUT_AXES,
+    *where(_drops_dimensions, "without keep_dims", *RANKED_RESULT),
+    *RESULTS,
+)
+_LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
+_REDUCTION = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=tensors(*SIGNED))
+
+
+# Building the model
+
+
+def _unusable_axis(node: NodeView) -> Iterator[Refusal]:
+    if any(not 0 <= axis + 4 - node.input(0).rank < 4 for axis in integers(node, 1)[:1]):
+        yield AXES.failure(node.input(1))
+
+
+def _permutation(node: NodeView) -> str | None:
+    count = node.input(1).element_count
+    return None if 2 <= count <= 4 else f"a permutation of {counted(count, 'dimension')}"
+
+
+_ANY = tensors(*ANY_NUMBERS)
+
+
+# Building the model
+
+
+def _negative_axes(node: NodeView) -> Iterator[Refusal]:
+    if any(axis < 0 for axis in integers(node, 1)):
+        yield AXES.failure(node.input(1))
+
+
+_PADDINGS: Checks = (*RESULTS_FROM_2_1_5, *readable(0), *integer_constant(1, "matrix"))
+
+
+def _has_value(node: NodeView) -> bool:
+    return len(node.node.inputs) == 3
+
+
+_PAD = parsed_by("PadOperationParser", *version_up_to(5), *copying.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
+
+
+# Building the model
+
+
+def _unread_value(node: NodeView) -> Iterator[Refusal]:
+    value = node.input(2)
+    if value.is_constant and (value.type == "INT32" or (value.type == "INT8" and value.quantization is None)):
+        yield CONSTANT_TYPE.failure(value)
+
+
+def _more_than_one(node: NodeView) -> str | None:
+    count = node.input(1).element_count
+    return None if count == 1 else f"k of {count} elements"
+
+
+# Lookups
+
+
+def _other_type(node: NodeView) -> Found | None:
+    source, result = node.input(0).type, node.output(0).type
+    return None if source == result else Found(f"{source} input and {result} output", "Input / output dtype mismatch.")
+
+
+_COUNT, _ONE_DIMENSION, _INT32_INDICES = copying.GATHER
+_RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
+_GATHER = parsed_by(
+    "GatherOperationParser",
+    _COUNT,
+    saying_by_release(SINCE_2_2, f"{_RANK_SAYS}\n", _RANK_SAYS, _ONE_DIMENSION),
+    saying_by_release(SINCE_2_2, f"{_TYPE_SAYS}\n", _TYPE_SAYS, _INT32_INDICES),
+    *readable(0),
+    *readable(1),
+    *RESULTS_FROM_2_1_5,
+    asked(TENSOR_TYPE, "the same type in input and output", _other_type),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(*BFLOAT16, *ANY_NUMBERS),
+)
+
+
+def _unquantized_table(node: NodeView) -> str | None:
+    table = node.input(1)
+    return None if table.quantization is not None or table.type == "FLOAT32" else f"a {table.type} table without scales"
+
+
+def _has_integer_table(node: NodeView) -> bool:
+    return node.input(1).type in ("INT8", "INT4", "INT2")
+
+
+def _looked_up(node: NodeView) -> Found | None:
+    ids, table, result = node.input(0), node.input(1), node.output(0)
+    if ids.rank != 1:
+        return Found(f"ids of rank {ids.rank}", f"Expected 1D, but got {ids.rank}D input #0.")
+    if table.rank < 2:
+        return Found(f"table of rank {table.rank}", f"Expected > 1D, but got {table.rank}D input #1.")
+    if table.rank != result.rank:
+        description = f"table of rank {table.rank} and output of rank {result.rank}"
+        return Found(description, f"Expected {table.rank}, but got {result.rank} for output.")
+    for axis in range(1, result.rank):
+        if table.shape[axis] != result.shape[axis]:
+            message = f"Expected {table.shape[axis]}, but got {result.shape[axis]} for output.dim[{axis}]."
+            return Found(f"table {list(table.shape)} and output {list(result.shape)}", message)
+    return None
+
+
+_EMBEDDING_LOOKUP = parsed_by(
+    "EmbeddingLookupOperationParser",
+    available(1),
+    check(TENSOR_TYPE, "a table that is FLOAT32 or quantized", _unquantized_table).saying(
+        "EMBEDDING_LOOKUP: Empty quantization params."
+    ),
+    *where(_has_integer_table, "with an integer table", quantized_weights(1)),
+    typed(operand(1, "table"), ("INT8", "INT4", "INT2", "FLOAT32")).saying("EMBEDDING_LOOKUP: Unsupported weights type."),
+    *readable(0),
+    *case(
+        operand_count(2).saying(lambda node: f"Expected 2, but got {len(node.node.inputs)} inputs."),
+        operand_count(outputs=1).saying(lambda node: f"Expected 1, but got {len(node.node.outputs)} outputs."),
+        asked(SHAPE, "ids of rank 1, and an output with the table's shape except for the first dimension", _looked_up),
+    ),
+    *RESULTS,
+    all_tensors=tensors(inputs=INT32),
+)
+
+
+# Building the model
+
+
+def _unread_data(node: NodeView) -> Iterator[Refusal]:
+    return unread_constants(node, (0, 1))
+
+
+def _unusable_table(node: NodeView) -> Iterator[Refusal]:
+    yield from constants_read(node, 0)
+    table = node.input(1)
+    if not table.is_constant or table.rank == 4:
+        yield WEIGHTS.failure(table)
+
+
+_VECTOR = 4
+
+
+def _few_channels(node: NodeView) -> Iterator[Refusal]:
+    if element_count(node.input(0).shape[-1:]) < _VECTOR:
+        yield CHANNELS.failure(node.input(0))
+
+
+def _deep_indices(node: NodeView) -> str | None:
+    shape = node.input(0).shape
+    return f"indices of shape {list(shape)}" if len(shape) >= 4 and shape[3] != 1 else None
+
+
+def _misspelled(check: Check[object]) -> Check[object]:
+    """Return a copy of the check with the misspelled message that ML Drift prints before LiteRT 2.2."""
+    say = check.said
+    assert say is not None
+    return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
+
+
+_OLD_ONE_HOT = tuple([_misspelled(check) if check.kind is SHAPE else check for check in copying.ONE_HOT])
+_ONE_HOT = parsed_by(
+    "OneHotOperationParser",
+    *version_up_to(1),
+    *before(SINCE_2_2, *_OLD_ONE_HOT, *RESULTS_FROM_2_1_5),
+    *since(
+        SINCE_2_2,
+        inputs_at_least(4),
+        results(1),
+        *RESULTS,
+        available(0),
+        copying.ONE_HOT_AXIS.saying("OneHot axis must be -1 or the last dimension."),
+        check(SHAPE, "indices of one channel", _deep_indices).saying("OneHot indices channel dimension must be 1."),
+    ),
+    *readable(0),
+    *RESULTS_BEFORE_2_1_5,
+    all_tensors=tensors(inputs=INT32),
+)
+
+
+# Building the model
+
+
+def _unusable_values(node: NodeView) -> Iterator[Refusal]:
+    yield from constants_read(node, 0)
+    for position in (2, 3):
+        if not node.input(position).is_constant:
+            yield WEIGHTS.failure(node.input(position))
+
+
+RULES = {
+    "ARG_MAX": parsed_by(
+        "ArgMaxOperationParser",
+        results(1),
+        *before(SINCE_2_2, other_inputs(1)),
+        *since(SINCE_2_2, runtime_inputs(1), other_inputs(1)),
+        *RESULTS_FROM_2_1_5,
+        *integer_constant(1, "scalar"),
+        available(0),
+        axes("the input", lambda node: node.input(0), lambda node: integers(node, 1)[:1]),
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=only_tensors(USUAL_INPUTS, INT32, (SINCE_2_3, (*USUAL_INPUTS, *INT32))),
+    ),
+    "CUMSUM": parsed_by(
+        "CumsumOperationParser", *version_up_to(1), *arithmetic.CUMSUM, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+    ),
+    "MEAN": parsed_by("ReduceOperationParser", *arithmetic.MEAN, *_AFTER_AXES),
+    "REDUCE_ALL": _LOGICAL,
+    "REDUCE_ANY": _LOGICAL,
+    "REDUCE_MAX": _REDUCTION,
+    "REDUCE_MIN": _REDUCTION,
+    "REDUCE_PROD": _REDUCTION,
+    "SUM": _REDUCTION,
+    "DEPTH_TO_SPACE": parsed_by(
+        "DepthToSpaceOperationParser", *copying.BLOCKS, *RESULTS_FROM_2_1_5, *readable(0), *RESULTS_BEFORE_2_1_5
+    ),
+    "RESHAPE": parsed_by(
+        "ReshapeOperationParser", *version_up_to(1), runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=_ANY
+    ),
+    "SPACE_TO_DEPTH": parsed_by(
+        "SpaceToDepthOperationParser",
+        *version_up_to(2),
+        *copying.BLOCKS,
+        results(1),
+        runtime_inputs(1),
+        other_inputs(0),
+        *RESULTS_FROM_2_1_5,
+        *readable(0),
+        *RESULTS_BEFORE_2_1_5,
+    ),
+    "TRANSPOSE": parsed_by(
+        "TransposeOperationParser",
+        *version_up_to(9, older=5),
+        runtime_operands(1, 1),
+        *readable(0),
+        *RESULTS_FROM_2_1_5,
+        *integer_constant(1, "linear"),
+        check(SHAPE, "a permutation of 2 to 4 dimensions", _permutation).saying("Permutation for transpose is invalid."),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "MIRROR_PAD": parsed_by("PadOperationParser", *version_up_to(5), *copying.MIRROR_PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5),
+    "PAD": _PAD,
+    "PADV2": parsed_by(
+        "PadOperationParser",
+        *version_up_to(5),
+        *copying.PAD,
+        *_PADDINGS,
+        *where(_has_value, "with a value", *float_constant(2, "scalar")),
+        *RESULTS_BEFORE_2_1_5,
+        all_tensors=_ANY,
+    ),
+    "TOPK_V2": parsed_by(
+        "TopKOperationParser",
+        *version_up_to(1),
+        runtime_operands(1, 2).from_source(COMPATIBILITY),
+        *readable(0),
+        available(1),
+        constant(operand(1, "k")).saying("TopK k must be constant tensor."),
+        check(CONSTANT, "k of one element", _more_than_one).saying("TopK k must be scalar."),
+        operand_count(outputs=2).saying("TopK requires 2 output tensors"),
+        *RESULTS,
+        all_tensors=tensors(outputs=INT32),
+    ),
+    "EMBEDDING_LOOKUP": _EMBEDDING_LOOKUP,
+    "GATHER": _GATHER,
+    "ONE_HOT": _ONE_HOT,
+    "TILE": parsed_by("TileOperationParser", runtime_operands(1, 1), *readable(0), *RESULTS, all_tensors=tensors(*SIGNED)),
+}
+
+BUILD_PROBLEMS: BuildProblems = {
+    "CUMSUM": _unusable_axis,
+    "TRANSPOSE": _negative_axes,
+    "PADV2": _unread_value,
+    "EMBEDDING_LOOKUP": _unusable_table,
+    "GATHER": _unread_data,
+    "ONE_HOT": _unusable_values,
+}
+
+UNSHARED_PROBLEMS: BuildProblems = {
+    "EMBEDDING_LOOKUP": blockwise_weights,
+}
+
+WEBGPU_PROBLEMS: BuildProblems = {
+    "TOPK_V2": _few_channels,
+}

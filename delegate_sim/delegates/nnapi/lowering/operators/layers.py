@@ -1,0 +1,221 @@
+"""Convolutions, pooling, resizing and matrix products."""
+
+from __future__ import annotations
+
+from .....graph.graph import NodeView
+from .....model.model import Node
+from .....nnapi_runtime.types import OperandType
+from ...target import NNAPI_1_3, hybrid_with_weights
+from ..builder import PartitionBuilder, kernel_error
+from ..node import CONVERT_INT8, PER_CHANNEL, REPEATED_SCALE, SIGNED, LoweredNode, OperandTraits, first_is_int8, weights_are_int8
+from ..operator_lowering import Lowering, Lowerings, activation_code, add_integers, add_zero_bias, first_integer, padding_code
+
+_T = OperandType
+_WEIGHTS = (1, 2)
+"""Positions of the operands that are dequantized if the input is float."""
+
+
+def _add_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
+    options = node.options
+    _add_inputs_with_dense_weights(builder, node)
+    add_integers(builder, padding_code(node), options.stride_w, options.stride_h)
+    groups = _groups(node)
+    if groups is not None:
+        builder.add_int(groups)
+    builder.add_int(activation_code(node))
+    _add_dilation(builder, node)
+    builder.add_outputs(node)
+    builder.add_dequantized_weights(node, _WEIGHTS)
+    builder.add_operation(node, "CONV_2D" if groups is None else "GROUPED_CONV_2D")
+
+
+def _add_depthwise_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
+    options = node.options
+    builder.add_inputs(node)
+    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, options.depth_multiplier, activation_code(node))
+    _add_dilation(builder, node)
+    builder.finish(node)
+
+
+def _add_transpose_convolution(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower TRANSPOSE_CONV. Weights with a single scale are treated as quantized per channel."""
+    options, source = node.options, node.view.input(2)
+    builder.add_unchecked_input(node, 2, SIGNED if builder.target_feature_level >= NNAPI_1_3 else CONVERT_INT8)
+    builder.add_unchecked_input(node, 1, PER_CHANNEL | (REPEATED_SCALE if source.type == "FLOAT32" else 0))
+    if len(node.inputs) == 4 and node.operand(3) >= 0:
+        builder.add_unchecked_input(node, 3)
+    else:
+        add_zero_bias(builder, node, 2, 1, first_integer(node.view, 0, 3))
+    builder.add_unchecked_input(node, 0)
+    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, activation_code(node))
+    builder.add_bool(False)  # NHWC
+    builder.finish(node)
+
+
+def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
+    options = node.options
+    if (options.dilation_w_factor, options.dilation_h_factor) != (1, 1):
+        builder.add_bool(False)  # NHWC
+        add_integers(builder, options.dilation_w_factor, options.dilation_h_factor)
+
+
+def _groups(node: LoweredNode) -> int | None:
+    """Return the number of groups of a grouped convolution, or None if the convolution is not grouped.
+
+    In a grouped convolution, filter and input have different numbers of channels.
+    """
+    source, weights = node.view.input(0), node.view.input(1)
+    if not source.shape or not weights.shape or source.shape[3:4] == weights.shape[3:4]:
+        return None
+    channels, filter_channels = ((*tensor.shape, 1, 1, 1, 1)[3] for tensor in (source, weights))
+    if not filter_channels:
+        raise kernel_error("nnapi-division-by-zero", node.index, weights)
+    return channels // filter_channels
+
+
+def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Add a node's operands. Sparse weights are unpacked first."""
+    for position, index in enumerate(node.inputs):
+        densify = _densify_of(builder, index) if position == 1 else None
+        if densify is None:
+            builder.add_input(node, position)
+        else:
+            _unpack_sparse_weights(builder, node, densify, is_widened=index in builder.widened)
+
+
+def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
+    """Return the DENSIFY that unpacks these weights, or None if the weights are not sparse.
+
+    A DEQUANTIZE may follow the DENSIFY.
+    """
+    dequantize = builder.widened.get(weights)
+    if dequantize is None:
+        return builder.densified.get(weights)
+    builder.node = dequantize.index
+    return builder.densified.get(dequantize.input(0))
+
+
+_DENSE_TYPES = {
+    "FLOAT32": (_T.TENSOR_FLOAT32, 4),
+    "FLOAT16": (_T.TENSOR_FLOAT16, 2),
+    "INT8": (_T.TENSOR_QUANT8_ASYMM_SIGNED, 1),
+}
+"""The NNAPI type and the element size in bytes of unpacked weights, by the type of the sparse weights."""
+
+
+def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:
+    """Add unpacked weights as a constant operand (``DensifyAndDequantizeConstTensor``)."""
+    builder.node = densify.index
+    weights, dense = builder.graph.tensor(densify.input(0)), builder.graph.tensor(densify.output(0))
+    if weights.sparsity is None:
+        raise kernel_error("nnapi-sparse-weights", node.index, weights, found="without sparsity parameters")
+    if weights.type not in _DENSE_TYPES:
+        raise kernel_error("nnapi-sparse-weights", node.index, weights, found="which it cannot unpack")
+    is_float = is_widened and weights.type == "FLOAT16"
+    code, size = _DENSE_TYPES["FLOAT32" if is_float else weights.type]
+    builder.add_constant(code, dense.shape, size * dense.element_count, dense.scale, dense.zero_point)
+
+
+def _third_tensor_is_int8(view: NodeView) -> bool:
+    """Return whether tensor 2 of the graph is INT8. By mistake, the real delegate reads tensor 2 instead of operand 2."""
+    return view.graph.tensors[2].type == "INT8"
+
+
+def _add_pooling(builder: PartitionBuilder, node: LoweredNode) -> None:
+    options = node.options
+    builder.add_inputs(node)
+    add_integers(builder, padding_code(node), options.stride_w, options.stride_h, options.filter_width, options.filter_height)
+    builder.add_int(activation_code(node))
+    builder.finish(node)
+
+
+_INT8 = OperandTraits(converts_int8=first_is_int8)
+
+
+def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower RESIZE_BILINEAR. The new width and height are the result's sizes."""
+    options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
+    builder.add_input(node, 0)
+    add_integers(builder, shape[2], shape[1])
+    if options.align_corners or options.half_pixel_centers:
+        builder.add_bool(False)  # NHWC
+        builder.add_bool(options.align_corners)
+        builder.add_bool(options.half_pixel_centers)
+    builder.finish(node)
+
+
+def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower RESIZE_NEAREST_NEIGHBOR. The new width and height are in the constant size operand."""
+    options = node.options
+    builder.add_input(node, 0)
+    add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))
+    builder.add_bool(False)  # NHWC
+    if options.align_corners or options.half_pixel_centers:
+        builder.add_bool(options.align_corners)
+        builder.add_bool(options.half_pixel_centers)
+    builder.finish(node)
+
+
+def _add_batch_matmul(builder: PartitionBuilder, node: LoweredNode) -> None:
+    builder.add_inputs(node)
+    builder.add_bool(node.options.adj_x)
+    builder.add_bool(node.options.adj_y)
+    builder.finish(node)
+
+
+def _add_fully_connected(builder: PartitionBuilder, node: LoweredNode) -> None:
+    """Lower FULLY_CONNECTED.
+
+    An omitted bias becomes zeros. NNAPI's result has two dimensions, so a RESHAPE follows if ``keep_num_dims`` is set.
+    """
+    for position, index in enumerate(node.inputs):
+        if index >= 0:
+            builder.add_input(node, position)
+    if len(node.inputs) != 3 or node.operand(2) < 0:
+        add_zero_bias(builder, node, 0, 1, (*node.view.input(1).shape, 0)[0])
+    builder.add_int(activation_code(node))
+    if not node.options.keep_num_dims:
+        builder.add_outputs(node)
+        builder.add_dequantized_weights(node, _WEIGHTS)
+        builder.add_operation(node, "FULLY_CONNECTED")
+        return
+    flat = [_add_flat_result(builder, node, position) for position in range(len(node.outputs))]
+    builder.add_dequantized_weights(node, _WEIGHTS)
+    builder.add_operation(node, "FULLY_CONNECTED")
+    if flat:
+        builder.append_reshape(node, flat[-1])
+
+
+def _add_flat_result(builder: PartitionBuilder, node: LoweredNode, position: int) -> int:
+    result = node.view.output(position)
+    units = result.shape[-1] if result.shape else 0
+    if not units:
+        raise kernel_error("nnapi-division-by-zero", node.index, result)
+    shape = (result.element_count // units, units)
+    return builder.add_intermediate(node, result, shape, result.scale, result.zero_point)
+
+
+LOWERINGS: Lowerings = {
+    "CONV_2D": Lowering(
+        "CONV_2D",
+        _add_convolution,
+        OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True, is_hybrid=hybrid_with_weights(1)),
+    ),
+    "DEPTHWISE_CONV_2D": Lowering(
+        "DEPTHWISE_CONV_2D",
+        _add_depthwise_convolution,
+        OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True),
+    ),
+    "TRANSPOSE_CONV": Lowering("TRANSPOSE_CONV", _add_transpose_convolution, OperandTraits(converts_int8=_third_tensor_is_int8)),
+    "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", _add_pooling, _INT8),
+    "L2_POOL_2D": Lowering("L2_POOL_2D", _add_pooling),
+    "MAX_POOL_2D": Lowering("MAX_POOL_2D", _add_pooling, _INT8),
+    "RESIZE_BILINEAR": Lowering("RESIZE_BILINEAR", _add_bilinear, _INT8),
+    "RESIZE_NEAREST_NEIGHBOR": Lowering("RESIZE_NEAREST_NEIGHBOR", _add_nearest_neighbor, _INT8),
+    "BATCH_MATMUL": Lowering("BATCH_MATMUL", _add_batch_matmul),
+    "FULLY_CONNECTED": Lowering(
+        "FULLY_CONNECTED",
+        _add_fully_connected,
+        OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True, is_hybrid=hybrid_with_weights(1)),
+    ),
+}

@@ -1,0 +1,147 @@
+"""Pooling, resizing, detection and Fourier transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...foundation.printable import counted
+from ..kernel import KernelNode, KernelTensor, kernel
+from ..operands import ensure_positive, first_unknown, only_operand, output_size, padding_of, unchecked_output_size
+
+
+@kernel("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D", changed_in=("litert-2.2.0",))
+def prepare_pool_2d(node: KernelNode) -> None:
+    """``kernels/pooling.cc: GenericPrepare``.
+
+    If the window is larger than the input, the result is empty. Releases before LiteRT 2.2 compute a negative size instead.
+    """
+    node.ensure_counts(1, 1)
+    result, source = node.output(), node.input(0)
+    node.ensure_rank(source, 4)
+    node.ensure(source.type == result.type, "input and output have different types")
+    options = node.options
+    ensure_positive(node, (options.stride_h, options.stride_w), "a stride is not positive")
+    batches, height, width, channels = source.shape
+    padding = padding_of(node)
+    count = output_size if node.since("litert-2.2.0") else unchecked_output_size
+    output_width = count(padding, width, options.filter_width, options.stride_w)
+    output_height = count(padding, height, options.filter_height, options.stride_h) if output_width is not None else None
+    if node.op == "L2_POOL_2D":
+        node.ensure(source.type not in ("UINT8", "INT8"), "L2 pooling does not support quantized types")
+    node.resize(result, (batches, output_height or 0, output_width or 0, channels))
+
+
+@kernel("RESIZE_BILINEAR", changed_in=("litert-2.2.0",))
+def prepare_resize_bilinear(node: KernelNode) -> None:
+    """``kernels/resize_bilinear.cc: Prepare``."""
+    size = _resized_to(node)
+    if size is None:
+        return
+    options = node.options
+    has_both = options.half_pixel_centers and options.align_corners
+    node.ensure(not has_both, "half-pixel centers cannot be combined with aligned corners")
+    ensure_positive(node, size, "a size is not positive")
+    _resize_image(node, size)
+
+
+@kernel("RESIZE_NEAREST_NEIGHBOR")
+def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
+    """``kernels/resize_nearest_neighbor.cc: Prepare``."""
+    size = _resized_to(node)
+    if size is not None:
+        _resize_image(node, size)
+
+
+def _resized_to(node: KernelNode) -> list[int] | None:
+    """Check the common requirements of both resizing operators.
+
+    Return the new height and width, or None if they are not known.
+    """
+    node.ensure_counts(2, 1)
+    source, size, result = node.input(0), node.input(1), node.output()
+    node.ensure_rank(source, 4)
+    node.ensure_rank(size, 1)
+    if node.op != "RESIZE_BILINEAR" or node.since("litert-2.2.0"):
+        node.ensure_shape(size, (2,))
+    node.ensure_type(size, "INT32")
+    result.type = source.type
+    if not size.is_constant_or_persistent:
+        node.set_dynamic(result, size)
+        return None
+    return size.integers()[:2]
+
+
+def _resize_image(node: KernelNode, size: Sequence[int]) -> None:
+    batches, _, _, channels = node.input(0).shape
+    node.resize(node.output(), (batches, size[0], size[1], channels))
+
+
+_SCORE_THRESHOLD = 4
+
+
+@kernel("NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", changed_in=("litert-2.1.6",))
+def prepare_non_max_suppression(node: KernelNode) -> None:
+    """``kernels/non_max_suppression.cc: Prepare``. The number of operands selects the variant."""
+    node.ensure(node.input_count in (5, 6), f"has {counted(node.input_count, 'input')}, not 5 or 6")
+    boxes, scores, limit = node.input(0), node.input(1), node.input(2)
+    node.ensure_type(boxes, "FLOAT32")
+    node.ensure(boxes.rank == 2 and boxes.shape[1] == 4, "the boxes are not rows of four")
+    node.ensure_type(scores, "FLOAT32")
+    node.ensure(scores.shape == boxes.shape[:1], "the scores do not have one element for each box")
+    _ensure_scalar(node, limit, "INT32")
+    unknown = first_unknown(limit)
+    count = 0 if unknown else limit.integers()[0]
+    node.ensure(count >= 0, f"the maximum number of boxes is negative ({count})")
+    for position in range(3, node.input_count):
+        # Earlier releases check the type of the IoU threshold twice instead of the type of the score threshold.
+        is_checked = position != _SCORE_THRESHOLD or node.since("litert-2.1.6")
+        _ensure_scalar(node, node.input(position), "FLOAT32" if is_checked else node.input(position).type)
+    is_soft = node.input_count == 6
+    outputs = 3 if is_soft else 2
+    node.ensure(node.output_count == outputs, f"has {counted(node.output_count, 'output')}, not {outputs}")
+    result_types = ("INT32", "FLOAT32", "INT32") if is_soft else ("INT32", "INT32")
+    for position, result_type in enumerate(result_types):
+        node.output(position).type = result_type
+    *selected, selected_count = (node.output(position) for position in range(len(result_types)))
+    node.resize(selected_count, ())
+    for result in selected:
+        if unknown:
+            node.set_dynamic(result, unknown)
+        else:
+            node.resize(result, (count,))
+
+
+def _ensure_scalar(node: KernelNode, tensor: KernelTensor, scalar_type: str) -> None:
+    node.ensure_type(tensor, scalar_type)
+    node.ensure(tensor.rank == 0, f"tensor {tensor.index} is not a scalar")
+
+
+_COMPLEX_PARTS = {"COMPLEX64": "FLOAT32", "COMPLEX128": "FLOAT64"}
+
+
+@kernel("REAL", "IMAG", "COMPLEX_ABS")
+def prepare_complex_part(node: KernelNode) -> None:
+    """``kernels/complex_support.cc: Prepare``."""
+    source, result = only_operand(node)
+    node.ensure_type(source, _COMPLEX_PARTS)
+    node.ensure_type(result, _COMPLEX_PARTS[source.type])
+    node.resize(result, source.shape)
+
+
+@kernel("RFFT2D")
+def prepare_rfft2d(node: KernelNode) -> None:
+    """``kernels/rfft2d.cc: Prepare``."""
+    node.ensure_counts(2, 1)
+    source, length, result = node.input(0), node.input(1), node.output()
+    node.ensure(source.rank >= 2, f"the input has {counted(source.rank, 'dimension')}, fewer than 2")
+    node.ensure_type(source, "FLOAT32")
+    node.ensure(length.shape == (2,), "the lengths are not a vector of two elements")
+    node.ensure_type(length, "INT32")
+    result.type = "COMPLEX64"
+    if unknown := first_unknown(length):
+        node.set_dynamic(result, unknown)
+        return
+    height, width = length.integers()[:2]
+    for size in (height, width):
+        node.ensure((size & 0xFFFFFFFF).bit_count() == 1, f"the length {size} is not a power of two")
+    node.resize(result, (*source.shape[:-2], height, width // 2 + 1))
