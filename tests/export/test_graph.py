@@ -84,6 +84,6 @@ def test_without_the_packages_one_line_says_what_to_install(monkeypatch, mixed, 
         raise ImportError(name)
 
     monkeypatch.setattr("importlib.import_module", refuse)
-    with pytest.raises(MissingPackageError, match=r"pip install 'delegate-sim\[export\]'") as caught:
+    with pytest.raises(MissingPackageError, match=r"pip install '\.\[export\]'") as caught:
         FORMATS[form](mixed)
     assert "\n" not in str(caught.value)

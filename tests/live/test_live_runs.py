@@ -106,7 +106,7 @@ def test_other_targets_are_simulated(run):
 
 def test_what_cannot_be_run(monkeypatch):
     monkeypatch.setattr(packages, "package_version", lambda name: "")
-    with pytest.raises(OptionError, match=r"pip install 'delegate-sim\[vela\]' is missing"):
+    with pytest.raises(OptionError, match=r"pip install '\.\[vela\]' is missing"):
         run_target(delegate_sim.load(chain(["RELU"]).bytes()), target())
 
 

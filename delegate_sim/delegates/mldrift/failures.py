@@ -170,17 +170,6 @@ GROUPS = Kind(
     template="ML Drift splits the convolution that computes {tensor} into groups, and writes beyond the memory of their weights",
     effect=Effect.CRASH,
 )
-BIAS = Kind(
-    "mldrift-build-bias",
-    Problem.OPERANDS,
-    "depthwise convolution without a bias",
-    "ML Drift accepts a DEPTHWISE_CONV_2D with two operands, but later reads the third operand. The process ends.",
-    "Give the convolution a bias of zeros.",
-    "give the convolution a bias of zeros",
-    is_shared=True,
-    template="the depthwise convolution that computes {tensor} has no bias, but ML Drift reads one",
-    effect=Effect.CRASH,
-)
 COPIED_INPUT = Kind(
     "mldrift-build-copy",
     Problem.NEIGHBORS,
@@ -208,7 +197,6 @@ KINDS = kinds_by_code(
     SIZE,
     WITHOUT_KERNEL,
     GROUPS,
-    BIAS,
     COPIED_INPUT,
 )
 """The kinds of failures, by code."""

@@ -261,18 +261,22 @@ def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
     if values is None or not 0 < depth <= source.rank:
         return None
     vectors = values.reshape(-1, depth)
-    starts, sizes = vectors[0], vectors[-1] - vectors[0] + 1
-    if (sizes < 1).any() or np.prod(sizes) != len(vectors) or (starts < 0).any() or (starts + sizes > source.shape[:depth]).any():
+    starts, places = vectors[0].tolist(), vectors - vectors[0]
+    sizes = [int(size) for size in places[-1] + 1]
+    ends = [start + size for start, size in zip(starts, sizes, strict=True)]
+    if min(sizes) < 1 or min(starts) < 0 or any(end > size for end, size in zip(ends, source.shape, strict=False)):
         return None
-    if not np.array_equal(np.indices(sizes).reshape(depth, -1).T + starts, vectors):
+    if element_count(sizes) != len(vectors) or (places < 0).any() or (places >= sizes).any():
         return None
-    cut = [*map(int, sizes), *source.shape[depth:]]
+    if not np.array_equal(np.ravel_multi_index(tuple(places.T), tuple(sizes)), np.arange(len(vectors))):
+        return None
+    cut = [*sizes, *source.shape[depth:]]
     if element_count(cut) != target.element_count:
         return None
     if tuple(cut) == source.shape:
         return [work.reshape(source.index, target.index)]
     result = work.result(target, "of_whole_rank", cut)
-    begin = work.constant(f"{target.name}/begin", "INT32", [*map(int, starts), *[0] * (source.rank - depth)])
+    begin = work.constant(f"{target.name}/begin", "INT32", [*starts, *[0 for _ in source.shape[depth:]]])
     size = work.constant(f"{target.name}/size", "INT32", cut)
     return [work.node("SLICE", [source.index, begin, size], [result]), work.reshape(result, target.index)]
 

@@ -90,7 +90,7 @@ def test_several_delegates(run, run_json, chain):
     validate("releases", found)
     assert [table["delegate"] for table in found] == ["gpu", "nnapi"]
     text = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi").stdout
-    assert text.startswith("Largest share of 2 targets: ")
+    assert text.startswith("1 of 2 targets runs all nodes (3): ")
     assert "by release of the runtime" not in text
     details = run("releases", chain, "--delegate", "gpu", "--delegate", "nnapi", "--verbose").stdout
     assert details.startswith(text.partition("\n\n")[0])

@@ -8,9 +8,8 @@ import numpy as np
 
 from fixtures.builder import ModelBuilder
 
-AXIS, BATCH, CHANNELS, EMPTY, TYPE, SIZE, OPERATOR, GROUPS, BIAS, WEIGHTS = (
-    f"mldrift-build-{name}"
-    for name in ("axis", "batch", "channels", "empty", "type", "size", "operator", "groups", "bias", "weights")
+AXIS, BATCH, CHANNELS, EMPTY, TYPE, SIZE, OPERATOR, GROUPS, WEIGHTS = (
+    f"mldrift-build-{name}" for name in ("axis", "batch", "channels", "empty", "type", "size", "operator", "groups", "weights")
 )
 
 F = "FLOAT32"
@@ -98,12 +97,12 @@ CASES = [
     Case("FULLY_CONNECTED", None, [(F, (2, 16, 16)), bytes_of(4, 16)], [(F, (32, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), np.ones((4, 16), np.float32)], [(F, (9, 4))]),
     Case("FULLY_CONNECTED", None, [(F, (1, 9, 16)), bytes_of(4, 16)], [(F, (1, 9, 4))], {"keep_num_dims": True}),
-    # Groups and biases of convolutions
+    # Groups of convolutions
     Case("CONV_2D", GROUPS, [(F, (1, 4, 4, 10)), weights(4, 3, 3, 5), weights(4)], [(F, (1, 4, 4, 4))], STRIDES),
     Case("CONV_2D", GROUPS, [(F, (1, 4, 4, 16)), weights(2, 3, 3, 8), weights(2)], [(F, (1, 4, 4, 2))], STRIDES),
     Case("CONV_2D", None, [(F, (1, 4, 4, 16)), weights(8, 3, 3, 8), weights(8)], [(F, (1, 4, 4, 8))], STRIDES),
     Case("CONV_2D", None, [(F, (1, 4, 4, 6)), weights(4, 3, 3, 3), weights(4)], [(F, (1, 4, 4, 4))], STRIDES),
-    Case("DEPTHWISE_CONV_2D", BIAS, [(F, IMAGE), weights(1, 3, 3, 3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}),
+    Case("DEPTHWISE_CONV_2D", None, [(F, IMAGE), weights(1, 3, 3, 3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}),
     Case(
         "DEPTHWISE_CONV_2D", None, [(F, IMAGE), weights(1, 3, 3, 3), weights(3)], [(F, IMAGE)], {**STRIDES, "depth_multiplier": 1}
     ),

@@ -11,7 +11,7 @@ from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
 from ..build_problems import BuildProblems, blockwise_weights
-from ..failures import BATCH, BIAS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
@@ -214,9 +214,7 @@ def _split_groups(node: NodeView) -> Iterator[Refusal]:
 
 
 def _depthwise(node: NodeView) -> Iterator[Refusal]:
-    if len(node.node.inputs) < 3:
-        yield BIAS.failure(node.output(0))
-    elif has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
+    if has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
         yield WEIGHTS.failure(node.input(1))
 
 

@@ -134,7 +134,7 @@ def test_what_is_missing_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(profile_output, "_parser", missing)
     path = tmp_path / "profile.pb"
     path.write_bytes(b"\x12\x04\x0a\x02\x08\x00")
-    with pytest.raises(LogError, match=r"needs the package protobuf: pip install 'delegate-sim\[protobuf\]'"):
+    with pytest.raises(LogError, match=r"needs the package protobuf: pip install '\.\[protobuf\]'"):
         read_runs_file(str(path))
 
 
