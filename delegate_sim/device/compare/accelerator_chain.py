@@ -19,7 +19,7 @@ from ...results.report.run_columns import MODEL
 from ...runtime.interpreter import Run
 from ..parse.applied_target import releases_of
 from ..parse.error_meanings import ExplainedError, explained_errors
-from ..parse.kinds import Kind
+from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
@@ -142,7 +142,7 @@ class _Trial:
         notes = tuple(
             [
                 statement.line
-                for statement in self.log.statements_of(Kind.NOT_REGISTERED)
+                for statement in self.log.statements_of(Event.NOT_REGISTERED)
                 if statement.values["name"].lower() == accelerator
             ]
         )

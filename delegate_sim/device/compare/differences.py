@@ -11,7 +11,7 @@ from ...foundation.printable import counted
 from ...refusal import Effect
 from ...rules.kinds import FLOAT16_DEQUANTIZE
 from ...runtime.interpreter import Run, SubgraphRun
-from ..parse.kinds import Kind
+from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
 from .observed_delegation import OTHER_KERNEL, Facts
@@ -159,7 +159,7 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     ]
     printed = [
         tuple(int(statement.values[key]) for key in ("delegated", "total", "partitions"))
-        for statement in simulated.statements_of(Kind.OWN_COUNT)
+        for statement in simulated.statements_of(Event.OWN_COUNT)
     ]
     for delegated, total, partitions in facts.own_counts:
         if printed and (delegated, total, partitions) not in printed:

@@ -23,7 +23,7 @@ from ..parse.delegate_identity import (
     plain_name,
 )
 from ..parse.error_meanings import is_while_running
-from ..parse.kinds import Kind
+from ..parse.kinds import Event
 from ..parse.known_lines import Statement
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, PluginLine, ReconcileError, Replacement
@@ -110,7 +110,7 @@ class Facts:
 
     @property
     def evidence(self) -> str:
-        """Kind of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
+        """Event of log lines that show the CPU nodes: ``run-order``, ``node-types``, ``partial`` or ``lines``."""
         if self.on_cpu:
             return "run-order"
         if self.counts:
@@ -135,7 +135,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     refusals: Counter[tuple[str, int]] = Counter()
     for refusal in log.refusals if delegate.log.prints_refusals else ():
         refusals[refusal.op, refusal.version] += refusal.times
-    printed = [statement.line for statement in _own(log, delegate, Kind.OWN_COUNT, Kind.SPLIT, Kind.KERNELS)]
+    printed = [statement.line for statement in _own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
     if delegate.is_plugin:
         if not log.plugins:
@@ -147,8 +147,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
     is_foreign = not delegate.is_plugin and bool(log.replacements) and is_unknown
     failures = [
         statement
-        for statement in log.statements_of(Kind.API_ERROR, Kind.NODE_ERROR)
-        if statement.kind == Kind.API_ERROR or statement.values["op"] in delegate.kernel_names
+        for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
+        if statement.kind == Event.API_ERROR or statement.values["op"] in delegate.kernel_names
     ]
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
@@ -157,14 +157,14 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         dynamic=log.dynamic_tensor,
         is_restored=log.is_restored,
         driver_errors=tuple([statement.line for statement in early]),
-        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Kind.NODE_ERROR]),
-        has_ended=bool(log.statements_of(Kind.BENCHMARK_FAILED, Kind.CRASH)),
+        failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
+        has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
         own_counts=tuple(
-            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Kind.OWN_COUNT)]
+            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Event.OWN_COUNT)]
         ),
-        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, Kind.SPLIT)]),
-        listed_refusals=log.listed_refusals if _own(log, delegate, Kind.LISTED_REFUSALS) else (),
-        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, Kind.KERNELS))), None),
+        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)]),
+        listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
+        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, Event.KERNELS))), None),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -181,7 +181,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:
     """Return the line about the failure of a delegate, or of the process after a delegate was applied, or ""."""
-    ends = [statement.line for statement in log.statements_of(Kind.CRASH, Kind.LOAD_ERROR)]
+    ends = [statement.line for statement in log.statements_of(Event.CRASH, Event.LOAD_ERROR)]
     summary = summary_of(log)
     own = [mentioned for mentioned in (summary.delegate, *summary.others) if mentioned.name == delegate.name]
     if not ends and not any(mentioned.failed_running or mentioned.outcome in (FAILED, CRASHED) for mentioned in own):
@@ -201,7 +201,7 @@ def _foreign_note(log: DeviceLog) -> str:
 def _failed_running(failures: Sequence[Statement]) -> Iterator[str]:
     """Yield a note for each kernel of the delegate that failed while the model ran. Such failures are not simulated."""
     for statement in failures:
-        if statement.kind == Kind.NODE_ERROR and is_while_running(statement):
+        if statement.kind == Event.NODE_ERROR and is_while_running(statement):
             yield f"the delegate was applied, but failed while the model ran: {statement.line}"
 
 

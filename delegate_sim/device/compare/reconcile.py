@@ -26,7 +26,7 @@ from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in
 from ..parse.error_meanings import ExplainedError, explained_errors
-from ..parse.kinds import Kind
+from ..parse.kinds import Event
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
@@ -255,7 +255,7 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
     own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
-        own = own or [*[error.line for error in log.errors if error.kind != Kind.BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
+        own = own or [*[error.line for error in log.errors if error.kind != Event.BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...runtime.interpreter import Run
 from ..parse.delegate_identity import delegate_named, other_name
-from ..parse.kinds import Kind
+from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog
 from .assumption_search import failed_kernels
@@ -67,7 +67,7 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:
     """Yield a note for each failed node that is not in the model. Delegation does not change the indices of the model's nodes."""
-    for statement in log.statements_of(Kind.NODE_ERROR):
+    for statement in log.statements_of(Event.NODE_ERROR):
         op, node = statement.values["op"], int(statement.values["node"])
         if delegate_named(op) is not None or other_name(op):
             continue

@@ -34,7 +34,7 @@ from .delegate_identity import (
     speaker,
 )
 from .edge_tpu_compiler import NOT_COMPILED
-from .kinds import Kind, kinds_with
+from .kinds import Event, kinds_with
 from .log_contents import DeviceLog, Replacement, UnknownDelegateError
 
 _SECOND = 2
@@ -217,7 +217,7 @@ def _named_delegates(log: DeviceLog) -> list[Delegate]:
 
 
 def _missing_delegates(log: DeviceLog) -> list[Delegate]:
-    paths = [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY_ERROR) if "path" in statement.values]
+    paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
     delegates = [delegate_of_library(path) for path in paths]
     return [delegate for delegate in delegates if delegate is not None and not delegate.is_plugin]
 
@@ -256,8 +256,8 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
     if delegate.behind.devices is not None:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
-    options |= delegate.log.hinted_options if log.statements_of(Kind.HINT_ERROR) else {}
-    for statement in log.statements_of(Kind.INTERFACE_USED) if not options else ():
+    options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
+    for statement in log.statements_of(Event.INTERFACE_USED) if not options else ():
         options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
     return options
 

@@ -20,7 +20,7 @@ from ...delegates.registry import (
     find_delegate,
 )
 from ...foundation.work_budget import spend_steps
-from .kinds import KINDS, Kind, kinds_with
+from .kinds import KINDS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog, last_dynamic_tensor
 from .profiles.operator_tables import is_inner_type
@@ -98,13 +98,13 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     candidates = [*([named] if named is not None else []), *others]
     kernels = {
         *[replacement.kernel for replacement in log.replacements],
-        *[statement.values["op"] for statement in log.statements_of(Kind.NODE_ERROR)],
+        *[statement.values["op"] for statement in log.statements_of(Event.NODE_ERROR)],
     }
     for candidate in candidates:
         if not kernels.isdisjoint(candidate.kernel_names):
             return candidate
     is_accelerator = log.is_of_compiled_model or any(
-        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Kind.INTERFACE_USED)
+        statement.line.startswith((_BEGINNING, ACCELERATOR_KERNELS)) for statement in log.statements_of(Event.INTERFACE_USED)
     )
     return next(
         (candidate for candidate in candidates if (candidate.name in ACCELERATORS.values()) == is_accelerator), candidates[0]
@@ -170,9 +170,9 @@ def names_in(log: DeviceLog) -> Iterator[str]:
 
 def _names_of_statement(statement: Statement) -> list[str]:
     """Return the name of a delegate in a line, or nothing."""
-    if statement.kind == Kind.VERSION_SAID:
+    if statement.kind == Event.VERSION_SAID:
         return [statement.line] if _is_delegate_version(statement) else []
-    name = statement.values.get("op" if statement.kind == Kind.NODE_ERROR else "name", "")
+    name = statement.values.get("op" if statement.kind == Event.NODE_ERROR else "name", "")
     return [name] if name else []
 
 
@@ -272,7 +272,7 @@ def accelerators_in(log: DeviceLog) -> tuple[str, ...]:
 
 def plugin_in(log: DeviceLog) -> Delegate | None:
     """Return the compiler plugin whose library is in the log, or None if there is no such library or plugin."""
-    paths = [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY)]
+    paths = [statement.values["path"] for statement in log.statements_of(Event.LIBRARY)]
     delegates = [delegate for path in paths if (delegate := delegate_of_library(path)) is not None and delegate.is_plugin]
     return delegates[-1] if delegates else None
 
@@ -283,19 +283,19 @@ def others_in(log: DeviceLog) -> tuple[str, ...]:
     Names in the most conclusive kinds of lines come first.
     """
     names = [library_of(log), *names_in(log), *requested_accelerators(log)]
-    names += [statement.values["path"] for statement in log.statements_of(Kind.LIBRARY_ERROR) if "path" in statement.values]
-    names += ["flex"] * bool(log.statements_of(Kind.FLEX_ERROR))
-    names += [DISPATCH] * bool(log.statements_of(Kind.COMPILED))
-    names += [path for statement in log.statements_of(Kind.LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
+    names += [statement.values["path"] for statement in log.statements_of(Event.LIBRARY_ERROR) if "path" in statement.values]
+    names += ["flex"] * bool(log.statements_of(Event.FLEX_ERROR))
+    names += [DISPATCH] * bool(log.statements_of(Event.COMPILED))
+    names += [path for statement in log.statements_of(Event.LIBRARY) if DISPATCH in plain_name(path := statement.values["path"])]
     names += [
         re.split(r"[/\\]", statement.values["source"])[-1]
-        for statement in log.statements_of(Kind.LITERT, Kind.FAILURE)
+        for statement in log.statements_of(Event.LITERT, Event.FAILURE)
         if "source" in statement.values
     ]
     names_of_others = [name for name in names if name and delegate_named(name) is None and other_name(name)]
     # Only delegates print counts of delegated nodes, so a name in a line with counts is a delegate's name.
     names_of_others += [
-        name for statement in log.statements_of(Kind.OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
+        name for statement in log.statements_of(Event.OWN_COUNT) if delegate_named(name := statement.values["name"]) is None
     ]
     return tuple(dict.fromkeys(names_of_others))
 
@@ -308,7 +308,7 @@ def accelerator_of(name: str) -> str:
 
 def registered_accelerators(log: DeviceLog) -> tuple[str, ...]:
     """Return the accelerators that LiteRT 2 registered, without duplicates."""
-    names = [name for statement in log.statements_of(Kind.REGISTERED) for name in statement.values["name"].split(", ")]
+    names = [name for statement in log.statements_of(Event.REGISTERED) for name in statement.values["name"].split(", ")]
     return tuple(dict.fromkeys(map(accelerator_of, names)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
-from .kinds import Kind
+from .kinds import Event
 from .known_lines import Statement
 from .log_contents import DeviceLog
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
@@ -41,22 +41,22 @@ def is_kernel(op: str) -> bool:
 
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
-    for statement in log.statements_of(Kind.OWN_COUNT):
+    for statement in log.statements_of(Event.OWN_COUNT):
         if plain_name(statement.values["name"]) in names:
             delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))
             yield Count(statement.line, "own", delegated, total, total - delegated if delegated <= total else None, partitions)
-    for statement in log.statements_of(Kind.SPLIT):
+    for statement in log.statements_of(Event.SPLIT):
         if plain_name(statement.values["name"]) in names:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
-    for statement in log.statements_of(Kind.COMPILED):
+    for statement in log.statements_of(Event.COMPILED):
         if any(DISPATCH in name for name in names):
             yield count_of_plugin(statement)
     for line in log.replacements:
         if plain_name(line.kernel) in names:
             rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
-    for statement in log.statements_of(Kind.KERNELS):
+    for statement in log.statements_of(Event.KERNELS):
         if plain_name(statement.values["name"]) in names:
             yield Count(statement.line, "kernels", kernels=int(statement.values["count"]))
     for applied in log.applications:
@@ -71,7 +71,7 @@ def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
 
     A table alone does not show what was compiled.
     """
-    rows, graphs = log.statements_of(Kind.TEFLON_ROW), log.statements_of(Kind.TEFLON_GRAPH)
+    rows, graphs = log.statements_of(Event.TEFLON_ROW), log.statements_of(Event.TEFLON_GRAPH)
     if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
         return
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])

@@ -20,7 +20,7 @@ from .delegate_identity import (
     requested_accelerators,
     speaker,
 )
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Event
 from .known_lines import Statement
 from .log_contents import DeviceLog, Replacement, long_lines_note
 
@@ -186,11 +186,11 @@ _RUNTIME_FAILURES = (
 """Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
 
 _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    Kind.FAILURE: _FAILURES,
-    Kind.WARNED: _FAILURES,
-    Kind.OTHER_ERROR: _OTHER_ERRORS,
-    Kind.RUNTIME_ERROR: _RUNTIME_FAILURES,
-    Kind.LOAD_ERROR: (),
+    Event.FAILURE: _FAILURES,
+    Event.WARNED: _FAILURES,
+    Event.OTHER_ERROR: _OTHER_ERRORS,
+    Event.RUNTIME_ERROR: _RUNTIME_FAILURES,
+    Event.LOAD_ERROR: (),
 }
 """The tables of meanings by kind of error. In each table, LiteRT-LM's meanings come last."""
 
@@ -198,10 +198,13 @@ _BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = []
-    has_reason = any(error.kind not in (Kind.LOAD_ERROR, Kind.CRASH) for error in log.errors)
+    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in log.errors)
     for error in log.errors:
         if is_benign(error, log) or (
-            has_reason and error.kind == Kind.LOAD_ERROR and _UNSAID.search(error.line) is not None and "ensors" not in error.line
+            has_reason
+            and error.kind == Event.LOAD_ERROR
+            and _UNSAID.search(error.line) is not None
+            and "ensors" not in error.line
         ):
             continue
         node = error.values.get("node")
@@ -209,18 +212,18 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
             ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
         )
     if log.edge_tpu.failure:
-        errors.append(ExplainedError(Kind.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
-    if not errors and not log.listed_refusals and not log.statements_of(Kind.OPERATOR_REFUSED):
+        errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
+    if not errors and not log.listed_refusals and not log.statements_of(Event.OPERATOR_REFUSED):
         errors += [
             ExplainedError(statement.kind, statement.line, _NO_REASON, statement.times, None)
-            for statement in log.statements_of(Kind.NOT_APPLIED)
+            for statement in log.statements_of(Event.NOT_APPLIED)
         ]
     tables = (log.replacements, log.run_orders, log.summaries, log.listed_refusals)
-    has_result = any(tables) or bool(log.statements_of(Kind.MEASURED, Kind.OWN_COUNT))
+    has_result = any(tables) or bool(log.statements_of(Event.MEASURED, Event.OWN_COUNT))
     if all(map(_is_consequence, errors)) if errors else not has_result:
         # nothing that is known says why, so the log's own words have to
         errors += [
-            ExplainedError(plain.kind if plain.values["severity"] else Kind.UNSURE_ERROR, plain.line, "", plain.times, None)
+            ExplainedError(plain.kind if plain.values["severity"] else Event.UNSURE_ERROR, plain.line, "", plain.times, None)
             for plain in log.plain_errors
         ]
     return tuple(errors)
@@ -228,8 +231,8 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
 
 def _is_consequence(error: ExplainedError) -> bool:
     """Return whether an error follows from another one, and does not say from which."""
-    return error.kind in (Kind.BENCHMARK_FAILED, Kind.CRASH) or (
-        error.kind == Kind.LOAD_ERROR and _UNSAID.search(error.line) is not None
+    return error.kind in (Event.BENCHMARK_FAILED, Event.CRASH) or (
+        error.kind == Event.LOAD_ERROR and _UNSAID.search(error.line) is not None
     )
 
 
@@ -238,9 +241,9 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 
     An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
     """
-    if statement.kind == Kind.FAILURE and _HOOKS in statement.line:
+    if statement.kind == Event.FAILURE and _HOOKS in statement.line:
         return True
-    if statement.kind != Kind.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
+    if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
     if accelerator in registered_accelerators(log):
@@ -249,7 +252,7 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
         return False
     is_needed = any(
         DISPATCH in plain_name(statement.values.get("op", "") + statement.line)
-        for statement in log.statements_of(Kind.FAILURE, Kind.NODE_ERROR, Kind.CUSTOM_ERROR)
+        for statement in log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
     )
     return not (accelerator == _NPU and is_needed)
 
@@ -257,23 +260,25 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
     notes = [
-        (statement.line, _absence(statement)) for statement in log.statements_of(Kind.NOT_REGISTERED) if is_benign(statement, log)
+        (statement.line, _absence(statement))
+        for statement in log.statements_of(Event.NOT_REGISTERED)
+        if is_benign(statement, log)
     ]
     notes += [
-        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Kind.FAILURE) if is_benign(statement, log)
+        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.FAILURE) if is_benign(statement, log)
     ]
-    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(Kind.WARNED, Kind.NOTED)]
-    compiled = log.statements_of(Kind.COMPILED_PART)
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.WARNED, Event.NOTED)]
+    compiled = log.statements_of(Event.COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
-    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Kind.VERSION_SAID)]
+    notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Event.VERSION_SAID)]
     if note := long_lines_note(log):
         notes.append((note, ""))
-    services = log.statements_of(Kind.MISSING_SERVICE)
+    services = log.statements_of(Event.MISSING_SERVICE)
     if services:
         notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
-    if log.statements_of(Kind.LISTED_REFUSALS, Kind.SPLIT) and not (
+    if log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT) and not (
         log.replacements or log.created or log.parameters or log.flags
     ):
         notes += _who_says_gpu(log)
@@ -282,14 +287,14 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
 
 def _who_says_gpu(log: DeviceLog) -> list[tuple[str, str]]:
     """Return a note if two delegates may have printed the list of refused operators."""
-    statement = log.statements_of(Kind.LISTED_REFUSALS, Kind.SPLIT)[0]
+    statement = log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT)[0]
     delegates = {delegate.name for name in names_in(log) if (delegate := speaker(log, name)) is not None}
     is_certain = any(reason.startswith(_ONLY_GPU) for _, reason in log.listed_refusals) or log.is_of_compiled_model or log.is_old
     if (
         is_certain
         or len(delegates) != 1
         or not delegates.isdisjoint(ACCELERATORS.values())
-        or log.statements_of(Kind.NODE_ERROR, Kind.PREPARATION_ERROR, Kind.KERNELS, Kind.NOT_APPLIED)
+        or log.statements_of(Event.NODE_ERROR, Event.PREPARATION_ERROR, Event.KERNELS, Event.NOT_APPLIED)
     ):
         return []
     return [
@@ -321,11 +326,11 @@ def _version_meaning(statement: Statement) -> str:
 def is_while_running(statement: Statement) -> bool:
     """Return whether an error occurred while the model ran, that is, after the delegate was applied."""
     values = statement.values
-    if statement.kind == Kind.NODE_ERROR:
+    if statement.kind == Event.NODE_ERROR:
         return values["stage"] == "invoke"
-    if statement.kind == Kind.API_ERROR:
+    if statement.kind == Event.API_ERROR:
         return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    if statement.kind == Kind.OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+    if statement.kind == Event.OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
         return True
     return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
 
@@ -440,14 +445,14 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 _BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
-    Kind.API_ERROR: _api_meaning,
-    Kind.BUILTIN_ERROR: _builtin_meaning,
-    Kind.CALL_ERROR: _call_meaning,
-    Kind.CUSTOM_ERROR: _custom_meaning,
-    Kind.LIBRARY_ERROR: _library_meaning,
-    Kind.NODE_ERROR: _node_meaning,
-    Kind.PREPARATION_ERROR: _preparation_meaning,
-    Kind.VENDOR_ERROR: _vendor_meaning,
+    Event.API_ERROR: _api_meaning,
+    Event.BUILTIN_ERROR: _builtin_meaning,
+    Event.CALL_ERROR: _call_meaning,
+    Event.CUSTOM_ERROR: _custom_meaning,
+    Event.LIBRARY_ERROR: _library_meaning,
+    Event.NODE_ERROR: _node_meaning,
+    Event.PREPARATION_ERROR: _preparation_meaning,
+    Event.VENDOR_ERROR: _vendor_meaning,
 }
 """The functions that explain errors with the values in their lines, by kind of error."""
 
@@ -489,10 +494,10 @@ def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
     op = error.values["op"]
     if any(replacement.kernel != op for replacement in log.replacements):
         return {}
-    own = [int(count.values["total"]) for count in log.statements_of(Kind.OWN_COUNT) if _is_same(count, op)]
+    own = [int(count.values["total"]) for count in log.statements_of(Event.OWN_COUNT) if _is_same(count, op)]
     own += [
         int(statement.values.get("taken", "0")) + int(statement.values["left"])
-        for statement in log.statements_of(Kind.SPLIT)
+        for statement in log.statements_of(Event.SPLIT)
         if _is_same(statement, op)
     ]
     return {None: own[-1]} if own else {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 
-class Kind:
+class Event:
     """The names of the kinds of lines."""
 
     OWN_COUNT, SPLIT, KERNELS, EXECUTED, MEASURED = "own-count", "split", "kernels", "executed", "measured"
@@ -73,24 +73,24 @@ _NNAPI, _LITERT = "Android's neural networks runtime", "LiteRT 2's runtime"
 _VENDOR = "the accelerator's vendor library"
 KINDS: Mapping[str, Traits] = MappingProxyType(
     {
-        Kind.OWN_COUNT: Traits(conclusive=2, is_turn=True, is_before=True, is_first=True),
-        Kind.LISTED_REFUSALS: Traits(conclusive=3, is_turn=True, says_made=True, is_before=True, is_first=True),
-        Kind.LISTED_REFUSAL: Traits(conclusive=3, says_made=True, is_before=True),
-        Kind.SPLIT: Traits(conclusive=3, is_turn=True, is_before=True),
-        Kind.OPERATOR_REFUSED: Traits(conclusive=4, says_made=True, is_before=True),
-        Kind.KERNELS: Traits(is_turn=True),
-        Kind.EXECUTED: Traits(),
-        Kind.MEASURED: Traits(is_telling=False),
-        Kind.CREATED: Traits(is_turn=True, is_first=True),
-        Kind.APPLIED: Traits(conclusive=3, is_turn=True),
-        Kind.INTERFACE_USED: Traits(conclusive=6),
-        Kind.SAID: Traits(conclusive=3, says_made=True, is_numerous=True),
-        Kind.NOTED: Traits(is_numerous=True),
-        Kind.PROGRESS: Traits(is_numerous=True, is_telling=False),
-        Kind.NODE_ERROR: Traits(is_error=True, rank=5, conclusive=1, is_turn=True, is_certain=True),
-        Kind.PREPARATION_ERROR: Traits(is_error=True, rank=1, conclusive=2, is_turn=True, is_of_last_turn=True, is_certain=True),
-        Kind.API_ERROR: Traits(is_error=True, rank=1, conclusive=4, is_turn=True, is_certain=True, says_failed=True),
-        Kind.HINT_ERROR: Traits(
+        Event.OWN_COUNT: Traits(conclusive=2, is_turn=True, is_before=True, is_first=True),
+        Event.LISTED_REFUSALS: Traits(conclusive=3, is_turn=True, says_made=True, is_before=True, is_first=True),
+        Event.LISTED_REFUSAL: Traits(conclusive=3, says_made=True, is_before=True),
+        Event.SPLIT: Traits(conclusive=3, is_turn=True, is_before=True),
+        Event.OPERATOR_REFUSED: Traits(conclusive=4, says_made=True, is_before=True),
+        Event.KERNELS: Traits(is_turn=True),
+        Event.EXECUTED: Traits(),
+        Event.MEASURED: Traits(is_telling=False),
+        Event.CREATED: Traits(is_turn=True, is_first=True),
+        Event.APPLIED: Traits(conclusive=3, is_turn=True),
+        Event.INTERFACE_USED: Traits(conclusive=6),
+        Event.SAID: Traits(conclusive=3, says_made=True, is_numerous=True),
+        Event.NOTED: Traits(is_numerous=True),
+        Event.PROGRESS: Traits(is_numerous=True, is_telling=False),
+        Event.NODE_ERROR: Traits(is_error=True, rank=5, conclusive=1, is_turn=True, is_certain=True),
+        Event.PREPARATION_ERROR: Traits(is_error=True, rank=1, conclusive=2, is_turn=True, is_of_last_turn=True, is_certain=True),
+        Event.API_ERROR: Traits(is_error=True, rank=1, conclusive=4, is_turn=True, is_certain=True, says_failed=True),
+        Event.HINT_ERROR: Traits(
             is_error=True,
             rank=1,
             conclusive=3,
@@ -100,7 +100,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
             is_of_litert=True,
             meaning="one accelerator has to take the whole graph, but it refuses some operators; nothing is delegated",
         ),
-        Kind.KERNEL_ERROR: Traits(
+        Event.KERNEL_ERROR: Traits(
             is_error=True,
             rank=4,
             conclusive=4,
@@ -109,14 +109,14 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
             is_certain=True,
             meaning="the delegate could not create the kernel of a partition; the error before this line says why",
         ),
-        Kind.DYNAMIC_ERROR: Traits(
+        Event.DYNAMIC_ERROR: Traits(
             is_error=True,
             rank=1,
             is_of_last_turn=True,
             is_certain=True,
             meaning="the delegate does not accept a tensor whose shape is known only at run time; nothing is delegated",
         ),
-        Kind.IMMUTABLE_ERROR: Traits(
+        Event.IMMUTABLE_ERROR: Traits(
             is_error=True,
             rank=3,
             is_of_last_turn=True,
@@ -124,59 +124,59 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
             is_certain=True,
             meaning="another delegate was already applied to the interpreter; the error before this line says more",
         ),
-        Kind.RESTORED: Traits(is_of_last_turn=True, is_certain=True),
-        Kind.NOT_APPLIED: Traits(is_of_last_turn=True, is_of_application=True, is_certain=True),
-        Kind.NOT_CREATED: Traits(
+        Event.RESTORED: Traits(is_of_last_turn=True, is_certain=True),
+        Event.NOT_APPLIED: Traits(is_of_last_turn=True, is_of_application=True, is_certain=True),
+        Event.NOT_CREATED: Traits(
             is_error=True,
             rank=3,
             conclusive=6,
             meaning="the delegate is not available on this device, or lacks a library; nothing is applied",
         ),
-        Kind.OTHER_ERROR: Traits(
+        Event.OTHER_ERROR: Traits(
             is_error=True, rank=2, conclusive=4, is_turn=True, says_failed=True, is_of_start=True, is_telling=False
         ),
-        Kind.FAILURE: Traits(is_error=True, rank=2, is_of_start=True, is_telling=False),
-        Kind.VENDOR_ERROR: Traits(is_error=True, rank=0, conclusive=4, is_of_start=True, part=_VENDOR),
-        Kind.LIBRARY_ERROR: Traits(is_error=True, rank=1, conclusive=4),
-        Kind.BUILTIN_ERROR: Traits(is_error=True, rank=1),
-        Kind.CUSTOM_ERROR: Traits(is_error=True, rank=2),
-        Kind.CALL_ERROR: Traits(is_error=True, rank=1),
-        Kind.BUILD_ERROR: Traits(
+        Event.FAILURE: Traits(is_error=True, rank=2, is_of_start=True, is_telling=False),
+        Event.VENDOR_ERROR: Traits(is_error=True, rank=0, conclusive=4, is_of_start=True, part=_VENDOR),
+        Event.LIBRARY_ERROR: Traits(is_error=True, rank=1, conclusive=4),
+        Event.BUILTIN_ERROR: Traits(is_error=True, rank=1),
+        Event.CUSTOM_ERROR: Traits(is_error=True, rank=2),
+        Event.CALL_ERROR: Traits(is_error=True, rank=1),
+        Event.BUILD_ERROR: Traits(
             is_error=True, rank=1, meaning="the device's driver could not compile a program of the delegate"
         ),
-        Kind.FLEX_ERROR: Traits(
+        Event.FLEX_ERROR: Traits(
             is_error=True,
             rank=1,
             meaning="the model has TensorFlow operators; link the Flex delegate into the application and apply it",
         ),
-        Kind.LOAD_ERROR: Traits(is_error=True, rank=7, meaning="the runtime could not load or prepare the model"),
-        Kind.BENCHMARK_FAILED: Traits(is_error=True, meaning="benchmark_model ended before it ran the model"),
-        Kind.CRASH: Traits(is_error=True, meaning="the process crashed"),
-        Kind.COMPILER_ERROR: Traits(rank=1),
-        Kind.PLAIN_ERROR: Traits(rank=6),
-        Kind.UNSURE_ERROR: Traits(),
-        Kind.WARNED: Traits(is_telling=False),
-        Kind.MISSING_SERVICE: Traits(),
-        Kind.VERSION_SAID: Traits(conclusive=5, is_of_process=True),
-        Kind.COMPILED: Traits(is_of_litert=True, part="LiteRT 2's compiler plugins"),
-        Kind.COMPILED_PART: Traits(conclusive=4),
-        Kind.REGISTERED: Traits(is_first=True, is_of_process=True, is_of_litert=True, part=_LITERT),
-        Kind.NOT_REGISTERED: Traits(
+        Event.LOAD_ERROR: Traits(is_error=True, rank=7, meaning="the runtime could not load or prepare the model"),
+        Event.BENCHMARK_FAILED: Traits(is_error=True, meaning="benchmark_model ended before it ran the model"),
+        Event.CRASH: Traits(is_error=True, meaning="the process crashed"),
+        Event.COMPILER_ERROR: Traits(rank=1),
+        Event.PLAIN_ERROR: Traits(rank=6),
+        Event.UNSURE_ERROR: Traits(),
+        Event.WARNED: Traits(is_telling=False),
+        Event.MISSING_SERVICE: Traits(),
+        Event.VERSION_SAID: Traits(conclusive=5, is_of_process=True),
+        Event.COMPILED: Traits(is_of_litert=True, part="LiteRT 2's compiler plugins"),
+        Event.COMPILED_PART: Traits(conclusive=4),
+        Event.REGISTERED: Traits(is_first=True, is_of_process=True, is_of_litert=True, part=_LITERT),
+        Event.NOT_REGISTERED: Traits(
             is_error=True, is_first=True, is_of_process=True, meaning="the accelerator is not available, so it cannot be applied"
         ),
-        Kind.LIBRARY: Traits(is_first=True, is_of_process=True),
-        Kind.SKIPPED: Traits(is_of_litert=True, part=_LITERT),
-        Kind.LITERT: Traits(is_of_process=True, is_numerous=True, is_of_litert=True, part=_LITERT),
-        Kind.CHOICE: Traits(is_behind=True, part=_NNAPI),
-        Kind.FINISHED: Traits(is_behind=True, part=_NNAPI),
-        Kind.INTERFACE: Traits(is_behind=True, part=_NNAPI),
-        Kind.RUNTIME: Traits(is_numerous=True, is_behind=True, part=_NNAPI),
-        Kind.RUNTIME_ERROR: Traits(is_error=True, rank=1, is_behind=True, part=_NNAPI),
-        Kind.DRIVER_REFUSAL: Traits(is_behind=True, part="the accelerator's driver"),
-        Kind.VENDOR: Traits(is_numerous=True, part=_VENDOR),
-        Kind.TEFLON_ROW: Traits(conclusive=3, says_made=True),
-        Kind.TEFLON_GRAPH: Traits(conclusive=3),
-        Kind.TEFLON_DONE: Traits(conclusive=3),
+        Event.LIBRARY: Traits(is_first=True, is_of_process=True),
+        Event.SKIPPED: Traits(is_of_litert=True, part=_LITERT),
+        Event.LITERT: Traits(is_of_process=True, is_numerous=True, is_of_litert=True, part=_LITERT),
+        Event.CHOICE: Traits(is_behind=True, part=_NNAPI),
+        Event.FINISHED: Traits(is_behind=True, part=_NNAPI),
+        Event.INTERFACE: Traits(is_behind=True, part=_NNAPI),
+        Event.RUNTIME: Traits(is_numerous=True, is_behind=True, part=_NNAPI),
+        Event.RUNTIME_ERROR: Traits(is_error=True, rank=1, is_behind=True, part=_NNAPI),
+        Event.DRIVER_REFUSAL: Traits(is_behind=True, part="the accelerator's driver"),
+        Event.VENDOR: Traits(is_numerous=True, part=_VENDOR),
+        Event.TEFLON_ROW: Traits(conclusive=3, says_made=True),
+        Event.TEFLON_GRAPH: Traits(conclusive=3),
+        Event.TEFLON_DONE: Traits(conclusive=3),
     }
 )
 """The properties of each kind of line."""

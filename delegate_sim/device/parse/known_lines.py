@@ -23,7 +23,7 @@ from ...delegates.registry import (
     VX_KERNEL,
 )
 from ...foundation.work_budget import spend_steps
-from .kinds import Kind
+from .kinds import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,33 +71,33 @@ _COUNTS = ("taken", "left", "delegated", "total")
 PATTERNS = (
     *[
         _pattern(
-            Kind.INTERFACE_USED,
+            Event.INTERFACE_USED,
             f"{word} ",
             rf"{word} (?P<interface>\w{{1,20}})-based API(?: from (?:serialized data|graph))?\.?",
             name=speaker,
         )
         for word, speaker in (("Initialized", GRAPHICS_SPEAKER), ("Initializing", GRAPHICS_ACCELERATOR))
     ],
-    _pattern(Kind.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
-    _pattern(Kind.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
+    _pattern(Event.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
+    _pattern(Event.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
     _pattern(
-        Kind.PREPARATION_ERROR,
+        Event.PREPARATION_ERROR,
         "DelegateKernelLiteRt",
         r"Failed to (?P<stage>create) (?:litert::)?ml_drift::DelegateKernelLiteRt: ?(?P<why>.*)",
         name=GRAPHICS_ACCELERATOR,
     ),
     _pattern(
-        Kind.CREATED,
+        Event.CREATED,
         "elegate",
         r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
         r"(?P<three>[A-Za-z]\w{1,60}) delegate created\.",
     ),
-    _pattern(Kind.CREATED, "Opening device", rf"\b{EDGE_TPU}\w{{1,40}}\.cc:{_N}\] Opening device at \S{{1,200}}", name=EDGE_TPU),
-    _pattern(Kind.CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
-    _pattern(Kind.NOT_CREATED, "TPU", r"No Edge ?TPU (?:was )?detected.*", name=EDGE_TPU),
+    _pattern(Event.CREATED, "Opening device", rf"\b{EDGE_TPU}\w{{1,40}}\.cc:{_N}\] Opening device at \S{{1,200}}", name=EDGE_TPU),
+    _pattern(Event.CREATED, "TPU found", r"(?<!No )(?<!no )\bTPU found", name=EDGE_TPU),
+    _pattern(Event.NOT_CREATED, "TPU", r"No Edge ?TPU (?:was )?detected.*", name=EDGE_TPU),
     *[
         _pattern(
-            Kind.NOT_CREATED,
+            Event.NOT_CREATED,
             needle,
             r"(?:Could not|Cannot|Can't|Failed to|Unable to) (?:create|load|initialize|find) "
             r"(?:the |TFLite |TensorFlow Lite )?\w{1,40} (?:delegate|accelerator)\b.*|"
@@ -107,260 +107,269 @@ PATTERNS = (
         for needle in ("elegate", "accelerat")
     ],
     _pattern(
-        Kind.RESTORED, "Restored ", r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure"
+        Event.RESTORED,
+        "Restored ",
+        r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure",
     ),
-    _pattern(Kind.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
-    _pattern(Kind.VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
-    _pattern(Kind.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
+    _pattern(Event.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
+    _pattern(Event.VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
+    _pattern(Event.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
-        Kind.OWN_COUNT,
+        Event.OWN_COUNT,
         "nodes delegated out of",
         rf"(?P<name>[A-Za-z]\w{{0,80}})(?: delegate)?: (?P<delegated>{_GROUPED}) nodes delegated out of "
         rf"(?P<total>{_GROUPED}) nodes,? with (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
-        Kind.OWN_COUNT,
+        Event.OWN_COUNT,
         "nodes delegated out of",
         rf"Number of subgraphs: ?(?P<partitions>{_N}) ?, (?P<delegated>{_GROUPED}) nodes delegated out of "
         rf"(?P<total>{_GROUPED}) nodes",
         name="TIDL",
     ),
     _pattern(
-        Kind.LISTED_REFUSALS,
+        Event.LISTED_REFUSALS,
         "operations are not supported by",
         r"(?:Following|(?P<old>Next)) operations are not supported by (?P<name>\w{1,60}) delegate:?\s*",
     ),
     _pattern(
-        Kind.SPLIT,
+        Event.SPLIT,
         "will run on the",
         rf"(?:(?P<old>First) )?(?:No|(?P<taken>{_GROUPED})) operations will run on the (?P<name>\w{{1,20}}), and "
         rf"(?:the remaining|all) "
         rf"(?P<left>{_GROUPED})(?: operations will run)?(?: on the \w{{1,20}})?\.?",
     ),
     _pattern(
-        Kind.SPLIT,
+        Event.SPLIT,
         "Only the first ",
         rf"Only the first (?P<taken>{_N}) ops will run on the (?P<name>\w{{1,20}}), and the remaining (?P<left>{_N}) on the "
         r"\w{1,20}",
         is_old=True,
     ),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         "cannot be handled by this delegate",
         rf"(?:op code #)?(?P<code>{_N}) cannot be handled by this delegate\b\.?",
         is_old=True,
         name=GRAPHICS_SPEAKER,
     ),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         "is not supported on requested backend",
         r"Layer of type (?P<op>\w{1,80}) is (?P<why>not supported on requested backend .*)",
     ),
-    _pattern(Kind.OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
+    _pattern(Event.OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         "is currently not delegated to",
         rf"Op code (?P<code>{_N}) is currently not delegated to (?P<name>\w{{1,40}})",
         is_old=True,
     ),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         "is not supported by",
         rf"Operator (?P<op>\w{{1,200}}) \[(?P<code>{_N})\] is not supported by (?P<name>\w{{1,60}}?)(?:_delegate)?\b\.?",
     ),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         "perator not supported",
         rf"Operator not supported\. subgraph: ?{_N} operator: ?{_N} opcode_index: ?{_N} opcode: ?(?P<code>{_N})[^\n]{{0,200}}",
         name=ARMNN_PARSER,
     ),
     _pattern(
-        Kind.OPERATOR_REFUSED,
+        Event.OPERATOR_REFUSED,
         ": not supported by ",
         r"\b(?:Visit)?(?P<op>[A-Z]\w{0,100}?)(?:Operator)?: not supported by (?P<name>\w{1,60})(?:: (?P<why>.*))?",
     ),
     _pattern(
-        Kind.API_ERROR,
+        Event.API_ERROR,
         " returned error ",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error (?P<code>[A-Z]\w*|[^.]{{1,80}}?) at line (?P<place>{_N}) "
         rf"while (?P<doing>.*)",
     ),
     _pattern(
-        Kind.API_ERROR,
+        Event.API_ERROR,
         " returned error (",
         rf"(?P<name>[A-Z]{{2}}[A-Z ]{{0,30}}) returned error \((?P<code>\d{{1,4}}), line (?P<place>{_N})\)\.?",
         is_old=True,
     ),
-    _pattern(Kind.API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
+    _pattern(Event.API_ERROR, " returned error ", r"(?P<name>[A-Z]{2}[A-Z ]{0,30}) returned error (?P<code>\w+).*"),
     _pattern(
-        Kind.NODE_ERROR,
+        Event.NODE_ERROR,
         "Node number ",
         rf"Node number (?P<node>{_N}) \((?P<op>[^()]{{1,200}})\) failed to (?P<stage>prepare|invoke|initiali[sz]e)\b\.?",
     ),
     _pattern(
-        Kind.BUILTIN_ERROR,
+        Event.BUILTIN_ERROR,
         "find op for builtin opcode",
         rf"Didn't find op for builtin opcode '(?P<op>\w{{1,200}})'(?: version '(?P<version>{_N})')?.*",
     ),
     _pattern(
-        Kind.CUSTOM_ERROR,
+        Event.CUSTOM_ERROR,
         "unresolved custom op",
         r"Encountered unresolved custom op: (?P<op>.{1,200}?)\.?(?=\s{0,8}$| ?See |\. |Node )",
     ),
     _pattern(
-        Kind.CUSTOM_ERROR,
+        Event.CUSTOM_ERROR,
         "unresolved custom op",
         r"Encountered an unresolved custom op\.(?: Did you miss a custom op or delegate\?)?",
     ),
     _pattern(
-        Kind.HINT_ERROR,
+        Event.HINT_ERROR,
         "ully delegated",
         r"Hint fully delegated to single delegate is set, but the graph is not fully delegated\.?",
         name=GRAPHICS_SPEAKER,
     ),
     _pattern(
-        Kind.VENDOR_ERROR,
+        Event.VENDOR_ERROR,
         "_handle",
         r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
     ),
-    _pattern(Kind.VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
+    _pattern(Event.VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
     *[
         _pattern(
-            Kind.VENDOR_ERROR,
+            Event.VENDOR_ERROR,
             needle,
             rf"\bE ?\[[\w./-]{{0,200}}{needle}[\w./-]{{1,200}}\.c{{1,2}}(?::\w{{1,80}})?(?::\d{{1,6}})?\] ?(?P<why>.*)",
             name=VX_KERNEL,
         )
         for needle in ("vsi_nn", "tim/")
     ],
-    _pattern(Kind.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
-    _pattern(Kind.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
-    _pattern(Kind.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
-    _pattern(Kind.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
+    _pattern(Event.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
+    _pattern(Event.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
+    _pattern(Event.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
+    _pattern(Event.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
     _pattern(
-        Kind.OTHER_ERROR,
+        Event.OTHER_ERROR,
         "XNNP",
         rf"(?i:{CPU_LIBRARY_SPEAKER}) delegate failed to (?P<what>[a-z]{{1,40}}) runtime|"
         rf"failed to (?P<doing_what>[a-z]{{1,40}}) {CPU_LIBRARY_SPEAKER} runtime",
         name=CPU_LIBRARY_SPEAKER,
     ),
     _pattern(
-        Kind.DYNAMIC_ERROR,
+        Event.DYNAMIC_ERROR,
         "static-sized tensors",
         r"only supports static-sized tensors with a graph that has dynamic-sized tensors"
         r"(?: \(tensor#(?P<tensor>-?\d{1,9})(?: is a dynamic-sized tensor\)\.?)?)?",
     ),
     _pattern(
-        Kind.DYNAMIC_ERROR, "dynamic", r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*"
+        Event.DYNAMIC_ERROR,
+        "dynamic",
+        r"[Dd]elegate (?:does not|doesn't) support (?:graphs with )?dynamic(?:-sized)? tensors.*",
     ),
-    _pattern(Kind.IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
-    _pattern(Kind.KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
+    _pattern(Event.IMMUTABLE_ERROR, "graph is immutable", r"ModifyGraphWithDelegate is disallowed when graph is immutable\.?"),
+    _pattern(Event.KERNEL_ERROR, "ernel", r"Delegate kernel was not initialized|Failed to initialize kernel\.?"),
     _pattern(
-        Kind.KERNEL_ERROR,
+        Event.KERNEL_ERROR,
         " returned failure ",
         r"(?:Returning error|Aborting) since \w{1,40} returned failure "
         r"(?P<place>(?:(?P<name>[a-z]{1,20})_delegate\.)?\S{1,200})",
     ),
     _pattern(
-        Kind.KERNEL_ERROR,
+        Event.KERNEL_ERROR,
         "with rank 0",
         rf"(?P<name>[A-Z]{{2,20}}) doesn't support tensors with rank 0 \(index {_N} name [^()]{{0,300}}\)",
         is_old=True,
     ),
     _pattern(
-        Kind.OTHER_ERROR,
+        Event.OTHER_ERROR,
         " was requested, but",
         r"(?P<name>[A-Z]{3,20}) was requested, but .*",
         meaning="the delegate does not take this graph; nothing is delegated",
         is_old=True,
     ),
-    _pattern(Kind.VENDOR, ".cc:", rf"^\W*[IW] (?:driver|tflite/{EDGE_TPU}\w{{1,40}})[\w./-]{{0,200}}\.cc:{_N}\] .*"),
-    _pattern(Kind.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
-    _pattern(Kind.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
-    _pattern(Kind.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
+    _pattern(Event.VENDOR, ".cc:", rf"^\W*[IW] (?:driver|tflite/{EDGE_TPU}\w{{1,40}})[\w./-]{{0,200}}\.cc:{_N}\] .*"),
+    _pattern(Event.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
+    _pattern(Event.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
+    _pattern(Event.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
     _pattern(
-        Kind.PREPARATION_ERROR,
+        Event.PREPARATION_ERROR,
         "elegate ",
         r"(?P<name>TfLite\w{1,60}|GpuDelegate) (?P<stage>Init|Prepare|Invoke): (?P<why>.*?)(?=Node number|$)",
     ),
     _pattern(
-        Kind.LIBRARY_ERROR,
+        Event.LIBRARY_ERROR,
         "delegate from",
         r"(?:Failed to load|Unable to load external) delegate from ?:? ?(?P<path>[^\s(]{1,400})(?: \((?P<why>[^)]{1,300})\))?",
     ),
     _pattern(
-        Kind.LIBRARY_ERROR, "unable to open library", r"(?P<owner>\w{2,20}) error: unable to open library (?P<path>\S{1,300})"
+        Event.LIBRARY_ERROR, "unable to open library", r"(?P<owner>\w{2,20}) error: unable to open library (?P<path>\S{1,300})"
     ),
-    _pattern(Kind.OTHER_ERROR, "kernels/", r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)"),
+    _pattern(
+        Event.OTHER_ERROR, "kernels/", r"[\w./-]{0,80}kernels/[\w./-]{1,80}\.(?:cc|h):\d{1,6} (?P<why>.+?)(?=Node number|$)"
+    ),
     *[
         _pattern(
-            Kind.OTHER_ERROR,
+            Event.OTHER_ERROR,
             needle,
             rf"[\w./-]{{1,120}}\.(?:cc|h):\d{{1,6}} (?P<why>[^\[\]\s].{{0,300}}?{end})(?=Node number|\s*$)",
         )
         for needle, end in ((" was not true", r" was not true\."), (" != ", r"\(\S{1,30} != \S{1,30}\)"))
     ],
-    _pattern(Kind.LIBRARY_ERROR, "oad ", r"(?<!└ )\b[Cc]ould not load (?:shared )?library (?P<path>\S{1,300})(?=\s*$)"),
-    _pattern(Kind.LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
+    _pattern(Event.LIBRARY_ERROR, "oad ", r"(?<!└ )\b[Cc]ould not load (?:shared )?library (?P<path>\S{1,300})(?=\s*$)"),
+    _pattern(Event.LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
-        Kind.FLEX_ERROR,
+        Event.FLEX_ERROR,
         "not supported by this interpreter",
         r"(?:Select|Regular) TensorFlow op(?:s|\(s\))(?:, included in the given model,)? (?:is\(are\)|are) not supported by this "
         r"interpreter\.(?: Make sure you apply/link the Flex delegate before inference\.)?"
         r"(?: For the Android, .{1,150}? dependency\.)?(?: See instructions: \S{1,150}?(?=Node number|\s|$))?",
     ),
     _pattern(
-        Kind.LIBRARY_ERROR,
+        Event.LIBRARY_ERROR,
         "ncompatible versions",
         r"Failed to fetch \w{1,20} NN version\.[^\n]{0,300}|Incompatible versions between interface library[^\n]{0,300}",
         name=DSP_SPEAKER,
     ),
     _pattern(
-        Kind.OTHER_ERROR,
+        Event.OTHER_ERROR,
         "requires runtime version",
         r"Package requires runtime version \((?P<needed>\d{1,6})\), which is newer than this runtime version "
         r"\((?P<found>\d{1,6})\)\.?",
         name=EDGE_TPU_KERNEL,
     ),
     _pattern(
-        Kind.OTHER_ERROR,
+        Event.OTHER_ERROR,
         "custom op handler",
         r"Unsupported (?:layer )?data type in custom op handler: (?P<code>-?\d{1,12})",
         name=EDGE_TPU_KERNEL,
     ),
-    _pattern(Kind.OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
+    _pattern(Event.OTHER_ERROR, "for TPU", r"Failed to prepare for TPU\. [^\n]{0,200}", name=EDGE_TPU_KERNEL),
     _pattern(
-        Kind.OTHER_ERROR, "execute request", r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)", name=EDGE_TPU_KERNEL
+        Event.OTHER_ERROR,
+        "execute request",
+        r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)",
+        name=EDGE_TPU_KERNEL,
     ),
-    _pattern(Kind.OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
-    _pattern(Kind.MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
-    _pattern(Kind.MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
-    _pattern(Kind.MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
-    _pattern(Kind.MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
+    _pattern(Event.OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
+    _pattern(Event.MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
+    _pattern(Event.MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
+    _pattern(Event.MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
+    _pattern(Event.MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
     _pattern(
-        Kind.TEFLON_ROW,
+        Event.TEFLON_ROW,
         "supported",
         rf"^\s*(?P<index>{_N})\s+(?:op:\s*(?P<code>{_N})\s+)?(?P<op>\w{{1,40}})\s+v{_N}\s+(?:\S\s*)?(?P<support>supported|unsupported)\b.*",
         name="Teflon Delegate",
     ),
     _pattern(
-        Kind.TEFLON_GRAPH,
+        Event.TEFLON_GRAPH,
         "teflon: ",
         rf"teflon: (?:compiling graph: {_N} tensors (?P<operations>{_N}) operations|"
         rf"=+ subgraph #{_N}: (?P<more>{_N}) operations.*)",
         name="Teflon Delegate",
     ),
     _pattern(
-        Kind.TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"
+        Event.TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"
     ),
-    _pattern(Kind.COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
-    _pattern(Kind.VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
-    _pattern(Kind.VERSION_SAID, "elegate version: ", r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})"),
-    _pattern(Kind.VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
-    _pattern(Kind.VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
-    _pattern(Kind.PREPARATION_ERROR, "preparation failed", r"(?P<why>model preparation failed with (?P<code>\w{1,60}))"),
+    _pattern(Event.COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
+    _pattern(Event.VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
+    _pattern(Event.VERSION_SAID, "elegate version: ", r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})"),
+    _pattern(Event.VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
+    _pattern(Event.VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
+    _pattern(Event.PREPARATION_ERROR, "preparation failed", r"(?P<why>model preparation failed with (?P<code>\w{1,60}))"),
     _pattern(
-        Kind.CRASH,
+        Event.CRASH,
         "",
         r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
         r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
@@ -375,118 +384,122 @@ PATTERNS = (
         r"Errore di segmentazione|"
         r"\u6bb5\u9519\u8bef|\u30bb\u30b0\u30e1\u30f3\u30c6\u30fc\u30b7\u30e7\u30f3\u9055\u53cd)(?: \([^()]{1,40}\))?\s*$",
     ),
-    _pattern(Kind.BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
+    _pattern(Event.BENCHMARK_FAILED, "Benchmarking failed", r"Benchmarking failed\.?"),
     _pattern(
-        Kind.LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"
+        Event.LOAD_ERROR, "Failed to ", r"Failed to (?:initialize the interpreter|allocate tensors!?|load model(?: from)?\b.*)"
     ),
     *[
         _pattern(
-            Kind.LOAD_ERROR,
+            Event.LOAD_ERROR,
             needle,
             r"(?i:(?:fail(?:ed)?|unable) to|could not|cannot) (?:create|build|allocate|construct) (?:the |a |an )?"
             rf"(?i:TFLite |TensorFlow Lite )?\w{needle}\b.*",
         )
         for needle in ("nterpreter", "ensors")
     ],
-    _pattern(Kind.LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
-    _pattern(Kind.LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
-    _pattern(Kind.LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
+    _pattern(Event.LOAD_ERROR, "AllocateTensors", r"\bAllocateTensors\(\) failed.*"),
+    _pattern(Event.LOAD_ERROR, "model allocation", r"Failed starting model allocation\.?"),
+    _pattern(Event.LOAD_ERROR, "ToInitializeEngine", r"failedToInitializeEngine\b.*"),
     *[
-        _pattern(Kind.LOAD_ERROR, needle, rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?")
+        _pattern(Event.LOAD_ERROR, needle, rf"(?i:failed to (?:create|initiali[sz]e) )(?P<what>{needle})\b(?:: .*)?")
         for needle in ("engine", "conversation", "session")
     ],
-    _pattern(Kind.LOAD_ERROR, "preparing tensor", r"Unexpected failure when preparing tensor allocations"),
+    _pattern(Event.LOAD_ERROR, "preparing tensor", r"Unexpected failure when preparing tensor allocations"),
     _pattern(
-        Kind.OTHER_ERROR,
+        Event.OTHER_ERROR,
         "any preferred",
         r"Layer of type \w{1,80} is not supported on any preferred backend.*",
         name=ARMNN_PARSER,
     ),
-    _pattern(Kind.OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
-    _pattern(Kind.OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
-    _pattern(Kind.OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),
-    _pattern(Kind.LOAD_ERROR, "model identifier", r"Model provided has model identifier '.{1,8}', should be '\w{4}'"),
-    _pattern(Kind.LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
+    _pattern(Event.OTHER_ERROR, "Failed to run ", r"Failed to run (?P<what>prefill|decode)\b(?:: .*)?"),
+    _pattern(Event.OTHER_ERROR, "└ ", r"└ (?!ERROR: \[|Could not load )\S.*"),
+    _pattern(Event.OTHER_ERROR, "Unsupported dispatch", r"Unsupported dispatch runtime version.*"),
+    _pattern(Event.LOAD_ERROR, "model identifier", r"Model provided has model identifier '.{1,8}', should be '\w{4}'"),
+    _pattern(Event.LOAD_ERROR, "not a valid", r"\S{1,40} is not a valid [Ff]lat[Bb]uffer model"),
     _pattern(
-        Kind.COMPILED,
+        Event.COMPILED,
         "Partitioned subgraph<",
         rf"Partitioned subgraph<(?P<subgraph>{_N})>, selected (?P<taken>{_N}) ops, from a total of (?P<total>{_N}) ops\. "
         rf"resulted in (?P<partitions>{_N}) partitions\.?",
     ),
     _pattern(
-        Kind.NOT_REGISTERED,
+        Event.NOT_REGISTERED,
         "accelerator",
         r"(?P<name>\w{1,40}) accelerator(?:\([^)]{1,200}\))? (?:could not be (?:(?:dynamically )?loaded|registered)|"
         r"is not (?:available|registered)).*",
     ),
     _pattern(
-        Kind.NOT_REGISTERED, "DispatchLibraryDir", r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?"
+        Event.NOT_REGISTERED,
+        "DispatchLibraryDir",
+        r"You should provide the `DispatchLibraryDir` option to use (?P<name>NPU)\.?",
     ),
     _pattern(
-        Kind.FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"
+        Event.FAILURE, "NPU islands", rf"Partitioning yielded {_N} NPU islands, which exceeds the maximum allowed \({_N}\)\.?"
     ),
-    _pattern(Kind.REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
-    _pattern(Kind.REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
-    _pattern(Kind.REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
+    _pattern(Event.REGISTERED, "RegisterAccelerator", r"RegisterAccelerator: ptr=\w+, name=(?P<name>[\w ]{1,60})"),
+    _pattern(Event.REGISTERED, " registered", r"(?P<name>\w{1,40}) accelerator(?:\((?P<library>[^)]{1,200})\))? registered"),
+    _pattern(Event.REGISTERED, "vailable accelerators", r"[Aa]vailable accelerators: \[(?P<name>[^\]]{1,200})\]"),
     _pattern(
-        Kind.LIBRARY,
+        Event.LIBRARY,
         "oad",
         r"(?:Loading|Loaded|Attempting to load) (?:\w{1,40} ){0,4}?(?:shared library|accelerator|plugin at)\b"
         r"[^\"(/\w]*[\"(]?(?P<path>/?[^\s\")]{1,400})",
     ),
     _pattern(
-        Kind.SKIPPED,
+        Event.SKIPPED,
         "Skipping calling",
         rf"Skipping calling ModifyGraphWithDelegate on Subgraph (?P<subgraph>{_N})(?:: (?P<name>.*))?",
     ),
     _pattern(
-        Kind.RUNTIME, "can't do operation", r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?"
+        Event.RUNTIME,
+        "can't do operation",
+        r"Device (?P<device>[^\s()]{1,100}) can't do operation (?P<op>\w{1,100})(?::\d{1,9})?",
     ),
     _pattern(
-        Kind.CHOICE,
+        Event.CHOICE,
         "findBestDeviceForEachOperation",
         r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::[^()]{1,100})?\) = (?P<number>-?\d{1,9})(?: "
         r"\((?P<device>[^()]{1,100})\))?",
     ),
     _pattern(
-        Kind.FINISHED,
+        Event.FINISHED,
         "Body::finish",
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
-    _pattern(Kind.RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
-    _pattern(Kind.RUNTIME_ERROR, "getSupportedOperations", r"getSupportedOperations (?:failed|returned)[^\n]{0,300}"),
+    _pattern(Event.RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
+    _pattern(Event.RUNTIME_ERROR, "getSupportedOperations", r"getSupportedOperations (?:failed|returned)[^\n]{0,300}"),
     _pattern(
-        Kind.RUNTIME_ERROR,
+        Event.RUNTIME_ERROR,
         "prepareModel",
         r"prepareModel(?:_\d_\d)?(?:FromCache)?(?: on \S{1,100})? (?:failed|failure|returned)\b[^\n]{0,300}",
     ),
     _pattern(
-        Kind.RUNTIME_ERROR,
+        Event.RUNTIME_ERROR,
         "ANeuralNetworks",
         r"ANeuralNetworks(?:Model|Compilation|Execution)_\w{1,60} (?:called on|passed|can't|setting|Can't|exceed|invalid)"
         r"[^\n]{0,300}",
     ),
-    _pattern(Kind.RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
-    _pattern(Kind.INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
+    _pattern(Event.RUNTIME_ERROR, "Invalid Operation: ", r"Invalid Operation: [^\n]{0,400}"),
+    _pattern(Event.INTERFACE, "Found interface", r"Found interface (?P<device>\S{1,100})"),
     _pattern(
-        Kind.DRIVER_REFUSAL,
+        Event.DRIVER_REFUSAL,
         "is not supported",
         r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported",
     ),
-    _pattern(Kind.RUNTIME, "hardware.neuralnetworks", r"android\.hardware\.neuralnetworks@[\w.@-]{1,80}"),
-    _pattern(Kind.VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
+    _pattern(Event.RUNTIME, "hardware.neuralnetworks", r"android\.hardware\.neuralnetworks@[\w.@-]{1,80}"),
+    _pattern(Event.VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
     _pattern(
-        Kind.NOTED,
+        Event.NOTED,
         "layout inference pass",
         r"\bOp \d{1,6}: default layout inference pass\.?",
         name=VX_KERNEL,
         meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
     ),
-    _pattern(Kind.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
-    _pattern(Kind.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
-    _pattern(Kind.EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
-    _pattern(Kind.SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
-    _pattern(Kind.SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
+    _pattern(Event.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
+    _pattern(Event.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
+    _pattern(Event.EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
+    _pattern(Event.SAID, "Delegate, ", r"Loaded (?P<name>\w{1,40}) Delegate,"),
+    _pattern(Event.SAID, "elegate: ", r"^\s*(?P<name>TfLite\w{1,60}Delegate|\w{1,60} [Dd]elegate): (?P<what>.*)"),
 )
 """The patterns of all kinds of lines, most specific pattern first."""
 
@@ -585,19 +598,19 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     """
     line = text.strip()
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
-        return Statement(Kind.RUNTIME_ERROR, line, MappingProxyType({}))
+        return Statement(Event.RUNTIME_ERROR, line, MappingProxyType({}))
     if source and severity == "W" and _FAILED_TO.match(line):
-        return Statement(Kind.WARNED, line, MappingProxyType({"source": source}))
+        return Statement(Event.WARNED, line, MappingProxyType({"source": source}))
     is_error = severity in ("E", "F") or bool(source and not severity and _FAILED_TO.match(line))
     if is_error and (source or tag in _OWN_TAGS or not tag) and _VENDOR.search(line) is None:
-        kind = Kind.FAILURE if _FAILED_TO.match(line) else Kind.OTHER_ERROR
+        kind = Event.FAILURE if _FAILED_TO.match(line) else Event.OTHER_ERROR
         return Statement(kind, line, MappingProxyType({"source": source} if source else {}))
     for kind, is_one in (
-        (Kind.MEASURED, _MEASURED.search(line)),
-        (Kind.PROGRESS, _PROGRESS.search(line)),
-        (Kind.RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
-        (Kind.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
-        (Kind.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
+        (Event.MEASURED, _MEASURED.search(line)),
+        (Event.PROGRESS, _PROGRESS.search(line)),
+        (Event.RUNTIME, tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)),
+        (Event.VENDOR, tag.lower().startswith(("qnn", "hta")) or _VENDOR.search(line)),
+        (Event.LITERT, source or tag in _LITERT_TAGS or _LITERT_WORDS.search(line)),
     ):
         if is_one:
             return Statement(kind, line, MappingProxyType({"source": source} if source else {}))

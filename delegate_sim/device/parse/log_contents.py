@@ -9,7 +9,7 @@ from ...errors import DelegateSimError
 from ...foundation.printable import counted
 from ...foundation.work_budget import spend_steps
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .kinds import ERRORS, KINDS, Kind, kinds_with
+from .kinds import ERRORS, KINDS, Event, kinds_with
 from .known_lines import Statement
 from .nnapi_vlog import NOTHING_COMPILED, RuntimeLog
 from .profiles.operator_tables import NO_TIMES, Row, RunOrder, RunTimes, Summary
@@ -159,19 +159,19 @@ class DeviceLog:
     def has_only_crashes(self) -> bool:
         """True if the log reports a crash, but has no line about a model or a delegate."""
         others = tuple(
-            [statement for statement in self.statements if statement.kind not in (Kind.CRASH, Kind.OTHER_ERROR, Kind.FAILURE)]
+            [statement for statement in self.statements if statement.kind not in (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)]
         )
         return replace(self, statements=others).is_empty
 
     @property
     def created(self) -> tuple[str, ...]:
         """Names of the delegates that were created, without duplicates."""
-        return tuple(dict.fromkeys([statement.values["name"] for statement in self.statements_of(Kind.CREATED)]))
+        return tuple(dict.fromkeys([statement.values["name"] for statement in self.statements_of(Event.CREATED)]))
 
     @property
     def not_created(self) -> tuple[str, ...]:
         """Lines that report that a delegate could not be created, or is missing on the device."""
-        return tuple([statement.line for statement in self.statements_of(Kind.NOT_CREATED)])
+        return tuple([statement.line for statement in self.statements_of(Event.NOT_CREATED)])
 
     def statements_of(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds, in the order of the log. Raises LimitError."""
@@ -181,25 +181,25 @@ class DeviceLog:
     @property
     def is_restored(self) -> bool:
         """True if the runtime restored the original execution plan."""
-        return bool(self.statements_of(Kind.RESTORED))
+        return bool(self.statements_of(Event.RESTORED))
 
     @property
     def is_failed(self) -> bool:
         """True if an application's exception says that a delegate could not be applied, but not which delegate."""
-        return bool(self.statements_of(Kind.NOT_APPLIED))
+        return bool(self.statements_of(Event.NOT_APPLIED))
 
     @property
     def listed_refusals(self) -> tuple[tuple[str, str], ...]:
         """Pairs of refused operator and reason, from a delegate's list. The reason may be ""."""
         return tuple(
-            (statement.values["op"], statement.values["reason"]) for statement in self.statements_of(Kind.LISTED_REFUSAL)
+            (statement.values["op"], statement.values["reason"]) for statement in self.statements_of(Event.LISTED_REFUSAL)
         )
 
     @property
     def plugins(self) -> tuple[PluginLine, ...]:
         """For each subgraph, the last line of a compiler plugin."""
         lines = {}
-        for statement in self.statements_of(Kind.COMPILED):
+        for statement in self.statements_of(Event.COMPILED):
             subgraph, *counts = (int(statement.values[key]) for key in ("subgraph", "taken", "total", "partitions"))
             lines[subgraph] = PluginLine(statement.line, subgraph, *counts)
         return tuple(lines.values())
@@ -239,7 +239,7 @@ def long_lines_note(log: DeviceLog) -> str:
 
 def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:
     """Return the tensor in the last line that refuses a graph with dynamic tensors, or None if there is no such line."""
-    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == Kind.DYNAMIC_ERROR]
+    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == Event.DYNAMIC_ERROR]
     return tensors[-1] if tensors else None
 
 

@@ -18,7 +18,7 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import KINDS, Kind
+from .kinds import KINDS, Event
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
@@ -145,7 +145,7 @@ class Reader:
     def _start(self) -> None:
         log = self._log()
         flags = self.flags if log.is_empty else {}
-        statements = tuple([statement for statement in log.statements if statement.kind != Kind.CRASH])
+        statements = tuple([statement for statement in log.statements if statement.kind != Event.CRASH])
         if not replace(log, statements=statements).is_empty:
             self._finish(log)
         self._clear()
@@ -243,7 +243,9 @@ class Reader:
         """Keep a line that was not understood if it plainly shows a failure."""
         text = message.text.strip()
         if len(self.plain_errors.found) < _MOST_PLAIN and is_plain_failure(text, message.severity):
-            self.plain_errors.add(Statement(Kind.PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place)
+            self.plain_errors.add(
+                Statement(Event.PLAIN_ERROR, text, MappingProxyType({"severity": message.severity})), self.place
+            )
 
     def _read_text(self, message: Message) -> bool:
         """Parse a message. Return whether any part of it was understood."""
@@ -296,7 +298,7 @@ class Reader:
             is_entry = is_operator_name and is_reason(reason)
         if is_entry:
             values = {"op": op, "reason": reason, "name": GRAPHICS_SPEAKER if self.list is None else self.list.name}
-            self._add(Statement(Kind.LISTED_REFUSAL, text, MappingProxyType(values)))
+            self._add(Statement(Event.LISTED_REFUSAL, text, MappingProxyType(values)))
             self.list = self.list or RefusalList(GRAPHICS_SPEAKER, message.tag, message.process, is_interrupted=True)
         return is_entry
 
@@ -327,7 +329,7 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = result
-            if statement.kind == Kind.NODE_ERROR:
+            if statement.kind == Event.NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
                 self._said_above()
             self._statement(statement, pattern, message)
@@ -337,20 +339,20 @@ class Reader:
         loose = loose_statement(text, message.tag, message.severity, message.source)
         if loose is not None:
             self._add(loose)
-            self.is_measured |= loose.kind == Kind.MEASURED
+            self.is_measured |= loose.kind == Event.MEASURED
         return loose is not None
 
     def _said_before(self, text: str) -> None:
         """If the line gives a reason for a kernel's failure, add the reason. ``text`` is the part before the error."""
         reason = _EXCEPTION.sub("", text).strip()
         if reason and not reason.endswith(_LEVELS) and not reason.startswith("See instructions"):
-            self._add(Statement(Kind.OTHER_ERROR, reason, MappingProxyType({})))
+            self._add(Statement(Event.OTHER_ERROR, reason, MappingProxyType({})))
 
     def _said_above(self) -> None:
         """If the line above plainly shows a failure, it gives the reason of a kernel's failure."""
         above = self.plain_errors.latest()
         if above is not None and max(above.places) == self.place - 1:
-            self._add(replace(above, kind=Kind.OTHER_ERROR))
+            self._add(replace(above, kind=Event.OTHER_ERROR))
 
     def _add(self, statement: Statement) -> None:
         self._keep()
@@ -360,9 +362,9 @@ class Reader:
         """Add a statement, and set the fields of the log that follow from it."""
         if KINDS[statement.kind].is_first:
             self._start_after_crash()
-        if statement.kind == Kind.EXECUTED and not self._is_of_main_table:
+        if statement.kind == Event.EXECUTED and not self._is_of_main_table:
             return
-        if statement.kind == Kind.CRASH and self.statements.last is not None and self.statements.last[0] == Kind.CRASH:
+        if statement.kind == Event.CRASH and self.statements.last is not None and self.statements.last[0] == Event.CRASH:
             return  # several lines report one crash
         if self.parameters.get(f"use {statement.values.get('owner', '')}".lower(), "1").strip() in ("0", "false"):
             return  # old releases look for the library of a delegate that is switched off
@@ -370,15 +372,15 @@ class Reader:
         values = statement.values
         if pattern.is_old or "old" in values:
             self.current = replace(self.current, is_old=True)
-        if statement.kind == Kind.LISTED_REFUSALS:
+        if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
-        elif statement.kind in (Kind.SPLIT, Kind.NODE_ERROR):
+        elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
             self.list = None
-        elif statement.kind == Kind.RESTORED:
+        elif statement.kind == Event.RESTORED:
             self.is_restored = True
-        elif statement.kind == Kind.CRASH:
+        elif statement.kind == Event.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == Kind.DYNAMIC_ERROR:
+        elif statement.kind == Event.DYNAMIC_ERROR:
             self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
@@ -487,7 +489,7 @@ class Reader:
         if earlier is None or earlier.kernel == replacement.kernel or earlier.total is not None or earlier.subgraph is not None:
             return False
         spend_steps(len(self.statements.found), _READING)
-        counts = [statement.values for statement in self.statements.all() if statement.kind == Kind.OWN_COUNT]
+        counts = [statement.values for statement in self.statements.all() if statement.kind == Event.OWN_COUNT]
         left = [int(count["total"]) - earlier.replaced for count in counts if int(count["delegated"]) == earlier.replaced]
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .kinds import ERRORS, KINDS, Kind, kinds_with
+from .kinds import ERRORS, KINDS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
 
@@ -47,13 +47,13 @@ def run_note(count: int, number: int | None) -> str:
 def beginning(log: DeviceLog, replacement: Replacement) -> int:
     """Return the number of the first line in the run of a replacement."""
     ends = [other.place for other in log.replacements]
-    ends += [place for statement in log.statements_of(*ERRORS, Kind.RESTORED) for place in statement.places]
+    ends += [place for statement in log.statements_of(*ERRORS, Event.RESTORED) for place in statement.places]
     end = max([place for place in ends if place < replacement.place], default=0)
     delegate = delegate_named(replacement.kernel)
     own = [
         place
-        for statement in log.statements_of(*_BEFORE, Kind.CREATED)
-        if statement.kind != Kind.CREATED or delegate_named(statement.values["name"]) is delegate is not None
+        for statement in log.statements_of(*_BEFORE, Event.CREATED)
+        if statement.kind != Event.CREATED or delegate_named(statement.values["name"]) is delegate is not None
         for place in statement.places
     ]
     return min([place for place in own if end < place < replacement.place], default=replacement.place)

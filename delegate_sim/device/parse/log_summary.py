@@ -34,7 +34,7 @@ from .delegate_identity import (
 from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
-from .kinds import KINDS, Kind, kinds_with
+from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
 from .profiles.operator_tables import RunTimes
@@ -158,7 +158,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _compiled_delegate(log)
     else:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
-    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Kind.CRASH):
+    if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Event.CRASH):
         own = replace(own, outcome=CRASHED)
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
@@ -190,7 +190,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(Kind.MEASURED, Kind.CRASH),
+        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(Event.MEASURED, Event.CRASH),
     )
 
 
@@ -203,7 +203,7 @@ def _with_end(
     """
     last = max([0, *[replacement.place for replacement in log.replacements]])
     failed = [
-        error for error in log.statements_of(Kind.LOAD_ERROR, Kind.BENCHMARK_FAILED) if max(error.places, default=last) >= last
+        error for error in log.statements_of(Event.LOAD_ERROR, Event.BENCHMARK_FAILED) if max(error.places, default=last) >= last
     ]
     if any(_NO_INTERPRETER.search(error.line) for error in failed):
         idle = [made for made in (own, *others) if made.outcome == MADE and not _is_by_default(made)]
@@ -211,7 +211,7 @@ def _with_end(
             failure = replace(idle[0], outcome=FAILED)
             own, *rest = [failure if mentioned is idle[0] else mentioned for mentioned in (own, *others)]
             return own, tuple(rest), ""
-    if log.statements_of(Kind.CRASH) and own.outcome != CRASHED:
+    if log.statements_of(Event.CRASH) and own.outcome != CRASHED:
         return own, others, CRASHED
     is_applied = own.outcome in (WHOLE, PART, NONE, APPLIED_TO, MADE) and not own.failed_running
     return own, others, NOT_RUN if failed and is_applied else ""
@@ -251,9 +251,9 @@ def _cause(log: DeviceLog, delegates: Sequence[LogDelegate], errors: Sequence[Ex
     """Return the line of the error that caused the failure, or "" if nothing failed."""
     outcomes = (FAILED, NOT_CREATED, NOT_LOADED, NOT_COMPILED_FOR)
     has_failed = bool(end) or any(delegate.failed_running or delegate.outcome in outcomes for delegate in delegates)
-    cause = cause_of(errors) if has_failed or any(error.kind == Kind.CRASH for error in errors) else None
-    refused = [statement.line for statement in log.statements_of(Kind.OPERATOR_REFUSED) if "name" in statement.values]
-    if cause is not None and cause.kind == Kind.KERNEL_ERROR and refused:
+    cause = cause_of(errors) if has_failed or any(error.kind == Event.CRASH for error in errors) else None
+    refused = [statement.line for statement in log.statements_of(Event.OPERATOR_REFUSED) if "name" in statement.values]
+    if cause is not None and cause.kind == Event.KERNEL_ERROR and refused:
         return refused[-1]  # old delegates fail at the first operator that they refuse
     return "" if cause is None else cause.line
 
@@ -308,15 +308,15 @@ def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
     outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
     if outcome == UNKNOWN and name:
         outcome = REQUESTED
-    if outcome == UNKNOWN and log.statements_of(Kind.BUILTIN_ERROR, Kind.CUSTOM_ERROR, Kind.LOAD_ERROR, Kind.NODE_ERROR):
+    if outcome == UNKNOWN and log.statements_of(Event.BUILTIN_ERROR, Event.CUSTOM_ERROR, Event.LOAD_ERROR, Event.NODE_ERROR):
         outcome = NOT_LOADED
     is_whole = bool(log.parameters or log.flags) and not is_of_second_litert(log)
-    has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Kind.MEASURED)))
+    has_run = is_whole and (log.times.warmup_ms is not None or bool(log.statements_of(Event.MEASURED)))
     if outcome == UNKNOWN and has_run and not explained_errors(log):
         outcome = NOT_SHOWN
     if outcome == MADE and name == ARMNN_PARSER:
         outcome = NOT_LOADED  # this delegate takes only whole models
-    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Kind.COMPILED_PART):
+    if outcome in (UNKNOWN, REQUESTED) and log.statements_of(Event.COMPILED_PART):
         outcome = COMPILED_FOR
     return _with_failed_run(log, names, LogDelegate("", _title(name), outcome, counts))
 
@@ -390,8 +390,8 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from map(count_of_plugin, log.statements_of(Kind.COMPILED))
-    for statement in log.statements_of(Kind.EXECUTED) if not has_hidden_kernels(log) else ():
+        yield from map(count_of_plugin, log.statements_of(Event.COMPILED))
+    for statement in log.statements_of(Event.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
@@ -401,35 +401,35 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
     log = without_errors_of_others(log, names, is_certain=False)
-    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Kind.NOT_APPLIED):
+    if log.is_restored or log.dynamic_tensor is not None or log.statements_of(Event.NOT_APPLIED):
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and log.statements_of(Kind.IMMUTABLE_ERROR):
+    if not is_replaced and log.statements_of(Event.IMMUTABLE_ERROR):
         return FAILED
-    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Kind.NODE_ERROR):
+    if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED
     if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if KINDS[error.kind].says_failed):
         return FAILED
-    if any(error.kind == Kind.FAILURE and "create compiled model" in error.line for error in errors):
+    if any(error.kind == Event.FAILURE and "create compiled model" in error.line for error in errors):
         return FAILED
-    if any(error.kind in (Kind.KERNEL_ERROR, Kind.PREPARATION_ERROR, Kind.FLEX_ERROR) for error in errors) or _has_failed_runtime(
-        log, names
-    ):
+    if any(
+        error.kind in (Event.KERNEL_ERROR, Event.PREPARATION_ERROR, Event.FLEX_ERROR) for error in errors
+    ) or _has_failed_runtime(log, names):
         return FAILED
-    counted = max([0, *[place for count in log.statements_of(Kind.OWN_COUNT) for place in count.places]])
+    counted = max([0, *[place for count in log.statements_of(Event.OWN_COUNT) for place in count.places]])
     if any(
         "_handle" in error.line and max(error.places, default=0) >= counted
         for error in errors
-        if error.kind == Kind.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
+        if error.kind == Event.VENDOR_ERROR and names & {plain_name(error.values.get("name", ""))}
     ):
         return FAILED
     if any(names & _words(line) for line in log.not_created):
         return NOT_CREATED
-    if log.statements_of(Kind.LIBRARY_ERROR):
+    if log.statements_of(Event.LIBRARY_ERROR):
         return NOT_CREATED
-    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Kind.LOAD_ERROR)
-    has_ended = bool(log.statements_of(Kind.BENCHMARK_FAILED)) and bool(names - {""})
+    is_made = not (names - {""}) or not any("what" in error.values for error in errors if error.kind == Event.LOAD_ERROR)
+    has_ended = bool(log.statements_of(Event.BENCHMARK_FAILED)) and bool(names - {""})
     return "" if is_made and not has_ended else FAILED
 
 
@@ -442,7 +442,7 @@ def _words(line: str) -> set[str]:
 def _has_failed_runtime(log: DeviceLog, names: set[str]) -> bool:
     """Return whether LiteRT 2 prints that the runtime for compiled parts of the model failed to start."""
     return any(part in name for name in names for part in (DISPATCH, "qnn")) and any(
-        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Kind.FAILURE)
+        "source" in statement.values and _FATAL.search(statement.line) for statement in log.statements_of(Event.FAILURE)
     )
 
 
@@ -450,7 +450,7 @@ def _has_failed_dispatch(log: DeviceLog) -> bool:
     """Return whether LiteRT 2 prints a dispatch error after which no node of the compiled parts runs."""
     return any(
         DISPATCH in plain_name(statement.values.get("source", "") + statement.line) and _FATAL.search(statement.line)
-        for statement in log.statements_of(Kind.FAILURE)
+        for statement in log.statements_of(Event.FAILURE)
     )
 
 
@@ -480,8 +480,8 @@ def _outcome(log: DeviceLog, counts: tuple[Count, ...]) -> str:
 
 def _outcome_without_counts(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate if no line shows the number of nodes that it replaced."""
-    made_kernels = [statement for statement in log.statements_of(Kind.INTERFACE_USED) if "-based API" in statement.line]
-    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Kind.APPLIED), *made_kernels)):
+    made_kernels = [statement for statement in log.statements_of(Event.INTERFACE_USED) if "-based API" in statement.line]
+    if any(plain_name(statement.values["name"]) in names for statement in (*log.statements_of(Event.APPLIED), *made_kernels)):
         return APPLIED_TO
     if any(
         plain_name(statement.values["name"]) in names
@@ -506,7 +506,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(Kind.TEFLON_ROW):
+    for statement in log.statements_of(Event.TEFLON_ROW):
         if statement.values["support"] == "unsupported":
             yield statement.values["op"], "", 1
     for row in log.edge_tpu.rows:
@@ -514,17 +514,17 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
             yield row.op, row.status, row.count
     for refusal in log.refusals:
         yield f"{refusal.op} (v{refusal.version})", refusal.message, refusal.times
-    for statement in log.statements_of(Kind.OPERATOR_REFUSED):
+    for statement in log.statements_of(Event.OPERATOR_REFUSED):
         op = statement.values.get("op") or operator_name(int(statement.values["code"]))
         yield op, statement.values.get("why", ""), int(statement.values.get("count", statement.times))
-    for statement in log.statements_of(Kind.DRIVER_REFUSAL):
+    for statement in log.statements_of(Event.DRIVER_REFUSAL):
         yield statement.values["op"], f"the driver does not support {statement.values['type']}", statement.times
 
 
 def chosen_devices(log: DeviceLog) -> Iterator[tuple[str, int]]:
     """Yield the devices that the runtime behind the delegate chose, each with its number of operations."""
     counts: Counter[str] = Counter()
-    for statement in log.statements_of(Kind.CHOICE):
+    for statement in log.statements_of(Event.CHOICE):
         number = int(statement.values["number"])
         counts[statement.values.get("device") or ("the CPU" if number < 0 else f"device {number}")] += statement.times
     yield from counts.items()

@@ -15,7 +15,7 @@ from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ...options import OptionValues
 from . import axes, elementwise, merging, padding, products
-from .rule import BACKEND, CHECKED, Affected, NumberRule, Part
+from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule
 
 RULES: tuple[NumberRule, ...] = (
     *elementwise.RULES,
@@ -51,7 +51,7 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     If the release was not measured, a risk is only possible. A risk is also only possible on other backends than the measured
     backend, unless its cause precedes the kernels.
     """
-    part = Part(graph, subset)
+    part = GraphPart(graph, subset)
     doubt = "" if is_checked(release) else "not measured in this release"
     elsewhere = "" if options["backend"] == BACKEND else "seen only on WebGPU"
     for index in subset.nodes:

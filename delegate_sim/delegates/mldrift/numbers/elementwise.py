@@ -11,7 +11,7 @@ from ....model.model import Tensor
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Problem
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
-from .rule import Affected, NumberRule, Part
+from .rule import Affected, GraphPart, NumberRule
 from .values import is_never_negative, is_positive
 
 _BROADCASTING = (
@@ -73,21 +73,21 @@ def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
     return constant, other
 
 
-def _constant_elsewhere(node: NodeView, part: Part) -> Affected | None:
+def _constant_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     operands = _constant_and_other(node)
     if operands is None or not is_read_elsewhere(operands[0].shape, constant_layout(operands[0]), node.output(0).shape):
         return None
     return Affected(operands[0], {"other": list(operands[1].shape)})
 
 
-def _operand_elsewhere(node: NodeView, part: Part) -> Affected | None:
+def _operand_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     operands = _constant_and_other(node)
     if operands is None or not is_read_elsewhere(operands[1].shape, bhwc(operands[1].shape), node.output(0).shape):
         return None
     return Affected(operands[1], {"other": list(node.output(0).shape)})
 
 
-def _constant_batches(node: NodeView, part: Part) -> Affected | None:
+def _constant_batches(node: NodeView, part: GraphPart) -> Affected | None:
     operands = _constant_and_other(node)
     if operands is None or constant_layout(operands[0]).b == 1 or bhwc(operands[1].shape).b > 1:
         return None
@@ -96,7 +96,7 @@ def _constant_batches(node: NodeView, part: Part) -> Affected | None:
     return Affected(operands[0], {"other": list(operands[1].shape)})
 
 
-def _mixed_ranks(node: NodeView, part: Part) -> Affected | None:
+def _mixed_ranks(node: NodeView, part: GraphPart) -> Affected | None:
     operands, result = [node.input(0), node.input(1)], node.output(0).shape
     if (
         len(node.node.inputs) != 2
@@ -108,7 +108,7 @@ def _mixed_ranks(node: NodeView, part: Part) -> Affected | None:
     return Affected(moved[0], {"other": list(result)}) if moved else None
 
 
-def _condition_elsewhere(node: NodeView, part: Part) -> Affected | None:
+def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     condition, result = node.input(0), node.output(0)
     # A condition of SELECT may have one element for each batch.
     is_of_batches = condition.element_count == 1 or (node.op == "SELECT" and condition.rank == 1)
@@ -118,11 +118,11 @@ def _condition_elsewhere(node: NodeView, part: Part) -> Affected | None:
     return Affected(condition, {"other": list(result.shape)}) if is_elsewhere else None
 
 
-def _tanh(node: NodeView, part: Part) -> Affected | None:
+def _tanh(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0)) if fused_activation(node) == "TANH" else None
 
 
-def _negative_base(node: NodeView, part: Part) -> Affected | None:
+def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
     powers = part.values(exponent)
     if not powers:
@@ -131,7 +131,7 @@ def _negative_base(node: NodeView, part: Part) -> Affected | None:
     return None if is_right else Affected(base)
 
 
-def _leaky(node: NodeView, part: Part) -> Affected | None:
+def _leaky(node: NodeView, part: GraphPart) -> Affected | None:
     alpha = node.options.alpha
     return Affected(node.output(0), {"alpha": alpha}) if alpha > 1 or alpha < 0 else None
 

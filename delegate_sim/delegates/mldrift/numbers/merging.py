@@ -9,7 +9,7 @@ from ....model.model import Tensor
 from ....rules.kinds import Problem
 from ..rules.checks import integers
 from ..shapes import is_linear
-from .rule import Affected, NumberRule, Part
+from .rule import Affected, GraphPart, NumberRule
 
 _REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")
 _WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL")
@@ -19,7 +19,7 @@ _SPLITS = ("SPLIT", "SPLIT_V")
 _FLOATS = ("FLOAT32", "FLOAT16")
 
 
-def _sum_before(node: NodeView, part: Part) -> NodeView | None:
+def _sum_before(node: NodeView, part: GraphPart) -> NodeView | None:
     """Return the ADD of two different runtime tensors of one shape that only this reduction reads."""
     source = node.input(0)
     total = part.writer(source)
@@ -30,7 +30,7 @@ def _sum_before(node: NodeView, part: Part) -> NodeView | None:
     return total if is_plain and first.index != second.index else None
 
 
-def _maximum_of_sum(node: NodeView, part: Part) -> Affected | None:
+def _maximum_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
     total = _sum_before(node, part)
     rank = node.input(0).rank
     axes = {axis % rank for axis in integers(node, 1)} if rank else set()
@@ -40,7 +40,7 @@ def _maximum_of_sum(node: NodeView, part: Part) -> Affected | None:
     return Affected(node.output(0), {"sum": total.node.index})
 
 
-def _output_of_sum(node: NodeView, part: Part) -> Affected | None:
+def _output_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
     total = _sum_before(node, part)
     if total is None or not part.is_output(total.output(0)):
         return None
@@ -58,7 +58,7 @@ def _other_operand(node: NodeView) -> Tensor | None:
     return source if is_fused else None
 
 
-def _is_merged_after_weights(node: NodeView, part: Part) -> bool:
+def _is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
     """Return whether a node has float weights and no activation, or is merged with such a node before it."""
     passed: list[int] = []
     following: NodeView | None = node
@@ -78,7 +78,7 @@ def _has_float_weights(node: NodeView) -> bool:
     return is_weighted and weights.is_constant and weights.type in _FLOATS and fused_activation(node) == "NONE"
 
 
-def _fused_output(node: NodeView, part: Part) -> Affected | None:
+def _fused_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = _other_operand(node)
     if source is None or not part.is_output(source) or part.only_reader(source) is None:
         return None
@@ -95,7 +95,7 @@ def _reverses(node: NodeView) -> bool:
     return node.op == "STRIDED_SLICE" and any(step < 0 for step in integers(node, 3))
 
 
-def _is_output_behind_slices(node: NodeView, part: Part) -> bool:
+def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
     """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
     following: NodeView | None = node
     while following is not None and following.op in _SLICES and _changes_nothing(following):
@@ -105,7 +105,7 @@ def _is_output_behind_slices(node: NodeView, part: Part) -> bool:
     return False
 
 
-def _removed_behind_output(node: NodeView, part: Part) -> Affected | None:
+def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
     if not _changes_nothing(node) or not part.is_output(source) or part.only_reader(source) is None:
         return None
@@ -114,13 +114,13 @@ def _removed_behind_output(node: NodeView, part: Part) -> Affected | None:
     return Affected(source)
 
 
-def _comes_early_from_split(tensor: Tensor, part: Part) -> NodeView | None:
+def _comes_early_from_split(tensor: Tensor, part: GraphPart) -> NodeView | None:
     """Return the split that computes the tensor, or None. The last output of a split does not count."""
     split = part.writer(tensor)
     return split if split is not None and split.op in _SPLITS and split.node.outputs[-1] != tensor.index else None
 
 
-def _removed_behind_split(node: NodeView, part: Part) -> Affected | None:
+def _removed_behind_split(node: NodeView, part: GraphPart) -> Affected | None:
     split = _comes_early_from_split(node.input(0), part) if _changes_nothing(node) else None
     if split is None or part.only_reader(node.input(0)) is None:
         return None
@@ -129,7 +129,7 @@ def _removed_behind_split(node: NodeView, part: Part) -> Affected | None:
     return Affected(node.output(0), {"split": split.node.index}) if is_output else None
 
 
-def _joined_alone(node: NodeView, part: Part) -> Affected | None:
+def _joined_alone(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
     if len(node.node.inputs) != 1:
         return None
@@ -137,7 +137,7 @@ def _joined_alone(node: NodeView, part: Part) -> Affected | None:
     return Affected(node.output(0), is_certain=is_shared) if is_shared or part.is_input(source) else None
 
 
-def unwritten_outputs(part: Part) -> list[tuple[NumberRule, Tensor]]:
+def unwritten_outputs(part: GraphPart) -> list[tuple[NumberRule, Tensor]]:
     """Return the outputs of a graph that are never written because of their place among the inputs and outputs."""
     graph = part.graph
     if not part.is_whole:

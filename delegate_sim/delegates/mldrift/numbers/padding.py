@@ -9,7 +9,7 @@ from ....model import schema
 from ....releases.catalogue import parse_release
 from ....rules.kinds import Problem
 from ..shapes import bhwc
-from .rule import Affected, NumberRule, Part
+from .rule import Affected, GraphPart, NumberRule
 from .values import is_never_negative, pad_value, paddings
 
 _ALL = ("PAD", "PADV2", "MIRROR_PAD")
@@ -21,14 +21,14 @@ _LOWEST = -10000
 _NONE = (0, 0)
 
 
-def _rank3(node: NodeView, part: Part) -> Affected | None:
+def _rank3(node: NodeView, part: GraphPart) -> Affected | None:
     shape, pads = node.input(0).shape, paddings(node)
     if len(shape) != 3 or (shape[0] == 1 and pads[:1] in ([], [_NONE])):
         return None
     return Affected(node.input(0))
 
 
-def _batch(node: NodeView, part: Part) -> Affected | None:
+def _batch(node: NodeView, part: GraphPart) -> Affected | None:
     shape, pads = node.input(0).shape, paddings(node)
     if len(shape) != 4 or shape[0] != 1 or pads[:1] in ([], [_NONE]):
         return None
@@ -41,7 +41,7 @@ def _pads_only(pads: Sequence[tuple[int, int]], *axes: int) -> bool:
     return len(pads) == 4 and bool(padded) and set(padded) <= set(axes)
 
 
-def _merged_padding(reader: NodeView, part: Part) -> NodeView | None:
+def _merged_padding(reader: NodeView, part: GraphPart) -> NodeView | None:
     """Return the PAD or PADV2 whose only reader is this node, as its first operand. A pool may have a RESHAPE in between."""
     source = reader.input(0)
     writer = part.writer(source)
@@ -52,13 +52,13 @@ def _merged_padding(reader: NodeView, part: Part) -> NodeView | None:
     return writer if is_padding else None
 
 
-def _padding_of_image(reader: NodeView, part: Part) -> NodeView | None:
+def _padding_of_image(reader: NodeView, part: GraphPart) -> NodeView | None:
     """Return the merged padding of only height and width, or None."""
     padding = _merged_padding(reader, part)
     return padding if padding is not None and _pads_only(paddings(padding), 1, 2) else None
 
 
-def _padding_of_channels(total: NodeView, part: Part) -> NodeView | None:
+def _padding_of_channels(total: NodeView, part: GraphPart) -> NodeView | None:
     """Return the padding at the end of channels that is merged into an ADD of two runtime tensors, or None."""
     if len(total.inputs) != 2 or any(tensor.is_constant for tensor in total.inputs):
         return None
@@ -87,7 +87,7 @@ def _covers_padding(padding: NodeView, pool: NodeView) -> bool:
     return False
 
 
-def _pool(pool: NodeView, part: Part) -> Affected | None:
+def _pool(pool: NodeView, part: GraphPart) -> Affected | None:
     padding = _padding_of_image(pool, part)
     if padding is None or not _covers_padding(padding, pool):
         return None
@@ -104,22 +104,22 @@ def _value_lost(reader: NodeView, padding: NodeView | None) -> Affected | None:
     return Affected(reader.output(0), {"value": value, "padding": padding.node.index})
 
 
-def _value_before_convolution(node: NodeView, part: Part) -> Affected | None:
+def _value_before_convolution(node: NodeView, part: GraphPart) -> Affected | None:
     return _value_lost(node, _padding_of_image(node, part))
 
 
-def _value_before_sum(node: NodeView, part: Part) -> Affected | None:
+def _value_before_sum(node: NodeView, part: GraphPart) -> Affected | None:
     return _value_lost(node, _padding_of_channels(node, part))
 
 
-def _unwritten(node: NodeView, part: Part) -> Affected | None:
+def _unwritten(node: NodeView, part: GraphPart) -> Affected | None:
     padding = _padding_of_channels(node, part) if node.op == "ADD" else _padding_of_image(node, part)
     if padding is None or not part.is_output(padding.output(0)):
         return None
     return Affected(padding.output(0), {"padding": padding.node.index})
 
 
-def _channels_behind(node: NodeView, part: Part) -> Affected | None:
+def _channels_behind(node: NodeView, part: GraphPart) -> Affected | None:
     shape, pads = node.input(0).shape, paddings(node)
     if len(pads) != 4 or pads[3][0] or not pads[3][1] or shape[3] % 4 == 0:
         return None

@@ -8,7 +8,7 @@ from ....model import schema
 from ....model.model import Tensor
 from ....rules.kinds import Problem
 from ..shapes import are_groups_split, groups_of
-from .rule import Affected, NumberRule, Part
+from .rule import Affected, GraphPart, NumberRule
 
 
 def _is_quantized(weights: Tensor) -> bool:
@@ -16,7 +16,7 @@ def _is_quantized(weights: Tensor) -> bool:
     return weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
 
 
-def _strided_matrix(node: NodeView, part: Part) -> Affected | None:
+def _strided_matrix(node: NodeView, part: GraphPart) -> Affected | None:
     weights, result, options = node.input(1), node.output(0), node.options
     is_matrix = weights.rank == 4 and result.rank == 4 and weights.shape[1:3] == (1, 1)
     if not is_matrix or weights.type not in ("INT8", "INT4") or not _is_quantized(weights):
@@ -26,7 +26,7 @@ def _strided_matrix(node: NodeView, part: Part) -> Affected | None:
     return Affected(weights, {"stride": max(options.stride_h, options.stride_w)}) if is_strided else None
 
 
-def _grouped(node: NodeView, part: Part) -> Affected | None:
+def _grouped(node: NodeView, part: GraphPart) -> Affected | None:
     shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
     if not node.input(1).is_constant or not are_groups_split(*shapes):
         return None
@@ -34,7 +34,7 @@ def _grouped(node: NodeView, part: Part) -> Affected | None:
     return Affected(node.output(0), {"groups": groups, "inputs": inputs, "outputs": outputs})
 
 
-def _depthwise(node: NodeView, part: Part) -> Affected | None:
+def _depthwise(node: NodeView, part: GraphPart) -> Affected | None:
     source, weights = node.input(0), node.input(1)
     if source.rank != 4 or weights.rank != 4 or not weights.is_constant or weights.shape[1:3] != (1, 1):
         return None
@@ -42,7 +42,7 @@ def _depthwise(node: NodeView, part: Part) -> Affected | None:
     return Affected(weights) if channels > 1 and weights.shape[3] > channels else None
 
 
-def _transposed(node: NodeView, part: Part) -> Affected | None:
+def _transposed(node: NodeView, part: GraphPart) -> Affected | None:
     source, weights, result, options = node.input(2), node.input(1), node.output(0), node.options
     is_same = schema.enum_names("Padding").get(options.padding) == "SAME"
     if not is_same or source.rank != 4 or weights.rank != 4 or result.rank != 4:
@@ -58,7 +58,7 @@ def _transposed(node: NodeView, part: Part) -> Affected | None:
     return None
 
 
-def _vector(node: NodeView, part: Part) -> Affected | None:
+def _vector(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
     return Affected(source) if source.rank == 1 and source.element_count > 1 else None
 
@@ -68,22 +68,22 @@ def _is_flattened(node: NodeView) -> bool:
     return source.rank > 1 and weights.rank == 2 and source.shape[-1] != weights.shape[-1]
 
 
-def _flattened(node: NodeView, part: Part) -> Affected | None:
+def _flattened(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.input(0), {"needed": node.input(1).shape[-1]}) if _is_flattened(node) else None
 
 
-def _quantized_rows(node: NodeView, part: Part) -> Affected | None:
+def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
     if not _is_quantized(node.input(1)) or node.options.keep_num_dims or _is_flattened(node):
         return None
     return Affected(source) if source.rank > 2 and element_count(source.shape[1:-1]) > 1 else None
 
 
-def _bias(node: NodeView, part: Part) -> Affected | None:
+def _bias(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.input(2)) if not node.input(1).is_constant and node.node.input(2) >= 0 else None
 
 
-def _broadcast_batches(node: NodeView, part: Part) -> Affected | None:
+def _broadcast_batches(node: NodeView, part: GraphPart) -> Affected | None:
     batches = element_count(node.output(0).shape[:-2])
     for position in (0, 1):
         operand = node.input(position)
@@ -93,13 +93,13 @@ def _broadcast_batches(node: NodeView, part: Part) -> Affected | None:
     return None
 
 
-def _transposed_constant(node: NodeView, part: Part) -> Affected | None:
+def _transposed_constant(node: NodeView, part: GraphPart) -> Affected | None:
     matrix, options = node.input(1), node.options
     is_matrix = matrix.is_constant and matrix.rank == 2
     return Affected(matrix) if is_matrix and (options.adj_x or options.adj_y) else None
 
 
-def _table(node: NodeView, part: Part) -> Affected | None:
+def _table(node: NodeView, part: GraphPart) -> Affected | None:
     table = node.input(1)
     is_single = table.type == "INT8" and _is_quantized(table) and not table.is_per_channel
     return Affected(table) if is_single and table.shape[:1] > (1,) else None

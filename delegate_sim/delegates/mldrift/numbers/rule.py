@@ -19,7 +19,7 @@ BACKEND = "webgpu"
 """The backend on which all conditions were measured."""
 
 
-class Part:
+class GraphPart:
     """The delegated part of a graph, from which ML Drift builds its own model.
 
     ``outputs`` are the results that leave the part: outputs of the graph, and tensors that nodes on the CPU read.
@@ -74,7 +74,7 @@ class Affected(NamedTuple):
     """Whether the numbers are wrong for ordinary inputs. False if it depends on the values."""
 
 
-Finder = Callable[[NodeView, Part], Affected | None]
+RiskFinder = Callable[[NodeView, GraphPart], Affected | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class NumberRule:
     cure: str
     hint: str
     message: str
-    find: Finder | None = field(default=None, compare=False)
+    find: RiskFinder | None = field(default=None, compare=False)
     depends_on_values: bool = False
     """Whether the numbers are wrong only for some values."""
     is_before_backend: bool = False

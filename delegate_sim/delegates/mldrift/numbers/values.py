@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ..rules.checks import integers
-from .rule import Part
+from .rule import GraphPart
 
 _POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})
 """Operators whose results are positive, unless they underflow."""
@@ -14,7 +14,7 @@ _NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQU
 _CLIPPED = frozenset({"RELU", "RELU6"})
 
 
-def is_never_negative(part: Part, tensor: Tensor) -> bool:
+def is_never_negative(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
     if values := part.values(tensor):
         return min(values) >= 0
@@ -22,7 +22,7 @@ def is_never_negative(part: Part, tensor: Tensor) -> bool:
     return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
 
 
-def is_positive(part: Part, tensor: Tensor) -> bool:
+def is_positive(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
     if values := part.values(tensor):
         return min(values) > 0
