@@ -193,7 +193,7 @@ def test_models_of_bundles_are_found(opened, name, content, members):
     assert page.locator("#model-list .model").all_inner_texts() == members
     page.locator("#model-list .model").last.click()
     opened.idle()
-    assert "GPU runs 98.4 %" in page.inner_text("#headline")
+    assert "GPU run 98.4 %" in page.inner_text("#headline")
 
 
 def test_results_are_downloaded(opened):
