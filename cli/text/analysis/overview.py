@@ -24,7 +24,7 @@ from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
 from ..elements.target import DEFAULTS_TEXT
 from ..elements.verdict import plugin_lines
 from ..many import many_hint, model_names, unanswered_lines
-from .parts import api_lines
+from .run_details import api_lines
 from .shared_refusals import shared_refusal_lines
 from .view import View
 

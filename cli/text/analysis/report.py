@@ -41,7 +41,7 @@ from ..elements.paragraphs import (
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .parts import api_lines, placement_lines, split_lines
+from .run_details import api_lines, placement_lines, split_lines
 from .view import View
 
 _PARTITIONS_SHOWN = 10

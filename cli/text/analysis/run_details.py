@@ -1,4 +1,4 @@
-"""Small parts of the text of an analysis."""
+"""Details of a run as text: where nodes run, the devices behind a delegate, and the result with the defaults of the API."""
 
 from __future__ import annotations
 
