@@ -60,7 +60,7 @@ def diagnose(
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
-        effort,
+        examiner,
         is_incomplete,
     )
 

@@ -25,11 +25,12 @@ from ..rules.kinds import OPERATOR_NOT_REGISTERED
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .advice.fix_passes import FoundPass, PassFinder
+from .advice.node_advice import advised
 from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
 from .causes.change import CHANGE
 from .causes.whole_graph_causes import is_dynamic
-from .examiner import Cost
+from .examiner import Cost, Examiner
 from .ranking import RankedCause, gain
 
 
@@ -119,14 +120,24 @@ class Diagnosis(Shown):
     limited: int
     blockers: Blockers
     """The causes that keep each node on the CPU. ``goal_search`` uses the causes."""
-    effort: Effort
-    """The limit on simulations. All diagnoses and searches of a command share the limit."""
+    examiner: Examiner
+    """The simulations of hypothetical changes so far."""
     is_incomplete: bool = False
     """Whether the limit was reached before the diagnosis ended. Some results may then be missing."""
     times: Times | None = None
     """The measured times, and bounds on the time that each fix can save. None if the user gave no op profiles."""
 
     _rows_shown = 10
+
+    @property
+    def effort(self) -> Effort:
+        """The limit on simulations. All diagnoses and searches of a command share the limit."""
+        return self.examiner.effort
+
+    @functools.cached_property
+    def advised_run(self) -> Run:
+        """The run, with the changes that fix the causes as hints."""
+        return advised(self.model, self.run, examiner=self.examiner.limited_by(Effort(self.model)))
 
     @property
     def is_dynamic(self) -> bool:

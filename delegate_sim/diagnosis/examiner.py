@@ -91,10 +91,16 @@ class Examiner:
     def __init__(self, model: Model, target: Target, effort: Effort, cache: AnalysisCache | None = None) -> None:
         self.model = model
         self.target = target
-        self._cache = cache or AnalysisCache()
+        self.effort = effort
+        self._cache = cache or effort.cache
         self._known: dict[Hashable, Examined] = {}
-        self._effort = effort
         self._most_known = max(effort.simulations(_KEPT_AT_LEAST, _KEPT_AT_MOST), _KEPT_AT_LEAST)
+
+    def limited_by(self, effort: Effort) -> Examiner:
+        """Return an examiner that knows the simulations of this one, and spends further simulations of ``effort``."""
+        other = Examiner(self.model, self.target, effort, self._cache)
+        other._known = self._known
+        return other
 
     def simulate(self, hypothetical: HypotheticalChanges) -> Examined:
         """Simulate the model with hypothetical changes.
@@ -104,7 +110,7 @@ class Examiner:
         key = hypothetical.key
         if key not in self._known:
             refuse_unknown_names(self.model, hypothetical)
-            self._effort.spend(self.target.delegate.effort)
+            self.effort.spend(self.target.delegate.effort)
             release = hypothetical.release or self.target.release
             of_model = self.model, hypothetical.changes, release
             change = self._cache.get("changed model", of_model, lambda: changed(self.model, hypothetical, release))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_KEPT = 8
+_KEPT = 64
 """Number of cached results of each kind. Results of a large model take much memory, so the number is small."""
 
 

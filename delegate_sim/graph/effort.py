@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from ..errors import LimitError
 from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model, Node, Subgraph, Tensor
+from .analysis_cache import AnalysisCache
 from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
@@ -94,6 +95,8 @@ class Effort:
         self._model = model
         self._parts = parts
         self._whole = whole
+        self.cache: AnalysisCache = whole.cache if isinstance(whole, Effort) else AnalysisCache()
+        """The cache that all simulations of the model share."""
         self._spent = 0
         self._kept = 0
 

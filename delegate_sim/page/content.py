@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..diagnosis.advice.commands import fix_command
-from ..diagnosis.advice.node_advice import advised
 from ..diagnosis.diagnosis import Diagnosis
 from ..diagnosis.examiner import Cost
 from ..diagnosis.ranking import RankedCause
@@ -152,7 +151,7 @@ def _drawn(view: PageView | MicroView, model: int, graphs: PageGraphs) -> dict[s
 
 
 def _view_entry(view: PageView, model: int, graphs: PageGraphs) -> dict[str, Any]:
-    run = view.run if view.diagnosis is None else advised(view.model, view.run)
+    run = view.run if view.diagnosis is None else view.diagnosis.advised_run
     reasons: dict[Reason, int] = {}
     measures = measure(run)
     options = option_values(run.options)

@@ -14,7 +14,6 @@ from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Run
-from ...runtime.target import Target
 from ..causes.finder import find_causes
 from ..examiner import Examiner
 
@@ -31,7 +30,12 @@ class RunAdvice:
 
 
 def advised(
-    model: Model, run: Run, is_alone: bool = True, effort: Effort | None = None, cache: AnalysisCache | None = None
+    model: Model,
+    run: Run,
+    is_alone: bool = True,
+    effort: Effort | None = None,
+    cache: AnalysisCache | None = None,
+    examiner: Examiner | None = None,
 ) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
@@ -41,13 +45,14 @@ def advised(
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     its partitions may differ from those in the chain. The hints then exclude advice about partition limits and about the whole
     graph. ``effort`` limits the simulations of all runs of a model together. ``cache`` is the cache of the simulation of ``run``.
+    ``examiner`` has the simulations of an earlier diagnosis of the same target.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
     is_left_out = run.by_default or run.delegate.is_live_only
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
-    advice = advise(model, run.target, effort, cache)
+    advice = advise(examiner or Examiner(model, run.target, effort or Effort(model), cache))
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -64,15 +69,13 @@ def advised_comparison(comparison: Comparison) -> Comparison:
     return compare(*[Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)])
 
 
-def advise(model: Model, target: Target, effort: Effort | None = None, cache: AnalysisCache | None = None) -> RunAdvice:
+def advise(examiner: Examiner) -> RunAdvice:
     """Find the causes of a model's refusals on a target, and the changes that fix the causes.
 
     The advice does not name other delegates, because this would require simulating all delegates.
     """
-    effort = effort or Effort(model)
-    examiner = Examiner(model, target, effort, cache)
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
-    blockers = find_causes(model, examiner.simulate, effort, names_others=False)
+    blockers = find_causes(examiner.model, examiner.simulate, examiner.effort, names_others=False)
     changes = {cause.identity: cause.change for cause in blockers.causes}
     by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
     for cause in blockers.causes:

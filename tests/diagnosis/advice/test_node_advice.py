@@ -6,6 +6,8 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.diagnosis.advice.node_advice import advise
+from delegate_sim.diagnosis.examiner import Examiner
+from delegate_sim.graph.effort import Effort
 from delegate_sim.hypothetical.hypothetical_changes import NodeKey
 from delegate_sim.results.report.placement import on_cpu
 from tests.support.diagnoses import diagnosed, target
@@ -14,7 +16,8 @@ from tests.support.type_conversions import convolutions, open_batch
 
 
 def advice(builder, delegate="nnapi", **options):
-    return advise(load(builder.bytes()), target(delegate, options))
+    model = load(builder.bytes())
+    return advise(Examiner(model, target(delegate, options), Effort(model)))
 
 
 def test_of_an_open_batch_the_input_is_named():
