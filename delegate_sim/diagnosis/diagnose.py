@@ -35,7 +35,8 @@ def diagnose(
     examiner = Examiner(model, target, effort)
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
-    blockers = find_causes(model, examiner.simulate, effort)
+    found = find_causes(model, examiner.simulate, effort)
+    blockers = found.advised(examiner.simulate, effort)
     weights = {
         NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
         for subgraph in run.subgraphs
@@ -60,6 +61,7 @@ def diagnose(
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
+        found,
         examiner,
         is_incomplete,
     )

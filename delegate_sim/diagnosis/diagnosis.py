@@ -29,6 +29,7 @@ from .advice.node_advice import advised
 from .advice.plain_fix import PlainFix, plain_fix, search_fix, shapes_as_typed
 from .causes.cause import SUGGESTION, Blockers, Cause, Identity
 from .causes.change import CHANGE
+from .causes.finder import CausesFound
 from .causes.whole_graph_causes import is_dynamic
 from .examiner import Cost, Examiner
 from .ranking import RankedCause, gain
@@ -120,6 +121,7 @@ class Diagnosis(Shown):
     limited: int
     blockers: Blockers
     """The causes that keep each node on the CPU. ``goal_search`` uses the causes."""
+    found: CausesFound
     examiner: Examiner
     """The simulations of hypothetical changes so far."""
     is_incomplete: bool = False
@@ -137,7 +139,7 @@ class Diagnosis(Shown):
     @functools.cached_property
     def advised_run(self) -> Run:
         """The run, with the changes that fix the causes as hints."""
-        return advised(self.model, self.run, examiner=self.examiner.limited_by(Effort(self.model)))
+        return advised(self.model, self.run, diagnosed=(self.found, self.examiner))
 
     @property
     def is_dynamic(self) -> bool:

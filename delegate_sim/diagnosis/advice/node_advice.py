@@ -14,7 +14,7 @@ from ...results.compare.comparison import Comparison, Side, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Run
-from ..causes.finder import find_causes
+from ..causes.finder import CausesFound, find_causes
 from ..examiner import Examiner
 
 _NODES_ADVISED = 5000
@@ -35,7 +35,7 @@ def advised(
     is_alone: bool = True,
     effort: Effort | None = None,
     cache: AnalysisCache | None = None,
-    examiner: Examiner | None = None,
+    diagnosed: tuple[CausesFound, Examiner] | None = None,
 ) -> Run:
     """Return a run with the advice of a diagnosis as hints.
 
@@ -45,14 +45,19 @@ def advised(
     If ``is_alone`` is false, the run follows other runs in a chain. The diagnosis simulates the delegate without the chain, so
     its partitions may differ from those in the chain. The hints then exclude advice about partition limits and about the whole
     graph. ``effort`` limits the simulations of all runs of a model together. ``cache`` is the cache of the simulation of ``run``.
-    ``examiner`` has the simulations of an earlier diagnosis of the same target.
+    ``diagnosed`` has the causes and simulations of an earlier diagnosis of ``run``.
     """
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
     is_over = effort is not None and effort.is_over
     is_left_out = run.by_default or run.delegate.is_live_only
     if is_left_out or is_over or nodes > _NODES_ADVISED or not any(True for _ in on_cpu(run)):
         return run
-    advice = advise(examiner or Examiner(model, run.target, effort or Effort(model), cache))
+    limit = effort or Effort(model)
+    if diagnosed is None:
+        advice = advise(Examiner(model, run.target, limit, cache))
+    else:
+        found, examiner = diagnosed
+        advice = _advice_of(found, examiner.limited_by(limit))
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -70,12 +75,14 @@ def advised_comparison(comparison: Comparison) -> Comparison:
 
 
 def advise(examiner: Examiner) -> RunAdvice:
-    """Find the causes of a model's refusals on a target, and the changes that fix the causes.
+    """Find the causes of a model's refusals on a target, and the changes that fix the causes."""
+    return _advice_of(find_causes(examiner.model, examiner.simulate, examiner.effort), examiner)
 
-    The advice does not name other delegates, because this would require simulating all delegates.
-    """
+
+def _advice_of(found: CausesFound, examiner: Examiner) -> RunAdvice:
+    """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
-    blockers = find_causes(examiner.model, examiner.simulate, examiner.effort, names_others=False)
+    blockers = found.advised(examiner.simulate, examiner.effort, names_others=False)
     changes = {cause.identity: cause.change for cause in blockers.causes}
     by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
     for cause in blockers.causes:

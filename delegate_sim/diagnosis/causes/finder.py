@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ...graph.effort import Effort, Tries
 from ...hypothetical.hypothetical_changes import HypotheticalChanges
@@ -49,12 +49,27 @@ _TYPE_FEATURE = "-type"
 """The codes of features that are tensor types have this suffix."""
 
 
-def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
-    """Group the refusals of a model's CPU nodes into causes.
+@dataclass(frozen=True, slots=True)
+class CausesFound:
+    """The causes of a run's refusals, without titles and advice."""
 
-    ``simulate`` runs the simulations of hypothetical changes. If ``names_others`` is true, all delegates are simulated, and
-    suggestions name other delegates that take the nodes.
-    """
+    search: CauseSearch
+    state: SearchState
+
+    def advised(self, simulate: Simulate, effort: Effort, *, names_others: bool = True) -> Blockers:
+        """Return the causes with titles, and with advice and its simulated results.
+
+        If ``names_others`` is true, all delegates are simulated, and suggestions name other delegates that take the nodes.
+        """
+        first = self.search.first
+        others = Others(first, effort) if names_others else None
+        return with_results(
+            _joined(_worded(self.search, self.state, others)), self.search.model, first.run.target, simulate, effort
+        )
+
+
+def find_causes(model: Model, simulate: Simulate, effort: Effort) -> CausesFound:
+    """Group the refusals of a model's CPU nodes into causes. ``simulate`` runs the simulations of hypothetical changes."""
     first = simulate(HypotheticalChanges())
     most_repairs = effort.simulations(_REPAIRED_AT_LEAST, _REPAIRED_AT_MOST)
     tries = Tries(effort.simulations(_TRIED_AT_LEAST, _TRIED_AT_MOST), effort)
@@ -62,9 +77,7 @@ def find_causes(model: Model, simulate: Simulate, effort: Effort, *, names_other
     state = SearchState(HypotheticalChanges(), first)
     for find in _OF_COMPILED if search.delegate.compiler else _FINDERS:
         state = _with_causes(find, search, state)
-    state = replace(state, evidence=(*state.evidence, *rest(search, state)))
-    others = Others(first, effort) if names_others else None
-    return with_results(_joined(_worded(search, state, others)), model, first.run.target, simulate, effort)
+    return CausesFound(search, replace(state, evidence=(*state.evidence, *rest(search, state))))
 
 
 def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) -> SearchState:
