@@ -122,6 +122,7 @@ class Diagnosis(Shown):
     blockers: Blockers
     """The causes that keep each node on the CPU. ``goal_search`` uses the causes."""
     found: CausesFound
+    """The causes before titles and advice were added."""
     examiner: Examiner
     """The simulations of hypothetical changes so far."""
     is_incomplete: bool = False

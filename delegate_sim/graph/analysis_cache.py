@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_KEPT = 64
-"""Number of cached results of each kind. Results of a large model take much memory, so the number is small."""
+_KEPT = 32
+"""Number of cached results of each kind: the changed models that the targets of a report share."""
 
 
 class AnalysisCache:
@@ -26,7 +26,7 @@ class AnalysisCache:
     def get(self, question: Hashable, key: tuple[object, ...], make: Callable[[], T]) -> T:
         """Return the cached result for a key. If there is none, call ``make`` and cache its result.
 
-        ``question`` names the kind of result. The cache keeps the last eight results of each kind.
+        ``question`` names the kind of result. The cache keeps the last results of each kind.
         """
         results = self._kept(question)
         for known, result in results:

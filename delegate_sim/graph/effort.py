@@ -15,7 +15,7 @@ from .graph import Graph, file_graphs
 
 _Item = TypeVar("_Item")
 
-_MOST_NODES = 560_000
+_MOST_NODES = 1_000_000
 """A command skips optional simulations and remaining targets of a model after it has simulated this number of nodes."""
 _KEPT_FOR_A_TARGET = 5
 """Number of simulations that optional simulations leave to each remaining target, at most half of all simulations."""

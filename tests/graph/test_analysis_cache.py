@@ -56,7 +56,7 @@ def test_a_result_is_made_once_for_equal_keys():
 
 def test_few_results_are_kept():
     cache = AnalysisCache()
-    for number in range(20):
+    for number in range(40):
         cache.get("question", (number,), lambda number=number: number)
     assert cache.get("question", (19,), lambda: "again") == 19
     assert cache.get("question", (0,), lambda: "again") == "again"
