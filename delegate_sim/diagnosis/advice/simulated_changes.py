@@ -32,7 +32,7 @@ from ..ranking import NO_GAIN, gain
 from .change_kinds import SUGGESTION_FOR
 from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
 
-_TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 60
+_TRIED_AT_LEAST, _TRIED_AT_MOST = 4, 600
 """Smallest and largest number of simulations for the changes of all causes. Large models get fewer than small models."""
 
 _ORDER = tuple(Assumed)
