@@ -35,8 +35,8 @@ def diagnose(
     examiner = Examiner(model, target, effort)
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost
-    found = find_causes(model, examiner.simulate, effort)
-    blockers = found.advised(examiner.simulate, effort)
+    search_result = find_causes(model, examiner.simulate, effort)
+    blockers = search_result.advised(examiner.simulate, effort)
     weights = {
         NodeKey(subgraph.graph.index, index): multiply_adds(subgraph.graph.view(subgraph.graph.nodes[index]))
         for subgraph in run.subgraphs
@@ -61,7 +61,7 @@ def diagnose(
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),
         blockers,
-        found,
+        search_result,
         examiner,
         is_incomplete,
     )

@@ -56,8 +56,8 @@ def advised(
     if diagnosed is None:
         advice = advise(Examiner(model, run.target, limit, cache))
     else:
-        found, examiner = diagnosed
-        advice = _advice_of(found, examiner.limited_by(limit))
+        causes, examiner = diagnosed
+        advice = _advice_of(causes, examiner.limited_by(limit))
     by_subgraph: dict[int, dict[tuple[int, str], tuple[str, ...]]] = {}
     for (key, code), changes in advice.by_reason.items():
         if is_alone or code != PARTITION_LIMIT.name:
@@ -79,10 +79,10 @@ def advise(examiner: Examiner) -> RunAdvice:
     return _advice_of(find_causes(examiner.model, examiner.simulate, examiner.effort), examiner)
 
 
-def _advice_of(found: CausesFound, examiner: Examiner) -> RunAdvice:
+def _advice_of(causes: CausesFound, examiner: Examiner) -> RunAdvice:
     """Return the changes that fix causes. They do not name other delegates, because this would require simulating them all."""
     refusal = examiner.simulate(HypotheticalChanges()).run.refusal
-    blockers = found.advised(examiner.simulate, examiner.effort, names_others=False)
+    blockers = causes.advised(examiner.simulate, examiner.effort, names_others=False)
     changes = {cause.identity: cause.change for cause in blockers.causes}
     by_reason: dict[tuple[NodeKey, str], dict[str, None]] = {}
     for cause in blockers.causes:
