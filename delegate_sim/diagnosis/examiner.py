@@ -60,6 +60,11 @@ class RefusedNode(NamedTuple):
     op: str
     reasons: tuple[Reason, ...]
 
+    @property
+    def reason(self) -> Reason:
+        """The first reason. The refusals of a cause have one reason each."""
+        return self.reasons[0]
+
 
 @dataclass(frozen=True, eq=False)
 class Examined:

@@ -43,7 +43,7 @@ def test_a_cured_node(tensors, step, name):
 def test_a_node_that_no_pass_cures_stays():
     plan = planned({"x": (1, 4), "y": (1, 4)}, [("NEG", "x", "y", {})], "x y")
     assert not plan.is_changed
-    assert [risk.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-input-is-output"]
+    assert [risk.refusal.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-input-is-output"]
 
 
 def test_wrong_nodes_count_before_work_on_the_cpu():
@@ -73,4 +73,4 @@ def test_a_cure_that_changes_results_on_the_cpu_is_only_offered():
     options = {"stride_h": 2, "stride_w": 2, "dilation_h_factor": 1, "dilation_w_factor": 1}
     plan = planned(tensors, [("CONV_2D", "x w b", "y", options)])
     assert not plan.is_changed
-    assert [risk.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-conv-1x1-int8-stride"]
+    assert [risk.refusal.code for risk in plan.after[0].at_risk] == ["mldrift-numbers-conv-1x1-int8-stride"]

@@ -21,7 +21,7 @@ def number_risk_lines(run: Run, width: int, verbose: bool) -> Iterator[Line]:
         groups: dict[str, list[NumberRisk]] = {}
         for risk in risks:
             if risk.is_certain == is_certain:
-                groups.setdefault(risk.code, []).append(risk)
+                groups.setdefault(risk.refusal.code, []).append(risk)
         if groups:
             yield from heading_lines(title, BAD)
         for code, members in groups.items():
@@ -29,10 +29,10 @@ def number_risk_lines(run: Run, width: int, verbose: bool) -> Iterator[Line]:
             operators = ", ".join(dict.fromkeys([name(member.op) for member in members if member.op]))
             where = f": {operators} [{node_list(nodes, width)}]" if nodes else ""
             yield from paragraph(f"{code}{where}", width, "  ", "    ", style=CODE)
-            messages = list(dict.fromkeys([member.message for member in members]))
+            messages = list(dict.fromkeys([member.refusal.message for member in members]))
             shown = messages if verbose else messages[:_MESSAGES_SHOWN]
             for text in shown:
                 yield from paragraph(message(text), width, "    ", "      ")
             yield from more_lines(len(messages) - len(shown), "message", "    ")
-            for hint in dict.fromkeys([member.hint for member in members]):
+            for hint in dict.fromkeys([member.refusal.hint for member in members]):
                 yield from paragraph(message(f"hint: {hint}"), width, "    ", "          ", style=HINT)

@@ -35,9 +35,8 @@ from ..causes.change import (
     general_change,
 )
 from ..causes.conversion_causes import OF_TYPES, form
-from ..causes.evidence import RefusedCase
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
-from ..examiner import Examined
+from ..examiner import Examined, RefusedNode
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
 from .surroundings import Others, Surroundings
@@ -103,7 +102,7 @@ class Wording:
     """The position of nodes in the run ``last``."""
     cause: Cause
     """The cause, without its title and advice."""
-    cases: Sequence[RefusedCase]
+    cases: Sequence[RefusedNode]
     others: Others | None = None
     """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 

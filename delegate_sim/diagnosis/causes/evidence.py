@@ -22,20 +22,11 @@ Simulate: TypeAlias = Callable[[HypotheticalChanges], Examined]
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedCase:
-    """A refused node of the model file, with one of its refusals."""
-
-    key: NodeKey
-    op: str
-    reason: Reason
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
     """Refusals of one cause in a run, and the change that removes them. Several runs may add to the same cause."""
 
     identity: Identity
-    cases: tuple[RefusedCase, ...] = ()
+    cases: tuple[RefusedNode, ...] = ()
     remedy: Remedy | None = None
     """The fix of the cause. None if the fix is that the delegate accepts the nodes."""
     assumed: HypotheticalChanges | None = None
@@ -118,14 +109,10 @@ EvidenceFinder: TypeAlias = Callable[[CauseSearch, SearchState], FoundEvidence]
 """A function that finds causes in the run of a state."""
 
 
-def cases_of(nodes: Iterable[RefusedNode], reason: Reason | None = None) -> tuple[RefusedCase, ...]:
+def cases_of(nodes: Iterable[RefusedNode], reason: Reason | None = None) -> tuple[RefusedNode, ...]:
     """Return nodes with their own reasons, or with ``reason``."""
     return tuple(
-        [
-            RefusedCase(refused.key, refused.op, own)
-            for refused in nodes
-            for own in (refused.reasons if reason is None else (reason,))
-        ]
+        [refused._replace(reasons=(own,)) for refused in nodes for own in (refused.reasons if reason is None else (reason,))]
     )
 
 
@@ -144,9 +131,9 @@ def by_cause(evidence: Sequence[Evidence]) -> Mapping[Identity, Sequence[Evidenc
     return {identity: groups[identity] for identity in [own.identity for own in evidence if own.cases]}
 
 
-def cases_in(group: Iterable[Evidence]) -> Sequence[RefusedCase]:
+def cases_in(group: Iterable[Evidence]) -> Sequence[RefusedNode]:
     """Return the different refusals of a cause. Two refusals of a node with the same code are one refusal."""
-    cases: dict[tuple[NodeKey, str], RefusedCase] = {}
+    cases: dict[tuple[NodeKey, str], RefusedNode] = {}
     for own in group:
         for case in own.cases:
             cases.setdefault((case.key, case.reason.code), case)

@@ -14,10 +14,11 @@ from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
 from ...versions.explanation import VersionCause, shared_version, version_cause
 from ...versions.features import versions_to_try
+from ..examiner import RefusedNode
 from .cause import Identity
 from .change import Remedy
 from .conversion_causes import form
-from .evidence import CauseSearch, Evidence, FoundEvidence, RefusedCase, SearchState, blockers_of, cases_of, view_of
+from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
 from .whole_graph_causes import reason_of
 
@@ -47,7 +48,7 @@ def refusals(search: CauseSearch, state: SearchState) -> FoundEvidence:
 
 def _of_nodes(search: CauseSearch, state: SearchState) -> Iterator[Evidence]:
     refusal = state.run.run.refusal
-    left: dict[Problem, list[RefusedCase]] = {Problem.LIMIT: [], **{problem: [] for problem in _TRIED}}
+    left: dict[Problem, list[RefusedNode]] = {Problem.LIMIT: [], **{problem: [] for problem in _TRIED}}
     tried = {case.key for own in state.evidence if own.identity.problem in _TRIED for case in own.cases}
     for refused in state.run.on_cpu():
         special = _special_subject(search, view_of(refused.key, state.run))
@@ -74,7 +75,7 @@ def _special_subject(search: CauseSearch, node: NodeView) -> tuple[str, ...] | N
     return ("compile",) if search.delegate.compiler and not is_compiled else subject
 
 
-def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
+def _subject(problem: Problem, case: RefusedNode) -> tuple[str, ...]:
     """Return the subject of a refusal. Refusals that one change fixes have the same subject."""
     if problem is Problem.OPERATOR:
         return (case.op,)
@@ -86,7 +87,7 @@ def _subject(problem: Problem, case: RefusedCase) -> tuple[str, ...]:
     return (case.op, case.reason.code, case.reason.needed)
 
 
-def _limits(search: CauseSearch, state: SearchState, cases: Iterable[RefusedCase]) -> Iterator[Evidence]:
+def _limits(search: CauseSearch, state: SearchState, cases: Iterable[RefusedNode]) -> Iterator[Evidence]:
     """Yield the causes of nodes that a limit keeps on the CPU. Later runs keep the limit."""
     earlier = [own for own in state.evidence if own.identity.problem is Problem.LIMIT and own.remedy is not None]
     raised = {case.reason.code: own.remedy for own in earlier for case in own.cases}
@@ -125,7 +126,7 @@ def _raised_limit(search: CauseSearch, reason: Reason) -> Mapping[str, Any]:
     return {option: most} if most > now else lifted
 
 
-def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
+def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNode]) -> Iterator[Evidence]:
     """Find, for each node, the smallest change of options that raises the feature level enough."""
     left = {case.key: case for case in cases}
     tried: list[Mapping[str, Any]] = []
@@ -143,7 +144,7 @@ def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCase
         yield Evidence(Identity(Problem.OPERATOR, (case.op,)), (case,))
 
 
-def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCase]) -> Iterator[Evidence]:
+def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNode]) -> Iterator[Evidence]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
     A version is lowered step by step until the delegate accepts the version, no lower version exists, or the tries run out.
@@ -183,7 +184,7 @@ def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedCa
 
 
 def _nearest_versions(
-    left: dict[NodeKey, RefusedCase], views: Mapping[NodeKey, NodeView], refused_with: _Refused, tries: Tries
+    left: dict[NodeKey, RefusedNode], views: Mapping[NodeKey, NodeView], refused_with: _Refused, tries: Tries
 ) -> Iterator[Evidence]:
     """Yield the nearest accepted version for each node whose version no feature explains.
 
@@ -242,7 +243,7 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     alike = None if blamed is None else (blamed.op, _types_of(graph.view(blamed)))
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     cases = [
-        RefusedCase(key, node.op, reason)
+        RefusedNode(key, node.op, (reason,))
         for node in nodes
         if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
         and alike in (None, (node.op, _types_of(graph.view(node))))

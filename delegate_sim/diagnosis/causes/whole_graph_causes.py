@@ -25,10 +25,10 @@ from ...rules.rule import Reason
 from ...runtime.interpreter import Run
 from ...runtime.model_loading import custom_operators, first_loading_after, load_on
 from ..advice.change_kinds import OF_RUNTIME
-from ..examiner import Examined
+from ..examiner import Examined, RefusedNode
 from .cause import Identity
 from .change import Remedy
-from .evidence import CauseSearch, Evidence, FoundEvidence, RefusedCase, SearchState, cases_of, view_of
+from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, cases_of, view_of
 from .undelegatable_nodes import CONTROL_FLOW, special_subject, text_nodes
 
 _NEEDED: Mapping[str, str] = MappingProxyType(
@@ -74,7 +74,7 @@ def reason_of(refusal: Refusal) -> Reason:
     return Reason(refusal.code, OF_RUNTIME, refusal.message, actual, needed, refusal.hint)
 
 
-def refused_by_runtime(run: Examined) -> tuple[RefusedCase, ...]:
+def refused_by_runtime(run: Examined) -> tuple[RefusedNode, ...]:
     """Return all CPU nodes with the refusal of the whole graph. Without such a refusal, the nodes have their own reasons."""
     refusal = run.run.refusal
     return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal))

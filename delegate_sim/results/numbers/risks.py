@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ...foundation.columns import INTEGER, LIST, Column
@@ -13,37 +14,41 @@ from ...runtime.interpreter import Run
 
 
 class NumberRisk(NamedTuple):
-    """One node of a run that computes other numbers than the CPU, or one output that is never written (``node`` is None)."""
+    """The refusal of the stage ``numbers`` for a node, or for an output that is never written, and the node's operator."""
 
-    subgraph: int
-    node: int | None
+    refusal: Refusal
     op: str
-    code: str
-    """The code of the condition (see ``delegate-sim explain``)."""
-    certainty: str
-    """``wrong`` for ordinary inputs, or ``may be wrong``."""
-    message: str
-    hint: str
+    """The operator of the node, or "" for an output."""
 
     @property
-    def place(self) -> tuple[int, int | str]:
-        """The subgraph, and the node. In place of a node, an output has the message, which names the tensor."""
-        return self.subgraph, self.message if self.node is None else self.node
+    def subgraph(self) -> int:
+        """The index of the subgraph."""
+        return self.refusal.subgraph
+
+    @property
+    def node(self) -> int | None:
+        """The index of the node, or None for an output."""
+        return self.refusal.node
+
+    @property
+    def place(self) -> tuple[int, int | None, int | None]:
+        """The subgraph, and the node or, for an output, the tensor."""
+        return self.subgraph, self.node, self.refusal.tensor if self.node is None else None
 
     @property
     def is_certain(self) -> bool:
         """Whether the numbers are wrong for ordinary inputs."""
-        return self.certainty == Effect.WRONG_NUMBERS.value
+        return self.refusal.effect is Effect.WRONG_NUMBERS
 
 
 NUMBER_RISK = (
     Column("subgraph", INTEGER, "the index of the subgraph"),
     Column("node", INTEGER, "the index of the node, or null for an output of the graph"),
     Column("op", meaning="the operator of the node"),
-    Column("code", meaning="the code of the condition"),
-    Column("certainty", meaning="wrong for ordinary inputs, or may be wrong"),
-    Column("message", meaning="what the delegate computes"),
-    Column("hint", meaning="how to change the model"),
+    Column("code", meaning="the code of the condition", source="refusal.code"),
+    Column("certainty", meaning="wrong for ordinary inputs, or may be wrong", source="refusal.effect.value"),
+    Column("message", meaning="what the delegate computes", source="refusal.message"),
+    Column("hint", meaning="how to change the model", source="refusal.hint"),
 )
 """The columns of a risk."""
 
@@ -69,8 +74,7 @@ def _found(run: Run, graph: Graph, subset: Subset) -> Sequence[Refusal]:
 
 def _risk(graph: Graph, refusal: Refusal) -> NumberRisk:
     op = "" if refusal.node is None else graph.nodes[refusal.node].op
-    certainty = refusal.effect.value
-    return NumberRisk(graph.index, refusal.node, op, refusal.code, certainty, refusal.message, refusal.hint)
+    return NumberRisk(replace(refusal, subgraph=graph.index), op)
 
 
 NUMBER_RISKS = Column(

@@ -17,13 +17,13 @@ def risk_findings(run: Run) -> Iterator[Finding]:
     """Yield a warning for each node that computes wrongly, and a note for each node that may compute wrongly."""
     for risk in number_risks(run):
         level = WARNING if risk.is_certain else NOTE
-        subgraph = run.subgraphs[risk.subgraph]
+        subgraph, refusal = run.subgraphs[risk.subgraph], risk.refusal
         if risk.node is None:
-            yield Finding(risk.code, level, risk.message, risk.hint, node_location(subgraph, None))
+            yield Finding(refusal.code, level, refusal.message, refusal.hint, node_location(subgraph, None))
             continue
-        reason = Reason(risk.code, "numbers", risk.message, "", "", risk.hint)
+        reason = Reason(refusal.code, "numbers", refusal.message, "", "", refusal.hint)
         outcome = "computes wrong numbers" if risk.is_certain else "may compute wrong numbers"
-        yield node_finding(risk.code, level, outcome, subgraph, risk.node, [reason])
+        yield node_finding(refusal.code, level, outcome, subgraph, risk.node, [reason])
 
 
 def risks_text(risks: Sequence[NumberRisk], link: str, whole: str = "them") -> str:
