@@ -18,7 +18,7 @@ from ..graph.effort import Effort
 from ..hypothetical.hypothetical_changes import NodeKey
 from ..model.model import Model
 from ..results.compare.compared_runs import simulated_side
-from ..results.compare.comparison import Comparison, compare, match_sides
+from ..results.compare.comparison import Comparison, compare
 from ..results.report.display import TimeRow
 from ..results.report.placement import CPU, left_nodes
 from ..runtime.interpreter import Run
@@ -111,7 +111,7 @@ def comparison_bounds(comparison: Comparison, timings: Sequence[Timing]) -> Time
     run = comparison.a.run
     gone = (*comparison.to_delegate, *comparison.only_in_a)
     moved = [NodeKey(node.subgraph, node.a.node) for node in gone if node.a is not None and node.a.place == CPU]
-    old_of = match_sides(comparison.a, comparison.b).old_of
+    old_of = comparison.matching.old_of
     after = [
         [NodeKey(key.subgraph, old_of[key.subgraph][key.node]) for key in kernel if key.node in old_of[key.subgraph]]
         for kernel in _kernels(comparison.b.run)

@@ -10,7 +10,7 @@ from ...graph.analysis_cache import AnalysisCache
 from ...graph.effort import Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
 from ...model.model import Model
-from ...results.compare.comparison import Comparison, Side, compare
+from ...results.compare.comparison import Comparison, compare
 from ...results.report.placement import on_cpu
 from ...rules.kinds import PARTITION_LIMIT
 from ...runtime.run import Run
@@ -71,7 +71,10 @@ def advised(
 
 def advised_comparison(comparison: Comparison) -> Comparison:
     """Return a comparison with the advice of a diagnosis on both sides."""
-    return compare(*[Side(side.model, advised(side.model, side.run)) for side in (comparison.a, comparison.b)])
+    a, b = [replace(side, run=advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
+    if a.run is comparison.a.run and b.run is comparison.b.run:
+        return comparison
+    return compare(a, b, comparison.matching)
 
 
 def advise(examiner: Examiner) -> RunAdvice:

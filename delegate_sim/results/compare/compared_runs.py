@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...graph.effort import COMPARISON, Effort
-from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed_model, simulate_if
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed, simulate_changed
 from ...model.model import Model
 from ...runtime.interpreter import simulate
 from ...runtime.target import Target
@@ -21,6 +21,6 @@ def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalCh
 
     Raises OptionError if the change cannot be made. Raises LimitError if the changed model is too large for a comparison.
     """
-    changed = changed_model(model, hypothetical, target.release)
-    Effort(changed).require(COMPARISON)
-    return Side(changed, simulate_if(model, target, hypothetical))
+    change = changed(model, hypothetical, target.release)
+    Effort(change.model).require(COMPARISON)
+    return Side(change.model, simulate_changed(change, target, hypothetical), change.origins)

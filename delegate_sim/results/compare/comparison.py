@@ -32,7 +32,11 @@ DELEGATE = "delegate"
 
 @dataclass(frozen=True)
 class Side(Declared):
-    """One side of a comparison: a model and its run."""
+    """One side of a comparison: a model and its run.
+
+    If side B's model is a changed copy of side A's model, ``origins`` lists for each subgraph the index of each node in the
+    original model. Added nodes have index -1.
+    """
 
     columns = (
         Column("model", OBJECT, parts=(*attributes("path", "sha256"), Column("bytes", INTEGER, source="size"))),
@@ -43,6 +47,7 @@ class Side(Declared):
 
     model: Model
     run: Run
+    origins: tuple[tuple[int, ...], ...] = ()
 
     @functools.cached_property
     def measures(self) -> Measures:
@@ -135,6 +140,8 @@ class Comparison(Shown):
     """Nodes that are on the CPU in A and B for the same reasons."""
     input_changes: tuple[NodeChange, ...]
     """Subgraph inputs that differ between A and B."""
+    matching: Matching
+    """The matched nodes of the two models."""
     times: Times | None = None
     """The measured times of side A, and bounds on the time that the change saves. None if the user gave no op profiles."""
 
@@ -174,9 +181,13 @@ class Comparison(Shown):
         }
 
 
-def compare(a: Side, b: Side) -> Comparison:
-    """Match the nodes of both sides. Find the nodes that have another place, or other reasons, in B than in A."""
-    matching = match_sides(a, b)
+def compare(a: Side, b: Side, matching: Matching | None = None) -> Comparison:
+    """Match the nodes of both sides. Find the nodes that have another place, or other reasons, in B than in A.
+
+    ``matching`` is the matching of an earlier comparison of the two models.
+    """
+    if matching is None:
+        matching = _match(a, b)
     changes: dict[tuple[int, int], list[NodeChange]] = defaultdict(list)
     for change in matching.changes:
         if change.node is not None and change.what not in (ADDED, REMOVED):
@@ -193,15 +204,15 @@ def compare(a: Side, b: Side) -> Comparison:
         reasons_changed=tuple([node for node, old, new in both if old.place == new.place and old.demands != new.demands]),
         same_reasons=tuple([node for node, old, new in both if old.place == new.place == CPU and old.demands == new.demands]),
         input_changes=tuple([change for change in matching.changes if change.node is None and change.old_node is None]),
+        matching=matching,
     )
 
 
-def match_sides(a: Side, b: Side) -> Matching:
-    """Match the nodes of both sides."""
+def _match(a: Side, b: Side) -> Matching:
     if a.model is b.model:
         plans = [subgraph.graph.execution_plan for subgraph in b.run.subgraphs]
         return Matching(tuple([dict(zip(plan, plan, strict=True)) for plan in plans]), ())
-    return compare_outlines(outline(a.model), outline(b.model))
+    return compare_outlines(outline(a.model), outline(b.model), b.origins)
 
 
 def _nodes(

@@ -43,10 +43,14 @@ class Matching:
     changes: tuple[NodeChange, ...]
 
 
-def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline]) -> Matching:
+def compare_outlines(
+    old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutline], origins: Sequence[Sequence[int]] = ()
+) -> Matching:
     """Match the nodes of two versions of a model in each subgraph, and list the changes.
 
-    An outline may come from a stranger. Raises LimitError if ``old`` is so much larger than ``new`` that the work is too much.
+    ``origins`` has the old index of each node in each new subgraph. If the index is not known, it is -1, and the node is matched
+    by names and structure. An outline may come from a stranger. Raises LimitError if ``old`` is so much larger than ``new`` that
+    the work is too much.
     """
     allowed = 2 * sum(_steps(new))
     for steps in _steps(old):
@@ -60,7 +64,7 @@ def compare_outlines(old: Sequence[SubgraphOutline], new: Sequence[SubgraphOutli
     for number in range(max(len(old), len(new))):
         before = old[number] if number < len(old) else empty
         after = new[number] if number < len(new) else empty
-        matched = match_nodes(before, after)
+        matched = match_nodes(before, after, origins[number] if number < len(origins) else ())
         if number < len(new):
             old_of.append(matched)
         changes += _changes(number, before, after, matched)

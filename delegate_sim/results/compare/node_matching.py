@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
+import functools
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from .model_outline import Constant, NodeOutline, SubgraphOutline
+from .model_outline import Constant, SubgraphOutline
 
 MatchingKey = Callable[[int], Hashable | None]
+_UNKNOWN = -1
+"""Stands for the number of a node that is not known yet."""
 
 
-def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
+def match_nodes(old: SubgraphOutline, new: SubgraphOutline, origins: Sequence[int] = ()) -> dict[int, int]:
     """Return the old index of each matched node, keyed by new index.
 
-    Matched nodes always have the same operator. Each step matches nodes by one of these properties, most certain first:
+    ``origins`` has the old index of each new node whose old index is known, and -1 for other nodes. Matched nodes always have
+    the same operator. Each step matches nodes by one of these properties, most certain first:
 
+    - the known old index
     - the names of the outputs, and the operators of all nodes that the node depends on
     - the operators of all nodes that the node depends on
     - the operators of all nodes that depend on the node
@@ -26,10 +30,11 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     - the preceding matched node; equal nodes are matched in order
     """
     matching = _Matching(old, new)
-    matching.pair_unique(lambda side, index: _joined(side.cones[index], _named(side.nodes[index])))
+    matching.pair_known(origins)
+    matching.pair_unique(lambda side, index: side.names[index] and (side.cones[index], side.names[index]))
     matching.pair_unique(lambda side, index: side.cones[index])
     matching.pair_unique(lambda side, index: side.cones_below[index])
-    matching.pair_unique(lambda side, index: _named(side.nodes[index]))
+    matching.pair_unique(lambda side, index: side.names[index])
     matching.pair_neighbors(lambda side, index: side.cones[index])
     matching.pair_in_order(lambda side, index, _: side.cones[index])
     matching.pair_neighbors(lambda side, index: side.nodes[index].op)
@@ -37,22 +42,18 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline) -> dict[int, int]:
     return matching.old_of
 
 
-def _digest(parts: list[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()
+class _Numbers:
+    """Numbers of values: equal values have equal numbers. So a value may have the numbers of other values as parts."""
 
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
 
-def _named(node: NodeOutline) -> Hashable | None:
-    if any("#" in output.name for output in node.outputs) or not node.outputs:
-        return None
-    return (node.op, *[output.name for output in node.outputs])
-
-
-def _joined(cone: str, name: Hashable | None) -> Hashable | None:
-    return None if name is None else (cone, name)
+    def of(self, value: Hashable) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
 
 
 class _Side:
-    def __init__(self, subgraph: SubgraphOutline) -> None:
+    def __init__(self, subgraph: SubgraphOutline, numbers: _Numbers) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
         """The writer of each tensor, as a node and the position of the output."""
@@ -65,45 +66,52 @@ class _Side:
                 if isinstance(operand, str):
                     self.consumers[operand].append((index, position))
         self.inputs = {name: position for position, (name, _) in enumerate(subgraph.inputs)}
-        self.cones = self._cones()
-        self.cones_below = self._cones_below()
+        self._numbers = numbers
 
-    def _cones(self) -> list[str]:
-        """Return a digest for each node. The digest covers the operators of the node and of all nodes that the node depends on.
+    @functools.cached_property
+    def names(self) -> list[Hashable | None]:
+        """The operator and the names of the outputs of each node. None if a name may have another number in the other version."""
+        names = [[node.op, *[name for name, _ in node.outputs]] for node in self.nodes]
+        return [tuple(parts) if len(parts) > 1 and "#" not in "".join(parts[1:]) else None for parts in names]
 
-        Shapes and versions are not covered.
+    @functools.cached_property
+    def cones(self) -> list[int]:
+        """A number for each node. Nodes with equal numbers have equal operators, and depend on nodes with equal operators.
+
+        Shapes and versions may differ.
         """
-        digests: list[str] = []
+        cones: list[int] = []
         for index, node in enumerate(self.nodes):
-            parts = [node.op]
+            parts: list[Hashable] = [node.op]
             for operand in node.inputs:
                 if operand is None or isinstance(operand, Constant):
                     parts.append("constant" if operand else "none")
                 elif operand in self.inputs:
-                    parts.append(f"input {self.inputs[operand]}")
+                    parts.append(("input", self.inputs[operand]))
                 else:
                     source, position = self.producer.get(operand, (index, 0))
-                    parts.append(f"{digests[source]}.{position}" if source < index else "unknown")
-            digests.append(_digest(parts))
-        return digests
+                    parts.append((cones[source], position) if source < index else "unknown")
+            cones.append(self._numbers.of(tuple(parts)))
+        return cones
 
-    def _cones_below(self) -> list[str]:
-        """Return a digest for each node. The digest covers the operators of the node and of all nodes that depend on the node.
+    @functools.cached_property
+    def cones_below(self) -> list[int]:
+        """A number for each node. Nodes with equal numbers have equal operators, and nodes with equal operators depend on them.
 
         If a tensor has several writers, its readers before the last writer are unknown to all writers.
         """
-        digests = [""] * len(self.nodes)
-        of_readers: dict[str, str] = {}
+        cones = [_UNKNOWN] * len(self.nodes)
+        of_readers: dict[str, int | None] = {}
         for index in reversed(range(len(self.nodes))):
-            parts = [self.nodes[index].op]
+            parts: list[Hashable] = [self.nodes[index].op]
             for position, (name, _) in enumerate(self.nodes[index].outputs):
                 if name not in of_readers:
-                    readers = [f"{digests[reader] or 'unknown'} {operand}" for reader, operand in self.consumers.get(name, ())]
-                    of_readers[name] = _digest(sorted(readers)) if readers else ""
-                if of_readers[name]:
-                    parts.append(f"{position} {of_readers[name]}")
-            digests[index] = _digest(parts)
-        return digests
+                    readers = sorted([(cones[reader], operand) for reader, operand in self.consumers.get(name, ())])
+                    of_readers[name] = self._numbers.of(tuple(readers)) if readers else None
+                if of_readers[name] is not None:
+                    parts.append((position, of_readers[name]))
+            cones[index] = self._numbers.of(tuple(parts))
+        return cones
 
     def neighbors(self, index: int) -> Iterator[tuple[Hashable, int]]:
         """Yield the neighbors of a node. Each neighbor has the positions of the output and operand that connect the two nodes.
@@ -123,12 +131,26 @@ class _Side:
 
 class _Matching:
     def __init__(self, old: SubgraphOutline, new: SubgraphOutline) -> None:
-        self.old, self.new = _Side(old), _Side(new)
+        numbers = _Numbers()
+        self.old, self.new = _Side(old, numbers), _Side(new, numbers)
         self.old_of: dict[int, int] = {}
         self.new_of: dict[int, int] = {}
 
+    @property
+    def is_done(self) -> bool:
+        """True if all nodes of a version are matched."""
+        return len(self.old_of) in (len(self.old.nodes), len(self.new.nodes))
+
+    def pair_known(self, origins: Sequence[int]) -> None:
+        """Pair nodes whose old index is known, and which still have the same operator."""
+        for index, origin in enumerate(origins):
+            if origin >= 0 and self.old.nodes[origin].op == self.new.nodes[index].op:
+                self._pair(origin, index)
+
     def pair_unique(self, key: Callable[[_Side, int], Hashable | None]) -> None:
         """Pair unmatched nodes with the same key. The key must be unique in both versions."""
+        if self.is_done:
+            return
         old = _unique(self._unmatched(self.old, self.new_of), lambda index: key(self.old, index))
         new = _unique(self._unmatched(self.new, self.old_of), lambda index: key(self.new, index))
         for value, index in new.items():
@@ -142,10 +164,10 @@ class _Matching:
         neither neighbor is paired.
         """
         waiting = list(self.old_of)
-        while waiting:
+        while waiting and not self.is_done:
             index = waiting.pop()
             old = _unique_neighbors(self.old, self.old_of[index], self.new_of, key)
-            new = _unique_neighbors(self.new, index, self.old_of, key)
+            new = _unique_neighbors(self.new, index, self.old_of, key) if old else {}
             for place, neighbor in new.items():
                 candidate = old.get(place)
                 if candidate is not None and candidate not in self.new_of and neighbor not in self.old_of:
@@ -157,6 +179,8 @@ class _Matching:
 
         The third argument of ``key`` is the preceding matched node, as an index in the new version.
         """
+        if self.is_done:
+            return
         waiting: dict[Hashable, list[int]] = defaultdict(list)
         behind: int | None = None
         for index in range(len(self.old.nodes)):
@@ -184,12 +208,13 @@ class _Matching:
 
 
 def _unique(indices: list[int], key: MatchingKey) -> dict[Hashable, int]:
-    by_key: dict[Hashable, list[int]] = defaultdict(list)
+    first: dict[Hashable, int] = {}
+    repeated = set()
     for index in indices:
         value = key(index)
-        if value is not None:
-            by_key[value].append(index)
-    return {value: members[0] for value, members in by_key.items() if len(members) == 1}
+        if value is not None and first.setdefault(value, index) != index:
+            repeated.add(value)
+    return {value: index for value, index in first.items() if value not in repeated}
 
 
 def _unique_neighbors(

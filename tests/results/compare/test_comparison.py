@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 from delegate_sim import load
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.diagnosis.advice import node_advice
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, RELEASES, parse_release
+from delegate_sim.results.compare import comparison
 from delegate_sim.results.compare.comparison import Side, compare
+from delegate_sim.results.compare.model_changes import compare_outlines
 from delegate_sim.runtime.interpreter import simulate
 from delegate_sim.runtime.target import Target
 from fixtures.builder import ModelBuilder
@@ -162,3 +165,14 @@ def test_large_models(is_same_delegate):
     assert [(node.op, node.b.node) for node in found.only_in_b] == [("ROUND", 1000)]
     assert found.only_in_a == ()
     assert found.to_dict()
+
+
+@pytest.mark.parametrize("nodes_advised", [0, 5000])
+def test_the_nodes_are_matched_only_once(monkeypatch, nodes_advised):
+    monkeypatch.setattr(node_advice, "_NODES_ADVISED", nodes_advised)
+    calls = []
+    monkeypatch.setattr(comparison, "compare_outlines", lambda *outlines: calls.append(1) or compare_outlines(*outlines))
+    compared = compare(side(classifier()), side(classifier(9, names="v2/", swapped=True)))
+    advised = node_advice.advised_comparison(compared)
+    assert indices(moved(advised)) == indices(moved(compared))
+    assert (len(calls), advised is compared) == (1, nodes_advised == 0)

@@ -149,3 +149,11 @@ def test_a_tensor_with_several_writers_and_readers():
     nodes = (*writers, readers[0], writers[0], *readers[1:])
     subgraph = SubgraphOutline("main", (Output("x", "FLOAT32[4]"),), nodes)
     assert match_nodes(subgraph, subgraph) == {index: index for index in range(len(nodes))}
+
+
+@given(subgraphs(), st.data())
+def test_known_origins_come_first_if_the_operator_is_the_same(subgraph, data):
+    count = len(subgraph.nodes)
+    origins = data.draw(st.permutations(range(count)))
+    known = {index: origin for index, origin in enumerate(origins) if subgraph.nodes[index].op == subgraph.nodes[origin].op}
+    assert known.items() <= match_nodes(subgraph, subgraph, origins).items()
