@@ -74,7 +74,7 @@ def advised_comparison(comparison: Comparison) -> Comparison:
     a, b = [replace(side, run=advised(side.model, side.run)) for side in (comparison.a, comparison.b)]
     if a.run is comparison.a.run and b.run is comparison.b.run:
         return comparison
-    return compare(a, b, comparison.matching)
+    return compare(a, b, matching=comparison.matching)
 
 
 def advise(examiner: Examiner) -> RunAdvice:

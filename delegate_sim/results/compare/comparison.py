@@ -181,7 +181,7 @@ class Comparison(Shown):
         }
 
 
-def compare(a: Side, b: Side, matching: Matching | None = None) -> Comparison:
+def compare(a: Side, b: Side, *, matching: Matching | None = None) -> Comparison:
     """Match the nodes of both sides. Find the nodes that have another place, or other reasons, in B than in A.
 
     ``matching`` is the matching of an earlier comparison of the two models.
