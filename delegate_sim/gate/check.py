@@ -13,6 +13,7 @@ from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text
 from ..foundation.outputs import OutputFile, declare_outputs
 from ..foundation.parsing.invalid_value import InvalidValueError
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
 from ..model.model import Model
@@ -274,17 +275,19 @@ def _cases(
         for one in every:
             yield _unanswered(job, one, error, fault, code)
         return
+    effort, cache = Effort(model), AnalysisCache()
     for micro_target in job.micro_targets:
         try:
+            effort.begin_target()
             yield micro_case(job.model, job.path, model, micro_target)
         except Exception as error:  # report the error and go on with the other models
             yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)
-    effort = Effort(model)
-    for target, budgets in zip(job.targets, configuration.budgets_of(job.targets, job.model), strict=True):
+    budgets_of_targets = configuration.budgets_of(job.targets, job.model)
+    for number, (target, budgets) in enumerate(zip(job.targets, budgets_of_targets, strict=True)):
         try:
             require_identifier(model)
-            effort.begin_target()
-            case = _case(configuration, job, model, target, budgets, baseline, new_entries)
+            effort.begin_target(len(job.targets) - number - 1, target.target.delegate.effort)
+            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
@@ -325,9 +328,11 @@ def _case(
     budgets: Budgets,
     baseline: Baseline,
     new_entries: dict[EntryKey, Entry] | None,
+    effort: Effort,
+    cache: AnalysisCache,
 ) -> Case:
     key = EntryKey(job.model, target.name)
-    run = run_target(model, target.target)
+    run = run_target(model, target.target, cache)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
     case = judge(key, job.path, run, model, entry, budgets)
@@ -335,7 +340,7 @@ def _case(
     if any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
-        case = judge(key, job.path, advised(model, run), model, entry, budgets)
+        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets)
     if new_entries is not None and entry is not None:
         new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))

@@ -139,16 +139,17 @@ class Effort:
     def _most(self) -> int:
         return raised(_MOST_NODES) // self._parts - self._kept
 
-    def begin_target(self, remaining: int = 0) -> None:
-        """Begin the next of several targets, and spend a simulation. Raise LimitError if no more targets may be simulated.
+    def begin_target(self, remaining: int = 0, simulations: int = 1) -> None:
+        """Begin the next of several targets, and spend the simulations that it takes.
 
-        The optional simulations for this target leave nodes for the ``remaining`` targets.
+        Raise LimitError if no more targets may be simulated. The optional simulations for this target leave nodes for the
+        ``remaining`` targets.
         """
         most = raised(_MOST_NODES) // self._parts
         if self._spent >= most:
             raise LimitError(self.reason)
         self._kept = min(remaining * _KEPT_FOR_A_TARGET * self._cost, most // 2)
-        self.spend()
+        self.spend(simulations)
 
     @property
     def left(self) -> int:

@@ -16,7 +16,7 @@ from ..float16_weights import Float16Remapping
 from ..options import OptionValues
 from .android.driver_answers import DriverAnswers
 from .android.refusals import refused_call_failure, runtime_failure
-from .android.runtime import ModelMaker, model_maker, runtime_level
+from .android.runtime import ModelMaker, android_of, model_maker, runtime_level
 from .lowering.node import COMPILATION, refused_at
 from .lowering.partition import LoweredPartition, lower_partition
 from .options import asks_driver, is_accelerator_specified, mapping_level, validation_level
@@ -36,9 +36,12 @@ class Partitions:
         self.options = options
         self.release = release
         self._kept: dict[int, LoweredPartition] = {}
-        key = options, release, make_model
+        levels = mapping_level(options), runtime_level(options), android_of(options)
+        key = *levels, options["allow_dynamic_dimensions"], options["allow_fp16"], release, make_model
         self._lowered = graph.results.get("partitions", key, dict[tuple[Subset, frozenset[int]], LoweredPartition])
-        """Lowered partitions. The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
+        """Lowered partitions, which all simulations share whose options make no difference to the NNAPI models.
+
+        The key is a pair: the partition, and the nodes of the partition that are assumed to be supported.
         """
         self._make_model = make_model or model_maker(options)
         self.answers = DriverAnswers(graph, options)

@@ -15,7 +15,7 @@ from ...runtime.target import Target
 from ..report.measures import TAKEN, measure, outcome_text
 
 _SIMULATIONS = 8
-"""A simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
+"""A further simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
 _FEWEST_SIMULATIONS = 24
 """The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
 
@@ -42,7 +42,7 @@ def api_defaults_text(
     target = api_target(run.target)
     if target is None:
         return ""
-    question = EffortQuestion("a second simulation", max(_FEWEST_SIMULATIONS, _SIMULATIONS * runs))
+    question = EffortQuestion("a second simulation", _FEWEST_SIMULATIONS + _SIMULATIONS * (runs - 1))
     left_out = (effort or Effort(model)).refusal(question)
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
