@@ -145,11 +145,11 @@ class Models:
     def affordable(self, path: str, targets: Sequence[Target], effort: Effort) -> Iterator[Target]:
         """Yield the targets of a model until the limit on simulations is reached. Report the remaining targets as not simulated.
 
-        Each target counts as one simulation. The caller must count further simulations.
+        Each target counts as one simulation of its delegate. The caller must count further simulations.
         """
         for number, target in enumerate(targets):
             try:
-                effort.begin_target(len(targets) - number - 1)
+                effort.begin_target(len(targets) - number - 1, target.delegate.effort)
             except LimitError:
                 self.leave_out(path, targets[number:], effort)
                 return

@@ -11,6 +11,7 @@ from delegate_sim.bundles.formats import is_task
 from delegate_sim.export.lowered import lowered
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.effort import DRAWING, Effort
 from delegate_sim.model.model import Model
 from delegate_sim.prepare.preparation import prepare
@@ -77,11 +78,12 @@ def command(
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
-    effort.require(DRAWING)
+    effort.require(DRAWING, max([target.delegate.effort for target in targets], default=1))
+    cache = AnalysisCache()
     texts = []
     for target in models.affordable(path, targets, effort):
         effort.spend(_EFFORT_OF_A_DRAWING if form in ("dot", "graphml", "json") else 0)
-        texts.append(_text(form, model, target))
+        texts.append(_text(form, model, target, cache))
     if output is None:
         for text in texts:
             write(text, _MEDIUM.get(form, form))
@@ -108,14 +110,14 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
     return DONE
 
 
-def _text(form: str, model: Model, target: Target) -> str:
+def _text(form: str, model: Model, target: Target, cache: AnalysisCache) -> str:
     if form in (_LOWERED, _LOWERED_JSON):
         graphs = prepare(model)
         built = lowered(model, graphs, target)
         if form == _LOWERED:
             return plain(lowered_lines(built, graphs, width()))
         return json.dumps(built.to_dict(), indent=2) + "\n"
-    run = simulate(model, target)
+    run = simulate(model, target, cache=cache)
     if form == MODEL_EXPLORER:
         from delegate_sim.export.model_explorer import node_data
 

@@ -29,6 +29,7 @@ from .configuration import Configuration, ConfigurationError, ConfiguredTarget, 
 from .configuration_table import path_below
 from .ignored import without_ignored
 from .judgment import judge, take_entry, update_command
+from .micro_targets import EFFORT as MICRO_EFFORT
 from .micro_targets import KIND as MICRO
 from .micro_targets import RUNTIME, ConfiguredMicroTarget, micro_case
 from .results import (
@@ -275,10 +276,10 @@ def _cases(
         for one in every:
             yield _unanswered(job, one, error, fault, code)
         return
-    effort, cache = Effort(model), AnalysisCache()
+    effort, micro_effort, cache = Effort(model), Effort(model), AnalysisCache()
     for micro_target in job.micro_targets:
         try:
-            effort.begin_target()
+            micro_effort.begin_target(simulations=MICRO_EFFORT)
             yield micro_case(job.model, job.path, model, micro_target)
         except Exception as error:  # report the error and go on with the other models
             yield _unanswered(job, micro_target, error, fault, UNREADABLE_MODEL)

@@ -32,6 +32,8 @@ from .results import FAILED, PASSED, Case
 
 KIND = "micro"
 RUNTIME = "tflite-micro"
+EFFORT = 3
+"""The relative cost of an analysis (see ``Delegate.effort``)."""
 _LARGEST_SOURCE = 1 << 24
 _STATEMENTS = {
     Status.MISSING: "has no kernel in the resolver",

@@ -110,23 +110,24 @@ class Effort:
         if self._whole is not None:
             self._whole.spend_nodes(nodes)
 
-    def refusal(self, question: EffortQuestion) -> str:
+    def refusal(self, question: EffortQuestion, cost: int = 1) -> str:
         """Return the reason why the model is too large for a question, or "" if the model is small enough.
 
-        Earlier simulations make no difference.
+        ``cost`` is the relative cost of one simulation (see ``Delegate.effort``). Earlier simulations make no difference.
         """
+        simulations = question.simulations * cost
         nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
         # If the model is small, its forms need not be counted.
         most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
-        if most_weight * question.simulations <= most or self._weight * question.simulations <= most:
+        if most_weight * simulations <= most or self._weight * simulations <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
         parts = {**self._sizes, f"{nodes:,} nodes ({different})": nodes + self._forms * _WEIGHT_OF_A_FORM}
         return f"{max(parts, key=parts.__getitem__)} are too many for {question.name}{how_to_raise()}"
 
-    def require(self, question: EffortQuestion) -> None:
-        """Raise LimitError if the model is too large for a question."""
-        reason = self.refusal(question)
+    def require(self, question: EffortQuestion, cost: int = 1) -> None:
+        """Raise LimitError if the model is too large for a question (see ``refusal``)."""
+        reason = self.refusal(question, cost)
         if reason:
             raise LimitError(reason, self._model.path or "the model")
 

@@ -201,10 +201,10 @@ def test_without_a_baseline_there_is_none_to_write(project, tmp_path, arguments)
 def test_an_error_of_the_program_is_one_models_alone(project, monkeypatch):
     from delegate_sim.gate import check
 
-    def fail(model, target):
+    def fail(model, target, cache):
         if len(model.subgraphs[0].nodes) == 3:
             raise ZeroDivisionError("by nothing")
-        return run_target(model, target)
+        return run_target(model, target, cache)
 
     run_target = check.run_target
     monkeypatch.setattr(check, "run_target", fail)

@@ -12,7 +12,7 @@ from .comparison import Side
 
 def simulated_side(model: Model, target: Target) -> Side:
     """Simulate a model on a target. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON)
+    Effort(model).require(COMPARISON, target.delegate.effort)
     return Side(model, simulate(model, target))
 
 
@@ -22,5 +22,5 @@ def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalCh
     Raises OptionError if the change cannot be made. Raises LimitError if the changed model is too large for a comparison.
     """
     change = changed(model, hypothetical, target.release)
-    Effort(change.model).require(COMPARISON)
+    Effort(change.model).require(COMPARISON, target.delegate.effort)
     return Side(change.model, simulate_changed(change, target, hypothetical), change.origins)
