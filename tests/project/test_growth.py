@@ -92,7 +92,7 @@ def log_with_many_lines(count):
     return log("".join([f"INFO: node {number} of the delegate is not delegated: [{number}]\n" for number in range(count)]))
 
 
-@kind(2_000)
+@kind(700)
 def log_with_many_processes(count):
     line = "11-20 12:00:00.000  {0}  {0} I tflite  : Replacing 1 out of 4 node(s) with delegate (TfLiteNnapiDelegate) node.\n"
     return log("".join([line.format(number) for number in range(1, count + 1)]))
@@ -188,7 +188,7 @@ def targets_that_a_model_is_rewritten_for(count):
     return configuration_with_targets(count)[0], ("fix", "model.tflite", "--plan", "--per-target")
 
 
-@kind(100)
+@kind(40)
 def targets_with_a_file_each(count):
     return configuration_with_targets(count)[0], ("export", "model-explorer", "model.tflite", "--output", "x.json", "--force")
 
@@ -736,11 +736,11 @@ def model_with_custom_operators(count):
 for make, size in (
     (model_with_nodes, 100),
     (model_with_causes, 40),
-    (model_with_subgraphs, 500),
+    (model_with_subgraphs, 150),
     (model_with_calls, 200),
     (model_with_nested_calls, 5),
     (model_with_long_names, 20_000),
-    (model_with_signatures, 4_000),
+    (model_with_signatures, 1_500),
     (model_with_inputs, 300),
     (model_with_metadata, 1_500),
     (model_with_custom_operators, 60),
@@ -748,12 +748,13 @@ for make, size in (
     command_lines(make)(size, *COMMANDS)
 for make, size in (
     (model_with_nodes, 100),
-    (model_with_causes, 300),
-    (model_with_custom_operators, 500),
-    (model_with_called_subgraphs, 250),
-    (model_with_composites, 125),
+    (model_with_causes, 100),
+    (model_with_custom_operators, 200),
+    (model_with_called_subgraphs, 60),
+    (model_with_composites, 50),
 ):
     command_lines(make)(size, ("diagnose", "--micro"))
+command_lines(model_with_nodes)(100, ("whatif", "--delegate", "hexagon", "--to", "int8"))
 command_lines(model_with_composites)(50, ("fix", "--micro", "--output", "fixed.tflite", "--force"))
 
 
@@ -773,20 +774,20 @@ def model_with_a_shared_tensor(count, last="NEG"):
     return builder.bytes()
 
 
-@kind(300)
+@kind(150)
 def compared_models_with_a_shared_tensor(count):
     files = {"model.tflite": model_with_a_shared_tensor(count), "other.tflite": model_with_a_shared_tensor(count, "EXP")}
     return files, ("compare", "model.tflite", "other.tflite", "--delegate", "gpu")
 
 
-@kind(300)
+@kind(150)
 def model_with_a_shared_tensor_and_its_baseline(count):
     before = outline(load(model_with_a_shared_tensor(count, "EXP")))
     files, words = baseline([entry()], [["0" * 64, packed(before)]])
     return {**files, "model.tflite": model_with_a_shared_tensor(count)}, words
 
 
-command_lines(model_with_a_shared_tensor)(300, ("whatif", "--delegate", "gpu", "--batch", "2"))
+command_lines(model_with_a_shared_tensor)(150, ("whatif", "--delegate", "gpu", "--batch", "2"))
 
 
 def run(words):

@@ -84,15 +84,25 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
     for number, group in enumerate(groups):
         if number:
             yield Line("")
+        before = " " * indent  # bounded: by the callers
+        if sum([sizes[column] + _GAP for column in group]) <= room:  # no text is wrapped, so the slow layout is not needed
+            for row in rows:
+                cells = [_padded(row[column], sizes[column] - cell_len(row[column]), column in right) for column in group]
+                yield Line(f"{before}{(' ' * _GAP).join(cells)}".rstrip())
+            continue
         unwrapped = [*group[:-1], *right] if fits(group) else ()
         grid = Table.grid(padding=(0, _GAP, 0, 0))
         for column in group:
             grid.add_column(justify="right" if column in right else "left", no_wrap=column in unwrapped, overflow="fold")
         for row in rows:
             grid.add_row(*[Text(row[column]) for column in group])
-        before = " " * indent  # bounded: by the callers
         for line in console.render_lines(grid, pad=False):
             yield Line(f"{before}{''.join([segment.text for segment in line])}".rstrip())
+
+
+def _padded(cell: str, spaces: int, is_right: bool) -> str:
+    padding = " " * spaces  # bounded: by the width of the table
+    return f"{padding}{cell}" if is_right else f"{cell}{padding}"
 
 
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
