@@ -51,6 +51,20 @@ def test_the_bounds_are_kept(monkeypatch):
     assert Effort(model).simulations(5, 7) == 5
 
 
+def test_a_slow_delegate_takes_a_smaller_model(monkeypatch):
+    model = many_operators(10)
+    weight = Effort(model)._weight
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", weight * COMPARISON.simulations)
+    Effort(model).require(COMPARISON)
+    with pytest.raises(LimitError):
+        Effort(model).require(COMPARISON, 3)
+    monkeypatch.setattr(effort, "_MOST_NODES", 3 * weight)
+    whole = Effort(model)
+    whole.begin_target(simulations=3)
+    with pytest.raises(LimitError):
+        whole.begin_target()
+
+
 def test_so_many_tries_are_granted():
     tries = Tries(2, Effort(many_operators(1)))
     assert not tries.are_over

@@ -74,3 +74,11 @@ def test_a_partition_of_a_subgraph_in_which_the_driver_rejects_nothing_is_built_
     options |= {"nnapi_runtime": "none", "feature_level": 29}
     refusal = delegate_sim.analyze(path, "nnapi", options, runtime=release, defaults="api").runs[0].refusal
     assert (refusal.code, refusal.subgraph) == ("nnapi-empty-pool", 2)
+
+
+@pytest.mark.parametrize(("changed", "is_shared"), [("max_number_delegated_partitions", True), ("allow_fp16", False)])
+def test_options_that_do_not_change_the_models_share_them(changed, is_shared):
+    _, options, decision, subset = partition_that_fails()
+    other = {**options, changed: int(not options[changed])}
+    models = [Partitions(decision.graph, each, NEWEST).lowered(subset) for each in (options, other)]
+    assert (models[0] is models[1]) == is_shared

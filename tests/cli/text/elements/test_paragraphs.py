@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from delegate_sim_cli.text.elements import paragraphs
 from delegate_sim_cli.text.elements.paragraphs import table, with_ranges, without_numbers
 
 
@@ -30,6 +31,21 @@ def texts(width: int) -> list[str]:
 
 def test_columns_that_fit_are_one_table():
     assert len(texts(90)) == 2
+
+
+def test_a_table_that_fits_is_laid_out_as_by_rich(monkeypatch):
+    plain = texts(90)
+    monkeypatch.setattr(paragraphs, "_padded", None)  # fails if the short layout is used
+    narrow = next(width for width in range(90, 0, -1) if _needs_rich(width))
+    assert plain == texts(narrow)
+
+
+def _needs_rich(width):
+    try:
+        texts(width)
+    except TypeError:
+        return False
+    return True
 
 
 def test_text_at_the_end_of_a_line_wraps_between_words():
