@@ -6,38 +6,47 @@ as a pattern that backtracks. So the processor time is compared as well, with a 
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import gc
 import io
-import itertools
 import json
 import signal
 import sqlite3
-import sys
 import tarfile
 import time
 import warnings
 import zipfile
-import zlib
-from pathlib import Path
 
 import pytest
 
-from delegate_sim.gate.baseline.baseline import baseline_text
-from delegate_sim.gate.baseline.entries import Baseline
 from delegate_sim.gate.baseline.packing import packed
 from delegate_sim.model.reader import load
 from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
-from delegate_sim_cli.exits import USAGE
-from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, field
-from fixtures.op_profiles import ProfiledRow, write_profile
+from fixtures.op_profiles import write_profile
+from tests.support.growth import (
+    CONFIGURATION,
+    MODEL,
+    archive,
+    baseline,
+    calls_of,
+    configuration,
+    devices,
+    driver,
+    entry,
+    filters,
+    log,
+    op_profile,
+    outlines,
+    rows,
+    run,
+    written,
+)
 from tests.support.models import chain_model
 
 MOST_CALLS = 2.3
@@ -48,12 +57,7 @@ SMALL = 0.04
 """Seconds that no command has to stay below: the cost that does not depend on the input, and what cannot be measured."""
 MOST_IN_ALL = 60
 """Processor seconds after which a test fails. No input may take so long."""
-LIMIT = "limit"
-"""A word in the messages of all limits."""
 
-MODEL = chain_model(["ADD", "RELU", "ADD", "ROUND"]).bytes()
-CHECK = ("check", "--config", "delegate-sim.toml")
-CONFIGURATION = 'models = ["model.tflite"]\n[targets.one]\ndelegate = "gpu"\n'
 MICRO = ("micro", "model.tflite", "--resolver", "main.cc")
 KINDS = {}
 
@@ -66,10 +70,6 @@ def kind(size):
         return make
 
     return register
-
-
-def log(text, *words):
-    return {"device.log": text.encode()}, ("reconcile", "model.tflite", "--log", "device.log", *words)
 
 
 @kind(8_000)
@@ -141,14 +141,6 @@ def profile_of_a_driver_with_shapes(count):
     return observations(count, lambda number: words.format(number // 100, "true" if number % 3 else "false"))
 
 
-def op_profile(text):
-    return {"profile.txt": text.encode()}, ("analyze", "model.tflite", "--delegate", "gpu", "--op-profile", "profile.txt")
-
-
-def rows(count):
-    return [ProfiledRow("ADD", f"[t{number}]", number % 4, 1.0) for number in range(count)]
-
-
 @kind(1_500)
 def op_profile_as_text(count):
     return op_profile(write_profile(rows(count)))
@@ -162,10 +154,6 @@ def op_profile_as_csv(count):
 @kind(1_500)
 def op_profile_as_json(count):
     return op_profile(write_profile(rows(count), "json"))
-
-
-def configuration(text):
-    return {"delegate-sim.toml": text.encode()}, CHECK
 
 
 @kind(1_000)
@@ -240,11 +228,6 @@ def configuration_with_nested_lists(count):
     return configuration(CONFIGURATION + f"k = {'[' * count}{']' * count}\n")
 
 
-def driver(text):
-    files = {"driver.toml": f'schema = "delegate-sim/driver/1"\n{text}'.encode()}
-    return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--driver", "driver.toml")
-
-
 @kind(1_000)
 def driver_with_comments_before_a_fault(count):
     return driver("#\n" * count + "nothing = 1\n")
@@ -266,11 +249,6 @@ def driver_with_open_rejections(count):
     return driver("".join([group.format(number) for number in range(count)]))
 
 
-def devices(text):
-    files = {"devices.toml": f'schema = "delegate-sim/devices/1"\n{text}'.encode()}
-    return files, ("analyze", "model.tflite", "--delegate", "nnapi", "--devices", "devices.toml")
-
-
 @kind(4)
 def devices_of_a_phone(count):
     return devices("".join([f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(count)]))
@@ -280,23 +258,6 @@ def devices_of_a_phone(count):
 def devices_with_refusals(count):
     refusal = '[[devices.refuses]]\noperation = "ADD"\nshapes = [[{}]]\n'
     return devices('[[devices]]\nname = "d"\nfeature_level = 30\n' + "".join([refusal.format(number) for number in range(count)]))
-
-
-def baseline(entries, models):
-    content = {**json.loads(baseline_text(Baseline())), "entries": entries, "models": models}
-    return {"delegate-sim-baseline.json": json.dumps(content).encode(), **configuration(CONFIGURATION)[0]}, CHECK
-
-
-def entry(model="model.tflite", fallback=()):
-    counts = dict.fromkeys(("nodes", "delegated_nodes", "partitions", "delegate_kernels", "border_bytes"), 1)
-    settings = {"delegate": "gpu", "options": {}, "runtime": "litert-2.3", "defaults": "benchmark", "rule_set": "1", "tool": "1"}
-    own = {"model": model, "target": "one", "outcome": "delegated", **counts, "fallback": list(fallback)}
-    return {**own, **settings, "sha256": "0" * 64}
-
-
-def outlines(nodes, sha256="0" * 64):
-    content = [["main", [], [["ADD", 1, [], []]] * nodes]]
-    return [[sha256, base64.b64encode(zlib.compress(json.dumps(content).encode())).decode()]]
 
 
 @kind(300)
@@ -365,16 +326,6 @@ def resolver_with_calls(count):
     return resolver('constexpr char k[] = "Own";\nr.AddCustom(k, x);\n' * count)
 
 
-def filters(text, name="t"):
-    builder = ModelBuilder()
-    graph = builder.subgraph("main")
-    result = graph.tensor(name, "FLOAT32", [1, 4])
-    graph.node("RELU", [graph.input("x", "FLOAT32", [1, 4])], [result])
-    graph.outputs(result)
-    files = {"filters.textproto": text.encode(), "model.tflite": builder.bytes()}
-    return files, ("analyze", "model.tflite", "--delegate", "npu-google", "--option", "op_filters=filters.textproto")
-
-
 @kind(1_000)
 def filters_of_operators(count):
     return filters("".join([f'filters {{ op_name_pattern: "a{number}" }}\n' for number in range(count)]))
@@ -413,10 +364,6 @@ def filters_with_wide_classes(count):
 @kind(3)
 def filters_with_repeats_of_repeats(count):
     return filters(f'filters {{ op_name_pattern: "{"(" * count}a{"{0,9})" * count}" }}')
-
-
-def archive(name, content):
-    return {name: content}, ("scan", name, "--delegate", "gpu", "--processes", "1", "--output", "zoo.csv")
 
 
 @kind(1_000)
@@ -788,44 +735,6 @@ def model_with_a_shared_tensor_and_its_baseline(count):
 
 
 command_lines(model_with_a_shared_tensor)(150, ("whatif", "--delegate", "gpu", "--batch", "2"))
-
-
-def run(words):
-    """Run a command. Return whether it fails because the input exceeds a limit."""
-    printed, code = io.StringIO(), 0
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        try:
-            program.main(list(words))
-        except SystemExit as end:
-            code = end.code
-    return code == USAGE and LIMIT in printed.getvalue()
-
-
-def written(folder, made, monkeypatch):
-    """Write an input to a new folder, make this the current one, and return the command."""
-    files, words = made
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    for name, content in {"model.tflite": MODEL, **files}.items():
-        Path(name).write_bytes(content)
-    return words
-
-
-def calls_of(words):
-    """Return the number of functions that Python enters while it runs a command, and what ``run`` returns."""
-    counter = itertools.count()
-
-    def note(frame, event, argument):
-        if event in ("call", "c_call"):
-            next(counter)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        is_over = run(words)
-    finally:
-        sys.setprofile(before)
-    return next(counter), is_over
 
 
 @contextlib.contextmanager

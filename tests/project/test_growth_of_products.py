@@ -14,7 +14,7 @@ from delegate_sim.graph import effort
 from fixtures.builder import ModelBuilder
 from fixtures.bundles import litertlm_bytes, zip_bytes
 from fixtures.op_profiles import write_profile
-from tests.project.test_growth import (
+from tests.support.growth import (
     CHECK,
     archive,
     baseline,

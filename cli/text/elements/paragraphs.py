@@ -101,8 +101,8 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
 
 
 def _padded(cell: str, spaces: int, is_right: bool) -> str:
-    padding = " " * spaces  # bounded: by the width of the table
-    return f"{padding}{cell}" if is_right else f"{cell}{padding}"
+    size = len(cell) + spaces
+    return cell.rjust(size) if is_right else cell.ljust(size)
 
 
 _NUMBER = r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
