@@ -77,9 +77,11 @@ def command(
     that only one side delegates, with reasons. The second list has nodes that only one side has. The third list has nodes that
     are on the CPU on both sides.
     """
-    configured = arguments.configured(only_first=True, is_live=True)
-    if configured:
-        a, b = configured[0], _changed(configured[0], _settings(settings))
+    firsts = arguments.first_of_each_device() or arguments.configured(only_first=True, is_live=True)
+    if len(firsts) > 2:
+        raise click.UsageError("A and B have one device each: give at most two devices")
+    if firsts:
+        a, b = firsts[0], _changed(firsts[-1], _settings(settings))
     else:
         a, b = _targets(arguments, *_named(arguments.delegates, {**_second_values(arguments), **_settings(settings)}))
     table = ModelTable(compared_columns(), is_left_out=verbose)

@@ -11,22 +11,25 @@ import click
 
 from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.micro import diagnose_micro
+from delegate_sim.diagnosis.open_question import Choice, find_open_question
 from delegate_sim.graph.effort import Effort
 from delegate_sim.micro.target import MicroTarget
 from delegate_sim.runtime.target import Target, target_names
 
-from ..console.terminal import Line, table_options, width, write_result
+from ..console.layout import counted
+from ..console.terminal import Line, add_first_line, table_options, width, write_result
 from ..models import STANDARD_INPUT, Models, Unreadable, print_not_simulated, read_model, unreadable_entry
 from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
-from ..options.targets import targets_options
+from ..options.targets import TargetArguments, delegates_option, target_arguments
 from ..text.diagnose import diagnosis_lines
 from ..text.diagnoses import best_lines, overview_lines
 from ..text.many import details_hint, unanswered_lines
 from ..text.micro import micro_diagnosis_lines
 
 if TYPE_CHECKING:
+    from delegate_sim.model.model import Model
     from delegate_sim.timing.fixes import FixTimes
 
 _EPILOG = """\b
@@ -52,13 +55,13 @@ details. If a model cannot be read, the command continues with the next model, a
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @micro_option("Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @op_profile_option
-@targets_options
+@target_arguments(delegates_option("the configuration's targets, else the best one that does not run the whole model"))
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(
     paths: Sequence[str],
     micro: MicroTarget | None,
-    targets: Sequence[Target],
+    arguments: TargetArguments,
     profiles: OpProfileArguments,
     form: str,
     output: str | None,
@@ -74,15 +77,18 @@ def command(
     profiles.check(len(models.paths))
     if micro is not None:
         return _diagnose_micro(models, micro, form, output, verbose)
-    is_single = models.is_single and len(targets) == 1
-    labels = [""] if is_single else target_names(targets)
+    is_described = arguments.names_delegate or arguments.several or profiles.paths
+    targets = arguments.targets() if is_described else arguments.configured()
+    is_single = models.is_single and len(targets) <= 1
 
     def take(path: str) -> list[_Answer]:
         model = read_model(path)
         effort = Effort(model)
+        asked = targets or [_open_question(model, arguments.targets(unnamed=()), effort, is_named=is_single)]
+        labels = [""] if is_single else target_names(asked)
         return [
             _answer(*timed_diagnosis(model, target, effort, profiles), form, verbose, label)
-            for label, target in zip(labels, models.affordable(path, targets, effort), strict=False)
+            for label, target in zip(labels, models.affordable(path, asked, effort), strict=False)
         ]
 
     answers = [answer for of_model in models.each(take) for answer in of_model]
@@ -93,6 +99,23 @@ def command(
         whole = partial(_whole, entries, models.is_single)
         write_result(form, output, whole, lines, lambda: _sheet(answers, models.unreadable))
     return models.exit_code
+
+
+_CHOICES = {
+    Choice.NOT_STARTED: "it does not start, because inputs have unknown sizes",
+    Choice.LARGEST_SHARE: "of {compared} that leave nodes on the CPU, it runs the largest share",
+    Choice.NOTHING_OPEN: "it runs the whole model ({compared} can)",
+}
+
+
+def _open_question(model: Model, targets: Sequence[Target], effort: Effort, *, is_named: bool) -> Target:
+    """Return the target to diagnose if the user named none. If ``is_named`` is true, the first line of the text names it."""
+    question = find_open_question(model, targets, effort)
+    if is_named:
+        reason = _CHOICES[question.choice].format(compared=counted(question.compared, "accelerator"))
+        name = question.target.delegate.name
+        add_first_line(f"Target {name}: {reason}. To choose another: --delegate NAME or --device NAME")
+    return question.target
 
 
 def _diagnose_micro(models: Models, target: MicroTarget, form: str, output: str | None, verbose: bool) -> int:

@@ -87,7 +87,7 @@ def command(
     is_micro_only = micro is not None and not socs and not arguments.describes_target
     if is_micro_only and profiles.paths:
         raise click.UsageError("--op-profile needs a delegate: name the delegate with --delegate")
-    if arguments.delegates or not (targets or is_micro_only):
+    if arguments.delegates or arguments.names_devices or not (targets or is_micro_only):
         targets = [*arguments.targets(unnamed=(), is_live=True), *targets]
     models = Models(paths)
     profiles.check(len(models.paths))

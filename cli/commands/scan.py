@@ -99,10 +99,9 @@ def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str
 
     Raises OptionError or a ClickException that names the wrong argument.
     """
-    chosen = arguments.chosen(unnamed=(), is_live=True)
-    given = [pair for single in arguments.each_value() for pair in zip(chosen, single.given(chosen), strict=True)]
+    given = [pair for single in arguments.each_value() for pair in single.applications((), is_live=True)]
     if scheduler is None:
-        require_engines(chosen)
+        require_engines([delegate for delegate, _ in given])
     for delegate, own in given:
         parse_options(delegate.name, delegate.options, own, arguments.defaults)
     specs = [

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ..exits import BROKEN_PIPE
+from .layout import wrapped
 from .output_file import output_option
 
 if TYPE_CHECKING:
@@ -115,7 +116,8 @@ def write_lines(lines: Iterable[Line]) -> None:
 
 def add_first_line(text: str) -> None:
     """Add a line before the text that the current command writes to standard output."""
-    click.get_current_context().meta.setdefault(_FIRST_LINES, []).append(Line(text, "dim"))
+    lines = [Line(line, "dim") for line in wrapped(text, width(), "", "  ")]
+    click.get_current_context().meta.setdefault(_FIRST_LINES, []).extend(lines)
 
 
 def plain(lines: Iterable[Line]) -> str:

@@ -29,8 +29,6 @@ _BOOLEAN_WORDS = ("true", "false", "1", "0", "yes", "no", "on", "off")
 _CHOSEN = "delegate_sim.delegates"
 _NAMED = "delegate_sim.names_delegates"
 _SEVERAL = "delegate_sim.several_values"
-_FORMER = {"for": "--delegate"}
-"""The current names of options, keyed by former name, without dashes."""
 
 
 class DelegateCommand(FileCommand):
@@ -102,14 +100,30 @@ class DelegateName(_Choice):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the name of a known delegate. Fail for other names, with similar names if there are any."""
         name = value.lower()
-        near = "" if name in (*LIVE_ONLY_NAMES, *self.choices) else suggestion(name, map(str, self.choices))
-        if near:
+        if name not in (*LIVE_ONLY_NAMES, *self.choices) and (near := _near(name, [*map(str, self.choices)])):
             self.fail(f"there is no delegate {value!r}{near}", param, ctx)
         return name if name in LIVE_ONLY_NAMES else super().convert(value, param, ctx)
 
     def get_missing_message(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """Return a one-line message that lists the possible names."""
         return f"Choose from: {', '.join(map(str, self.choices))}"
+
+
+class GroupName(_Choice):
+    """The name of a kind of devices."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name of a kind of devices. Fail for other names, with the right option for delegates and devices."""
+        if value.lower() in (*DELEGATE_NAMES, ALL_DELEGATES):
+            self.fail(f"{value!r} is a delegate, not a kind of devices; give --delegate {value}", param, ctx)
+        return super().convert(value.lower(), param, ctx)
+
+
+def _near(name: str, choices: Sequence[str]) -> str:
+    """Return the end of a message about an unknown delegate: the device that it names, or similar names."""
+    from delegate_sim.delegates.devices import device_hint  # only an error needs the table of devices
+
+    return device_hint(name) or suggestion(name, choices)
 
 
 def chosen_delegates(names: Sequence[str], *, is_live: bool = False) -> tuple[Delegate, ...]:
@@ -304,7 +318,6 @@ def _as_declared(args: Sequence[str], declared: Iterable[str]) -> list[str]:
     Dashes and underscores count as equal. Values do not change.
     """
     spellings = {_with_underscores(name[2:]): name for name in declared if name.startswith("--")}
-    spellings |= {former: name for former, name in _FORMER.items() if name in spellings.values()}
     end = args.index("--") if "--" in args else len(args)
     return [_respelt(argument, spellings) for argument in args[:end]] + list(args[end:])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,14 +11,25 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.boards import DEVICE_VARIABLE, GROUP_NAMES
 from delegate_sim.delegates.options import DEFAULT_SETS, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate, plugin_of
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
-from delegate_sim.runtime.target import Target
+from delegate_sim.runtime.target import Target, target_names
 
+from ..console.terminal import add_first_line
 from ..gathering import Command
 from .configured_targets import configured_targets
-from .delegate_flags import ALL_DELEGATES, DelegateName, chosen_delegates, flag_names, given_options, release_in, several_values
+from .delegate_flags import (
+    ALL_DELEGATES,
+    DelegateName,
+    GroupName,
+    chosen_delegates,
+    flag_names,
+    given_options,
+    release_in,
+    several_values,
+)
 
 
 def complete_releases(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -37,6 +49,13 @@ def complete_socs(context: click.Context, parameter: click.Parameter, incomplete
 
     by_name = simulated_socs()
     return _starting(by_name, incomplete) or _starting(dict.fromkeys(by_name.values()), incomplete)
+
+
+def complete_devices(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Return the names of devices that start with the incomplete word."""
+    from delegate_sim.delegates.devices import device_names
+
+    return _starting(device_names(), incomplete)
 
 
 def complete_codes(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -70,6 +89,9 @@ class TargetArguments:
     """The flags of delegates, by name."""
     several: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values of the only flag that may have several values, by name."""
+    devices: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    """Kinds of devices."""
 
     def chosen(self, unnamed: Sequence[str] = (DEFAULT_DELEGATE,), *, is_live: bool = False) -> tuple[Delegate, ...]:
         """Return the delegates that the user named, or the delegates in ``unnamed`` if the user named no delegate.
@@ -91,19 +113,64 @@ class TargetArguments:
         """
         if self.several:
             return self._for_each_value(unnamed, is_live)
-        if unnamed and (configured := self.configured(is_live=is_live)):
+        if not self.names_devices and unnamed and (configured := self.configured(is_live=is_live)):
             return configured
-        chosen = self.chosen(unnamed, is_live=is_live)
-        given = self.given(chosen)
-        options = [
-            parse_options(delegate.name, delegate.options, own, self.defaults)
-            for delegate, own in zip(chosen, given, strict=True)
-        ]
+        return self._made(self.applications(unnamed, is_live=is_live))
+
+    def _made(self, applications: Sequence[tuple[Delegate, Mapping[str, str]]]) -> list[Target]:
+        """Return the targets. If the user named devices, the first line of the text output names the targets."""
         release = parse_release(self.runtime)
-        return [
-            Target(delegate, values, release, self.defaults, self.assume_ops_registered)
-            for delegate, values in zip(chosen, options, strict=True)
+        targets = []
+        for delegate, own in applications:
+            options = parse_options(delegate.name, delegate.options, own, self.defaults)
+            targets.append(Target(delegate, options, release, self.defaults, self.assume_ops_registered))
+        if self.names_devices:
+            self._name_targets(targets)
+        return targets
+
+    def applications(
+        self, unnamed: Sequence[str], *, is_live: bool = False, only_first: bool = False
+    ) -> list[tuple[Delegate, dict[str, str]]]:
+        """Return the delegates of the devices, or else the chosen delegates (see ``chosen``), each with its options.
+
+        Raises OptionError or ClickException.
+        """
+        if not self.names_devices:
+            chosen = self.chosen(unnamed, is_live=is_live)
+            return [*zip(chosen, self.given(chosen), strict=True)]
+        from delegate_sim.runtime.device_targets import delegates_of_devices
+
+        on_devices = delegates_of_devices(self.devices, self.groups)[: 1 if only_first else None]
+        delegates = {own.delegate: find_delegate(own.delegate) for own in on_devices}
+        given = dict(zip(delegates, self.given([*delegates.values()]), strict=True))
+        return [(delegates[name], {**dict(options), **given[name]}) for name, options in on_devices]
+
+    def first_of_each_device(self) -> list[Target]:
+        """Return the first target of each device and of each kind of devices. Raises OptionError or ClickException."""
+        singles = [replace(self, devices=(name,), groups=()) for name in self.devices]
+        singles += [replace(self, devices=(), groups=(name,)) for name in self.groups]
+        return [own.target() for own in singles]
+
+    def _name_targets(self, targets: Sequence[Target]) -> None:
+        """Put the devices and their targets into the first line of the text output, in the order in which to try them."""
+        from delegate_sim.delegates.devices import find_device
+
+        devices = [find_device(name) for name in self.devices]
+        names = dict(zip(target_names(targets), targets, strict=True))
+        listed = [
+            f"{name} (deprecated {target.delegate.deprecated})" if target.delegate.deprecated else name
+            for name, target in names.items()
         ]
+        text = f"{', '.join([*[device.title for device in devices], *self.groups])}: {', '.join(listed)}"
+        closed = dict.fromkeys([device.not_simulated for device in devices if device.not_simulated])
+        if closed:
+            text += f"; not simulated: {', '.join(closed)}"
+        add_first_line(text)
+
+    @property
+    def names_devices(self) -> bool:
+        """Whether the user named a device, or a kind of devices."""
+        return bool(self.devices or self.groups)
 
     def _for_each_value(self, unnamed: Sequence[str], is_live: bool) -> list[Target]:
         """Return the targets for each value of the flag that has several values, without duplicates."""
@@ -121,7 +188,9 @@ class TargetArguments:
         ] or [self]
 
     def target(self) -> Target:
-        """Return the only target, or the first target of the configuration. Raises the same errors as ``targets``."""
+        """Return the only target, or the first one of the device or of the configuration. Raises the errors of ``targets``."""
+        if self.names_devices:
+            return self._made(self.applications((), only_first=True))[0]
         return (self.configured(only_first=True) or self.targets())[0]
 
     def configured(self, *, only_first: bool = False, is_live: bool = False) -> list[Target]:
@@ -132,11 +201,16 @@ class TargetArguments:
         return [] if self.describes_target else configured_targets(only_first=only_first, is_live=is_live)
 
     @property
+    def names_delegate(self) -> bool:
+        """Whether the user named a delegate, a device, or an option of a delegate."""
+        flags = [value for value in self.flags.values() if value is not None]
+        return bool(self.delegates or self.names_devices or self.pairs or flags)
+
+    @property
     def describes_target(self) -> bool:
         """Whether the user gave an option that describes targets."""
-        flags = [value for value in self.flags.values() if value is not None]
         is_default = self.release in (None, DEFAULT_RELEASE) and self.defaults == "benchmark" and not self.assume_ops_registered
-        return bool(self.delegates or self.pairs or flags) or not is_default
+        return self.names_delegate or not is_default
 
     @property
     def runtime(self) -> str:
@@ -232,7 +306,7 @@ def _as_given(arguments: TargetArguments) -> TargetArguments:
 
 
 def _options(runtime: Sequence[Decorator] = (runtime_option(),)) -> tuple[Decorator, ...]:
-    return _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
+    return _DEVICE, _FOR, _PAIRS, *runtime, _DEFAULTS, _ASSUME_OPS_REGISTERED, _OWN_RESOLVER
 
 
 def _passing(name: str, make: Callable[[TargetArguments], Any], *options: Decorator) -> Decorator:
@@ -258,7 +332,27 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     is_assumed = [given.pop("assume_ops_registered"), given.pop("own_resolver")]
     several = several_values(click.get_current_context())
     pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
-    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several)
+    devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
+    if delegates and (devices or groups):
+        raise click.UsageError("give --delegate, or --device and --for: a device has its own delegates")
+    if not delegates and not groups:
+        devices = devices or _devices_of_environment()
+    if (devices or groups) and not is_given("defaults"):
+        defaults = "api"
+    return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
+
+
+def _devices_of_environment() -> tuple[str, ...]:
+    """Return the devices in the environment variable, unless an option of the command line names a SoC or a microcontroller."""
+    parameters = click.get_current_context().params
+    if parameters.get("socs") or parameters.get("accelerators") or parameters.get("micro"):
+        return ()
+    return tuple([name.strip() for name in os.environ.get(DEVICE_VARIABLE, "").split(",") if name.strip()])
+
+
+def is_given(parameter: str) -> bool:
+    """Return whether the command line has a value for a parameter of the current command."""
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 CONFIGURED = f"the configuration's targets, else {DEFAULT_DELEGATE}"
@@ -277,6 +371,21 @@ TWO_DELEGATES_OPTION = click.option(
     show_default=_FIRST_CONFIGURED,
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second delegate applies to B.",
+)
+_DEVICE = click.option(
+    "--device",
+    "named_devices",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_devices,
+    help="A phone, SoC or board, such as pixel10 or imx8mp, instead of delegates; may be given several times.",
+)
+_FOR = click.option(
+    "--for",
+    "device_groups",
+    multiple=True,
+    type=GroupName(GROUP_NAMES),
+    help="A kind of devices, instead of delegates.",
 )
 _PAIRS = click.option(
     "--option",

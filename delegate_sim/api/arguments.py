@@ -136,6 +136,16 @@ def target_of(
     return Target(*application, parse_release(agreed([runtime, release])), defaults, assume_ops_registered)
 
 
+def open_question_of(model: Model, target: Target) -> Target:
+    """Return the target to diagnose if no delegate is named. It has the release and defaults of ``target``. Raises LimitError."""
+    from ..delegates.registry import DELEGATE_NAMES
+    from ..diagnosis.open_question import find_open_question
+    from ..graph.effort import Effort
+
+    further = (str(target.release), target.defaults, target.assume_ops_registered)
+    return find_open_question(model, [target_of(name, None, *further) for name in DELEGATE_NAMES], Effort(model)).target
+
+
 def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
     """Return a target for each delegate. ``delegates`` is one name, or pairs of a name and options. Raises OptionError."""
     pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)

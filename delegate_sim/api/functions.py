@@ -20,6 +20,7 @@ from .arguments import (
     hypothetical_changes_of,
     model_of,
     names_of,
+    open_question_of,
     paths_of,
     public,
     require_bool,
@@ -198,13 +199,16 @@ def diagnose(
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model on the CPU, and what to change.
 
-    Takes the arguments of ``analyze``. Refusals share a cause if one change would remove all of them. The result's
+    Takes the arguments of ``analyze``. Without a delegate, options and profiles, the accelerator that is the closest to
+    running the whole model is diagnosed. Refusals share a cause if one change would remove all of them. The result's
     ``findings`` lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed.
     With ``op_profile``, the causes are ranked by measured time, and the result's ``times`` has the times and bounds on the
     time that each fix saves. Raises the errors of ``analyze``.
     """
     target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
     loaded = model_of(model)
+    if delegate is None and not options and not op_profile:
+        target = open_question_of(loaded, target)
     timings = timings_of(op_profile, loaded, [target])
     if not timings:
         from ..diagnosis.diagnose import diagnose

@@ -7,6 +7,7 @@ from importlib import import_module
 from ..errors import OptionError
 from ..foundation.printable import suggestion
 from .base import Delegate
+from .boards import board_hint
 
 _PACKAGES = {
     "nnapi": ".nnapi.delegate",
@@ -117,7 +118,9 @@ def find_delegate(name: str) -> Delegate:
             "whether this host can run it"
         )
     if name not in _PACKAGES:
-        others = suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"
+        others = (
+            board_hint(str(name)) or suggestion(str(name), DELEGATE_NAMES) or f"; the delegates are {', '.join(DELEGATE_NAMES)}"
+        )
         raise OptionError(f"there is no delegate {name!r}{others}", f"there is no such delegate{others}")
     delegate: Delegate = import_module(_PACKAGES[name], __package__).DELEGATE
     return delegate

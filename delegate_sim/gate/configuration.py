@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
@@ -14,6 +14,7 @@ from typing import Any
 from ..bundles.model_files import FilePattern, matching_files, models_below
 from ..bundles.stores import is_pattern
 from ..delegates.base import Delegate
+from ..delegates.boards import DelegateOnDevice
 from ..delegates.options import RELEASE, boolean, option_names, parse_options, with_path, without_release
 from ..delegates.registry import DELEGATE_NAMES
 from ..errors import DelegateSimError, LimitError, OptionError
@@ -25,7 +26,8 @@ from ..foundation.parsing.toml import TomlLines, line_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..runtime.target import Target
+from ..runtime.device_targets import targets_on
+from ..runtime.target import Target, with_labels
 from .budgets import Budgets, Tolerance
 from .configuration_table import (
     ConfigurationProblem,
@@ -36,6 +38,8 @@ from .configuration_table import (
     parse_count,
     parse_defaults,
     parse_delegate,
+    parse_devices,
+    parse_groups,
     parse_model_patterns,
     parse_operators,
     parse_patterns,
@@ -273,10 +277,17 @@ def _targets(
 ) -> list[ConfiguredTarget]:
     """Return the targets of a table. ``before`` is the number of the targets before it."""
     delegate = table.take("delegate", parse_delegate)
-    if delegate is None:
-        raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}")
-    defaults = table.take("defaults", parse_defaults, defaults)
+    on_devices = table.take("device", parse_devices, ()) + table.take("for", parse_groups, ())
     releases = table.take("runtime", parse_releases, runtime)
+    if on_devices and delegate is None:
+        return _device_targets(
+            name, table, dict.fromkeys(on_devices), releases, table.take("defaults", parse_defaults, "api"), before
+        )
+    if on_devices:
+        raise ConfigurationProblem(table.key, "has a delegate and a device; give only one of them")
+    defaults = table.take("defaults", parse_defaults, defaults)
+    if delegate is None:
+        raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}; or name a device")
     option_table = table.table("options")
     if option_table is not None and without_release(option_table.content)[1] is not None:
         releases = option_table.take(RELEASE, parse_releases)
@@ -300,6 +311,28 @@ def _targets(
         )
         for release in releases
         for label, changes in platforms
+    ]
+
+
+def _device_targets(
+    name: str,
+    table: ConfigurationTable,
+    on_devices: Iterable[DelegateOnDevice],
+    releases: Sequence[Release],
+    defaults: str,
+    before: int,
+) -> list[ConfiguredTarget]:
+    """Return a target for each delegate of a device and each release. ``before`` is the number of the targets before it."""
+    assume_ops_registered = _assume_ops_registered(table)
+    models = table.take("models", parse_model_patterns)
+    budgets = _budgets_in(table.table("budgets"))
+    table.finish()
+    chosen = [*on_devices]
+    _limit_targets(table.key[:-1], before + len(releases) * len(chosen))
+    return [
+        ConfiguredTarget("@".join([name, label, *([str(release)] if len(releases) > 1 else [])]), name, target, models, budgets)
+        for release in releases
+        for label, target in with_labels(targets_on(chosen, release, defaults, assume_ops_registered))
     ]
 
 

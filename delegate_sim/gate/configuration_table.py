@@ -10,6 +10,7 @@ from typing import Any
 
 from ..bundles.model_files import FilePattern
 from ..delegates.base import Delegate
+from ..delegates.boards import GROUP_NAMES, DelegateOnDevice
 from ..delegates.options import DEFAULT_SETS
 from ..delegates.registry import find_live
 from ..errors import OptionError
@@ -18,6 +19,7 @@ from ..foundation.outputs import is_within
 from ..foundation.parsing.invalid_value import InvalidValueError, expected_of
 from ..model.schema import enum_names, is_operator
 from ..releases.catalogue import Release, parse_release
+from ..runtime.device_targets import delegates_of_devices
 from ..version import __version__
 from .budgets import Allowance
 
@@ -195,6 +197,19 @@ def parse_defaults(value: Any) -> str:
 def parse_delegate(value: Any) -> Delegate:
     """Return the delegate with this name. Raises OptionError for unknown names."""
     return find_live(parse_text(value))
+
+
+def parse_devices(value: Any) -> tuple[DelegateOnDevice, ...]:
+    """Return the delegates of one device, or of a list of devices. Raises OptionError for unknown names."""
+    return delegates_of_devices(parse_texts(value))
+
+
+def parse_groups(value: Any) -> tuple[DelegateOnDevice, ...]:
+    """Return the delegates of one kind of devices, or of a list. Raises InvalidValueError or OptionError for other values."""
+    names = parse_texts(value)
+    if not set(names) <= set(GROUP_NAMES):
+        raise InvalidValueError(f"takes {', '.join(GROUP_NAMES)}, or a list of them")
+    return delegates_of_devices((), names)
 
 
 def parse_targets(value: Any, known: Collection[str]) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def results(path, folder):
     log.write_text(write_log(delegate_sim.load(path), Device(HiddenDriver(HiddenRule("ADD")), {}, "tf-2.15")), encoding="utf-8")
     return {
         "Report": delegate_sim.analyze(path, defaults="api"),
-        "Diagnosis": delegate_sim.diagnose(path, defaults="api"),
+        "Diagnosis": delegate_sim.diagnose(path, "nnapi", defaults="api"),
         "Comparison": delegate_sim.whatif(path, batch=2, defaults="api"),
         "Checked": delegate_sim.check(folder / "delegate-sim.toml"),
         "Reconciliation": delegate_sim.reconcile(path, log, "nnapi"),
@@ -101,7 +101,7 @@ def test_a_notebook_begins_with_the_verdict_and_ends_with_the_causes(model):
     text = _Tags(report._repr_html_()).text
     assert text.startswith("NNAPI on Android 13 runs 50 % of nodes")
     assert text.endswith("use a converter as old as the delegate")
-    text = _Tags(delegate_sim.diagnose(model, defaults="api")._repr_html_()).text
+    text = _Tags(delegate_sim.diagnose(model, "nnapi", defaults="api")._repr_html_()).text
     assert text.startswith("NNAPI on Android 13 runs 50 % of nodes")
     assert "delegated without" in text
     text = _Tags(delegate_sim.compare(model, None, "nnapi", changed={"delegate": "gpu"}, defaults="api")._repr_html_()).text
@@ -176,7 +176,7 @@ def test_every_table_becomes_a_data_frame(model, tmp_path, kind):
 
 def test_a_diagnosis_has_a_row_for_each_cause(model):
     pytest.importorskip("pandas")
-    found = delegate_sim.diagnose(model, defaults="api")
+    found = delegate_sim.diagnose(model, "nnapi", defaults="api")
     frame = found.to_pandas()
     assert list(frame["cause"]) == [finding.cause.name for finding in found.findings]
     assert list(frame["rank"]) == [1, 2]

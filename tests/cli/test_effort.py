@@ -92,7 +92,7 @@ def test_releases_of_the_platform_are_left_out(run, little, tmp_path):
         ["diagnose", "--delegate", "nnapi"],
         ["whatif", "--delegate", "nnapi", "--search", "1"],
         ["releases", "--delegate", "xnnpack"],
-        ["fix", "--for", "nnapi", "--plan"],
+        ["fix", "--delegate", "nnapi", "--plan"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -122,7 +122,7 @@ def test_a_command_leaves_out_questions_and_says_so(run, little, tmp_path, monke
         (["whatif", "--to", "int8"], "a comparison"),
         (["diagnose"], "a diagnosis"),
         (["whatif", "--search", "1"], "a diagnosis"),
-        (["fix", "--for", "nnapi", "--plan"], "a search for rewrites"),
+        (["fix", "--delegate", "nnapi", "--plan"], "a search for rewrites"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

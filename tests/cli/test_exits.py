@@ -132,7 +132,7 @@ class TestUsedUp:
     @pytest.mark.parametrize(
         ("command", "function", "arguments"),
         [
-            ("fix", "search", ["bad.tflite", "--for", "vx", "--plan"]),
+            ("fix", "search", ["bad.tflite", "--delegate", "vx", "--plan"]),
             ("export", "_text", ["dot", "bad.tflite", *VX]),
             ("verify", "compare_models", ["bad.tflite", "c.tflite"]),
             ("reconcile", "reconcile", ["bad.tflite", "--log", str(LOG)]),

@@ -49,7 +49,7 @@ def folder(tmp_path, monkeypatch):
         ("releases", "model.tflite", "--force", "--output"),
         ("report", "model.tflite", "--delegate", "vx", "--force", "--output"),
         ("export", "model-explorer", "model.tflite", "--delegate", "vx", "--force", "--output"),
-        ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "--force", "-o"),
+        ("fix", "model.tflite", "--delegate", "nnapi", "--feature-level", "28", "--no-proof", "--force", "-o"),
         ("check", "--report", "json={}"),
     ],
     ids=lambda arguments: f"{arguments[0]} {arguments[-1]}",
@@ -284,7 +284,7 @@ def test_ended_at_any_time(folder, sign):
     [
         ("analyze", "model.tflite", "--delegate", "vx", "--format", "json", "--output", "out"),
         ("scan", "model.tflite", "--delegate", "vx", "--processes", "1", "--output", "out.sqlite"),
-        ("fix", "model.tflite", "--for", "nnapi", "--feature-level", "28", "--no-proof", "-o", "out.tflite"),
+        ("fix", "model.tflite", "--delegate", "nnapi", "--feature-level", "28", "--no-proof", "-o", "out.tflite"),
     ],
     ids=lambda arguments: arguments[0],
 )

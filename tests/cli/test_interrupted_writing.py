@@ -125,7 +125,7 @@ def test_killed(writing, folder):
 
 def test_a_sweep_that_is_killed_keeps_whole_conversions_or_none(tmp_path):
     source, kept = make_source(tmp_path, "good"), tmp_path / "kept"
-    command = [*PROGRAM, "sweep", source, "--for", "vx", "--python", make_environment(tmp_path / "environment")]
+    command = [*PROGRAM, "sweep", source, "--delegate", "vx", "--python", make_environment(tmp_path / "environment")]
     command += ["--format", "json", "--cache", str(kept)]
 
     def swept():

@@ -44,7 +44,7 @@ COMMANDS = (
     ("compare", *DELEGATE, "--with", "delegate=gpu", "--verbose"),
     ("whatif", *DELEGATE, "--accept", "COS", "--verbose"),
     ("whatif", *DELEGATE, "--search", "1"),
-    ("fix", "--for", "nnapi", "--plan", "--verbose"),
+    ("fix", "--delegate", "nnapi", "--plan", "--verbose"),
     ("reconcile", "--log", "hostile.log", "--delegate", "gpu", "--verbose"),
 )
 ALONE = (

@@ -524,3 +524,28 @@ def test_a_large_configuration_with_an_error_is_read_twice_at_most(write, monkey
     with pytest.raises(ConfigurationError, match=r"delegate-sim.toml:1001: targets.t499: there is no such key"):
         read_configuration(write(f"{text}zzz = 1\n"))
     assert sizes == [len(text) + len("zzz = 1\n")] * 2
+
+
+def test_a_target_with_a_device_has_a_target_for_each_delegate(write):
+    configuration = read_configuration(write('[targets.phone]\ndevice = "pixel10"\n[targets.apple]\nfor = ["iphones"]\n'))
+    names = [target.name for target in configuration.targets]
+    phone = [f"phone@{name}" for name in ("mldrift", "npu-google", "xnnpack", "gpu", "nnapi")]
+    assert names == [*phone, "apple@mldrift", "apple@coreml", "apple@xnnpack"]
+    assert {target.group for target in configuration.targets} == {"phone", "apple"}
+    assert {target.target.defaults for target in configuration.targets} == {"api"}
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('[targets.t]\ndevice = "pixel11"\n', "2: targets.t.device: there is no such device; did you mean pixel10"),
+        ('[targets.t]\nfor = "gpu"\n', "2: targets.t.for: takes phones, android-phones, "),
+        ('[targets.t]\nfor = "microcontrollers"\n', '2: targets.t.for: microcontrollers have no delegate: use kind = "micro"'),
+        ('[targets.t]\ndelegate = "gpu"\ndevice = "pixel10"\n', "1: targets.t: has a delegate and a device"),
+    ],
+)
+def test_wrong_devices(write, text, fault):
+    path = write(text)
+    with pytest.raises(ConfigurationError) as caught:
+        read_configuration(path)
+    assert str(caught.value).startswith(f"{path}:{fault}")

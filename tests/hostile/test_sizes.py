@@ -19,7 +19,7 @@ COMMANDS = (
     ["diagnose", "--delegate", "all", "--format", "json"],
     ["whatif", "--delegate", "xnnpack", "--to", "int8"],
     ["whatif", "--delegate", "nnapi", "--fix-shapes"],
-    ["fix", "--for", "all", "--plan"],
+    ["fix", "--delegate", "all", "--plan"],
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+from delegate_sim.delegates.boards import BOARDS, folded
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
 from delegate_sim.delegates.npu.soc_names import NAMES
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
@@ -30,6 +31,7 @@ _CHECKS = {
 def page(text: str) -> str:
     """Return the page with its tables as the code has them."""
     text = with_section(text, "android", "\n".join(_android_rows()))
+    text = with_section(text, "devices", "\n".join(_device_rows()))
     return with_section(text, "socs", "\n".join(_soc_rows()))
 
 
@@ -42,6 +44,15 @@ def _android_rows() -> Iterator[str]:
         level = highest_level_of(name)
         title = "the delegate alone" if level is None else name
         yield f"| {title} | `--delegate nnapi --android {name}` | {level or 'set by `--feature-level`'} | {_CHECKS[name]} |"
+
+
+def _device_rows() -> Iterator[str]:
+    yield "| device | typed as | targets, in the order to try |"
+    yield "|---|---|---|"
+    for board in BOARDS:
+        targets = ", ".join([f"`{' '.join([name, *dict(options).values()])}`" for name, options in board.delegates])
+        typed = ", ".join(dict.fromkeys([f"`{folded(name)}`" for name in board.names]))
+        yield f"| {board.names[0]} | {typed} | {targets or '[`micro`](micro.md)'} |"
 
 
 def _soc_rows() -> Iterator[str]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from delegate_sim.delegates.npu.soc_names import device_spans
-from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, plugin_of
+from delegate_sim.delegates.devices import GROUPS, ORDER, group_of
+from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation.printable import and_list
 from delegate_sim.graph.effort import Effort
+from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
-from delegate_sim.results.report.measures import NOT_RUNNING, outcome_text
+from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict
+from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -34,24 +38,54 @@ _NARROWEST_MODEL = 24
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and a hint about details."""
     yield from runs_table(report, view)
-    yield Line("")
-    yield from paragraph(_devices_text(), view.width)
+    if len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1:
+        yield Line("")
+        yield from _micro_lines(report.model, view.width)
+        yield from paragraph(_DEVICES_TEXT, view.width)
     yield from heading_lines("For details: --delegate NAME, or --delegate all", HINT)
 
 
-def _devices_text() -> str:
-    """Return a sentence about the devices of each plugin, and a sentence about the vendors that cannot be simulated."""
-    spans = {plugin_of(vendor): span for vendor, span in device_spans()}
-    devices = [f"{plugin}: {spans[plugin]}" for plugin in PLUGIN_NAMES]
-    closed = [f"{plugin} ({spans[plugin]})" for plugin in CLOSED_PLUGIN_NAMES]
-    return (
-        f"NPUs by device: {'; '.join(devices)}. To choose a device: --soc, such as --soc pixel10. Not simulated: "
-        f"{', '.join(closed)}; --live runs this plugin."
-    )
+_DEVICES_TEXT = (
+    f"Not simulated: {and_list(CLOSED_PLUGIN_NAMES)}, which only --live runs. For one device: --device NAME, such as pixel10 or "
+    "imx8mp. For one kind of devices: --for phones, boards, computers or microcontrollers."
+)
+
+
+def _micro_lines(model: Model, width: int) -> Iterator[Line]:
+    """Yield the verdict for microcontrollers, unless the model is too large for an answer."""
+    from delegate_sim.micro.report import analyze
+    from delegate_sim.micro.target import MicroTarget
+
+    from ..micro import micro_verdict
+
+    try:
+        report = analyze(model, MicroTarget())
+    except LimitError:
+        return
+    arena = "" if report.arena is None else f"; arena {report.arena.total:,} bytes"
+    text = f"Microcontrollers (delegate-sim micro): {micro_verdict(report)}{arena}"
+    yield from paragraph(text, width, "", "  ")
+
+
+_SEVERAL_KINDS = "Most devices"
+
+
+def _in_groups(runs: Sequence[Run]) -> list[tuple[str, list[int]]]:
+    """Return titles of kinds of devices, each with the positions of its runs. Runs of one kind of devices have no title."""
+    groups = {run.delegate.name: group_of(run.delegate.name) for run in runs}
+    if len(set(groups.values()) - {""}) < 2:
+        return [("", [*range(len(runs))])]
+    sections = []
+    order = {delegate: place for place, delegate in enumerate(ORDER)}
+    for key, title in (("", _SEVERAL_KINDS), *[(key, group.title) for key, group in GROUPS.items()]):
+        own = [position for position, run in enumerate(runs) if groups[run.delegate.name] == key]
+        own.sort(key=lambda position: order.get(runs[position].delegate.name, len(order)))
+        sections += [(title, own)] if own else []
+    return sections
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model. Columns that do not fit are in further tables."""
+    """Return a table with a row for each run of one model. If the runs are of several kinds of devices, each kind has a title."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
@@ -62,15 +96,24 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)
     kernels = kernels_title([run.delegate.name for run in runs])
-    titles = ("delegate", "outcome", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
+    titles = ("delegate", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
     names = target_names([run.target for run in runs])
-    rows = [titles, *[_cells(name, summary_of(report.model, run)) for name, run in zip(names, runs, strict=True)]]
-    yield from table(rows, range(2, len(titles) - 1), width)
+    rows = [titles]
+    for group, positions in _in_groups(runs):
+        rows += [(group, *[""] * (len(titles) - 1))] if group else []
+        before = "  " if group else ""
+        rows += [_cells(f"{before}{names[place]}", summary_of(report.model, runs[place])) for place in positions]
+    further = range(5, 5 + len(FURTHER_TITLES))
+    yield from table(rows, range(1, len(titles) - 1), width, optional=(*further, 3, 4))
     yield from loop_lines(runs[:1], width)
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
-    if len(legends) > 1:
+    about = [*(legends if len(legends) > 1 else ())]
+    about += dict.fromkeys(
+        [f"{run.delegate.name} is deprecated {run.delegate.deprecated}" for run in runs if run.delegate.deprecated]
+    )
+    if about:
         yield Line("")
-        yield from paragraph(f"{'; '.join(legends)}.", width, "", "")
+        yield from paragraph(f"{'; '.join(about)}.", width, "", "")
     yield from plugin_lines(runs, width)
     effort = Effort(report.model)
     for label, run in zip(names, runs, strict=True):
@@ -140,10 +183,10 @@ def blocker_text(blocker: Blocker | None) -> str:
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
     fails = measures.outcome in NOT_RUNNING
+    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
     return (
         delegate,
-        outcome_text(measures.outcome),
-        "-" if fails else f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})",
+        delegated if measures.outcome == TAKEN else outcome_text(measures.outcome),
         "-" if fails else work_cell(summary.delegated_multiply_adds, summary.multiply_adds),
         f"{measures.partitions:,}",
         f"{measures.delegate_kernels:,}",
@@ -157,5 +200,5 @@ def _model_cells(summary: BlockerSummary | None) -> tuple[str, ...]:
     if summary is None:
         return "unreadable", *[""] * (3 + len(FURTHER_TITLES))
     measures = summary.measures
-    _, _, _, multiply_adds, _, *kernels = _cells("", summary)
+    _, _, multiply_adds, _, *kernels = _cells("", summary)
     return nodes_cell(measures), multiply_adds, *kernels

@@ -55,11 +55,19 @@ _NARROWEST_TEXT = 24
 """The smallest width for text in a table. If less width remains, the text is put into a second table."""
 
 
-def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: int = 1, indent: int = 2) -> Iterator[Line]:
+def table(
+    rows: Sequence[TableRow],
+    right: Collection[int],
+    width: int,
+    keys: int = 1,
+    indent: int = 2,
+    optional: Sequence[int] = (),
+) -> Iterator[Line]:
     """Yield rows as lines that fit a width. The columns listed in ``right`` are right-aligned.
 
-    Columns that do not fit are moved to further tables. Further tables repeat the first ``keys`` columns. Text in the last column
-    of a table is wrapped, so nothing is cut.
+    If the columns do not fit, the ``optional`` columns are left out, those without a number above 0 first, and then in the given
+    order. Other columns that do not fit are moved to further tables. Further tables repeat the first ``keys`` columns. Text in
+    the last column of a table is wrapped, so nothing is cut.
     """
     from rich.cells import cell_len  # a character may take zero, one or two columns of a terminal
     from rich.console import Console
@@ -75,8 +83,13 @@ def table(rows: Sequence[TableRow], right: Collection[int], width: int, keys: in
         least = sizes[last] if last in right else max(words[last], min(sizes[last], _NARROWEST_TEXT))
         return sum([sizes[column] + _GAP for column in others]) + least <= room
 
-    groups = [[*range(len(sizes))][: keys + 1]]
-    for column in range(keys + 1, len(sizes)):
+    kept = [*range(len(sizes))]
+    is_empty = {column: all(row[column] in ("", "-", "0") for row in rows[1:]) for column in optional}
+    for column in sorted(optional, key=lambda column: not is_empty[column]):
+        if not fits(kept):
+            kept.remove(column)
+    groups = [kept[: keys + 1]]
+    for column in kept[keys + 1 :]:
         wider = [*groups[-1], column]
         groups[-1:] = [wider] if fits(wider) else [groups[-1], [*range(keys), column]]  # bounded: the columns of a table
     # Environment variables are ignored, so that the lines are the same on every terminal and on a pipe.

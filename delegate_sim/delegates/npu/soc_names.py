@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
+from ..boards import board_hint, folded
 from ..options import parse_options
 from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, find_delegate, plugin_of
 
@@ -20,15 +21,52 @@ NAMES = {
     "google:Tensor_G3": ("Pixel 8", "Pixel 8 Pro", "Pixel 8a"),
     "google:Tensor_G4": ("Pixel 9", "Pixel 9 Pro", "Pixel 9a", "Pixel 10a"),
     "google:Tensor_G5": ("Pixel 10", "Pixel 10 Pro"),
-    "mediatek:mt6878": ("Dimensity 7300",),
+    "intel:LNL": ("Lunar Lake", "Core Ultra 200V"),
+    "intel:PTL": ("Panther Lake",),
+    "mediatek:mt6853": ("Dimensity 720", "Dimensity 800U"),
+    "mediatek:mt6877": ("Dimensity 900", "Dimensity 920", "Dimensity 1080", "Dimensity 7050"),
+    "mediatek:mt6878": ("Dimensity 7300", "Dimensity 7400"),
+    "mediatek:mt6879": ("Dimensity 1050", "Dimensity 7030"),
+    "mediatek:mt6886": ("Dimensity 7200",),
+    "mediatek:mt6893": ("Dimensity 1200", "Dimensity 1300"),
+    "mediatek:mt6895": ("Dimensity 8100", "Dimensity 8200"),
     "mediatek:mt6897": ("Dimensity 8300", "Dimensity 8350", "MT8792"),
     "mediatek:mt6983": ("Dimensity 9000",),
     "mediatek:mt6985": ("Dimensity 9200",),
     "mediatek:mt6989": ("Dimensity 9300",),
     "mediatek:mt6991": ("Dimensity 9400",),
     "mediatek:mt6993": ("Dimensity 9500",),
+    "mediatek:mt8188": ("Kompanio 838",),
+    "mediatek:mt8189": ("Kompanio 540",),
+    "qualcomm:SDM845": ("Snapdragon 845",),
+    "qualcomm:SM8150": ("Snapdragon 855",),
+    "qualcomm:SM8250": ("Snapdragon 865",),
+    "qualcomm:SM4350": ("Snapdragon 480",),
+    "qualcomm:SM6125": ("Snapdragon 665",),
+    "qualcomm:SM6150": ("Snapdragon 675",),
+    "qualcomm:SM6225": ("Snapdragon 680",),
+    "qualcomm:SM6350": ("Snapdragon 690",),
+    "qualcomm:SM6375": ("Snapdragon 695",),
+    "qualcomm:SM7125": ("Snapdragon 720G",),
+    "qualcomm:SM7150": ("Snapdragon 730",),
+    "qualcomm:SM7225": ("Snapdragon 750G",),
+    "qualcomm:SM7250": ("Snapdragon 765G",),
+    "qualcomm:SM7325": ("Snapdragon 778G",),
+    "qualcomm:SM7350": ("Snapdragon 780G",),
+    "qualcomm:SM6450": ("Snapdragon 6 Gen 1",),
+    "qualcomm:SM7435": ("Snapdragon 7s Gen 2",),
+    "qualcomm:SM7450": ("Snapdragon 7 Gen 1",),
+    "qualcomm:SM7475": ("Snapdragon 7+ Gen 2",),
+    "qualcomm:SM7550": ("Snapdragon 7 Gen 3",),
+    "qualcomm:SM7675": ("Snapdragon 7+ Gen 3",),
+    "qualcomm:SM8635": ("Snapdragon 8s Gen 3",),
+    "qualcomm:SC8380XP": ("Snapdragon X Elite",),
+    "qualcomm:SXR2230P": ("Snapdragon XR2 Gen 2", "Quest 3"),
+    "qualcomm:QCM6490": ("Fairphone 5",),
+    "qualcomm:QRB5165LE": ("Robotics RB5",),
     "qualcomm:SM8350": ("Snapdragon 888",),
     "qualcomm:SM8450": ("Snapdragon 8 Gen 1",),
+    "qualcomm:SM8475": ("Snapdragon 8+ Gen 1",),
     "qualcomm:SM8550": ("Snapdragon 8 Gen 2", "Galaxy S23", "Galaxy S23 Ultra"),
     "qualcomm:SM8650": ("Snapdragon 8 Gen 3", "Galaxy S24 Ultra"),
     "qualcomm:SM8750": ("Snapdragon 8 Elite", "Galaxy S25", "Galaxy S25 Ultra"),
@@ -58,11 +96,11 @@ def recognized_soc_name(text: str) -> str:
     vendor = vendor.lower()
     if colon or vendor in _VENDORS:
         plugin_of(vendor)
-        return _known_names([vendor]).get(_folded(model), f"{vendor}:{model}")
-    known = _known_names(_VENDORS)
-    if _folded(text) not in known:
+        return known_names([vendor]).get(folded(model), f"{vendor}:{model}")
+    known = known_names()
+    if folded(text) not in known:
         raise OptionError(_unknown(text, known))
-    return known[_folded(text)]
+    return known[folded(text)]
 
 
 def each_vendor(socs: Iterable[str]) -> Iterator[str]:
@@ -71,7 +109,7 @@ def each_vendor(socs: Iterable[str]) -> Iterator[str]:
     Vendors without a simulated plugin are left out. All SoCs of a vendor have the same result.
     """
     for soc in socs:
-        if _folded(soc) != ALL:
+        if folded(soc) != ALL:
             yield soc
             continue
         for name in PLUGIN_NAMES:
@@ -82,29 +120,24 @@ def each_vendor(socs: Iterable[str]) -> Iterator[str]:
 def simulated_socs() -> dict[str, str]:
     """Map names of SoCs to full names such as ``google:Tensor_G5``, for all plugins that can be simulated.
 
-    A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``_folded``.
+    A key is a full name without the vendor, or a name in ``NAMES`` that was folded with ``folded``.
     """
     socs: dict[str, str] = {}
     for vendor, models in [(vendor, _socs_of(vendor)) for vendor in _VENDORS if plugin_of(vendor) in PLUGIN_NAMES]:
         for model in models:
             full = f"{vendor}:{model}"
-            socs |= dict.fromkeys([model, *map(_folded, NAMES.get(full, ()))], full)
+            socs |= dict.fromkeys([model, *map(folded, NAMES.get(full, ()))], full)
     return socs
 
 
-def _known_names(vendors: Iterable[str]) -> dict[str, str]:
-    """Map names of the vendors' SoCs to full names. The keys were folded with ``_folded``."""
+def known_names(vendors: Iterable[str] = _VENDORS) -> dict[str, str]:
+    """Map names of the vendors' SoCs to full names. The keys were folded with ``folded``."""
     names: dict[str, str] = {}
     for vendor in vendors:
         for model in _socs_of(vendor):
             full = f"{vendor}:{model}"
-            names |= {_folded(name): full for name in (model, *NAMES.get(full, ()))}
+            names |= {folded(name): full for name in (model, *NAMES.get(full, ()))}
     return names
-
-
-def _folded(name: str) -> str:
-    """Return a name in lower case, without spaces and punctuation."""
-    return "".join(filter(str.isalnum, name.lower()))
 
 
 def _unknown(text: str, known: dict[str, str]) -> str:
@@ -112,33 +145,28 @@ def _unknown(text: str, known: dict[str, str]) -> str:
 
     The message suggests names that contain the unknown name before other similar names.
     """
-    folded = _folded(text)
-    if folded == ALL:
+    typed = folded(text)
+    if typed == ALL:
         return "name one SoC, such as pixel10 or mt6991"
-    near = [name for name, full in known.items() if folded and _has_word(name, full, folded)]
-    near += get_close_matches(folded, known, n=8)
+    if hint := board_hint(text):
+        return f"LiteRT's compiler plugins do not know the SoC {text!r}{hint}"
+    near = [name for name, full in known.items() if typed and _has_word(name, full, typed)]
+    near += get_close_matches(typed, known, n=8)
     titles = [_title(name, known[name]) for name in dict.fromkeys(near)][:_MOST_SIMILAR]
     others = f"similar names are {', '.join(titles)}" if titles else "give the SoC as VENDOR:SOC, such as google:Tensor_G5"
     return f"LiteRT's compiler plugins do not know the SoC {text!r}; {others}"
 
 
-def _has_word(name: str, full: str, folded: str) -> bool:
-    """Return whether ``folded`` starts at a word of the phone or trade name ``name``. Both texts are folded."""
-    words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if _folded(trade_name) == name), [])
-    return any(_folded("".join(words[start:])).startswith(folded) for start in range(len(words)))
+def _has_word(name: str, full: str, beginning: str) -> bool:
+    """Return whether ``beginning`` starts at a word of the phone or trade name ``name``. Both texts are folded."""
+    words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if folded(trade_name) == name), [])
+    return any(folded("".join(words[start:])).startswith(beginning) for start in range(len(words)))
 
 
-def _title(folded: str, full: str) -> str:
+def _title(typed: str, full: str) -> str:
     """Return the title of a SoC: the phone or trade name with this folded form, if any, and the full name."""
-    trade_name = next((name for name in NAMES.get(full, ()) if _folded(name) == folded), "")
+    trade_name = next((name for name in NAMES.get(full, ()) if folded(name) == typed), "")
     return f"{trade_name} ({full})" if trade_name else full
-
-
-def device_spans() -> Iterator[tuple[str, str]]:
-    """For Qualcomm and for each simulated plugin, yield the vendor, and the first and the last phone or SoC."""
-    for vendor in _VENDORS:
-        named = [names[0] for full, names in NAMES.items() if full.startswith(f"{vendor}:")] or list(_socs_of(vendor))
-        yield vendor, " to ".join(dict.fromkeys([named[0], named[-1]]))
 
 
 def _socs_of(vendor: str) -> tuple[str, ...]:

@@ -112,7 +112,12 @@ def coverage_verdict(runs: Sequence[Run]) -> str:
     leaders = _leaders(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:
-        ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. "
+        several = len(groups[0]) > 1
+        ranking = (
+            f"None of {len(groups[0]):,} accelerators runs a node. "
+            if several
+            else f"{subject(groups[0][0].target)} runs no node. "
+        )
     else:
         whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
         ranking = ranking_text(len(ranked), len(leaders), whole)

@@ -88,13 +88,13 @@ def chain(tmp_path):
 
 
 def test_the_text(run, chain):
-    result = run("diagnose", chain)
+    result = run("diagnose", "--delegate", "nnapi", chain)
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout == DIAGNOSIS.format(path=chain)
 
 
 def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
-    text = " ".join(run("diagnose", MODELS / "cannot_prepare.tflite").stdout.split())
+    text = " ".join(run("diagnose", "--delegate", "nnapi", MODELS / "cannot_prepare.tflite").stdout.split())
     assert "0 % -> 0 %" not in text
     assert "fixing only this cause does not help: other causes must be fixed too" in text
 
@@ -105,13 +105,13 @@ def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
     layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), custom="edgetpu-custom-op")
     layers.finish()
     builder.write(tmp_path / "m.tflite")
-    text = " ".join(run("diagnose", tmp_path / "m.tflite").stdout.split())
+    text = " ".join(run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout.split())
     assert "the result of this change cannot be simulated analyse-source:" in text
 
 
 def test_nothing_to_diagnose(run, tmp_path):
     classifier().write(tmp_path / "m.tflite")
-    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", tmp_path / "m.tflite").stdout
+    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.code)
@@ -137,13 +137,13 @@ def test_names_are_made_safe(run, tmp_path):
     reshaper(is_dynamic=True).write(tmp_path / "m.tflite")
     content = (tmp_path / "m.tflite").read_bytes().replace(b"flat", b"\x1b[1m")
     (tmp_path / "m.tflite").write_bytes(content)
-    result = run("diagnose", tmp_path / "m.tflite")
+    result = run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite")
     assert "\\x1b[1m" in result.stdout
     assert "\x1b" not in result.stdout
 
 
 def test_to_a_file(run, chain, tmp_path):
-    assert run("diagnose", chain, "--output", tmp_path / "out.txt").stdout == ""
+    assert run("diagnose", "--delegate", "nnapi", chain, "--output", tmp_path / "out.txt").stdout == ""
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == DIAGNOSIS.format(path=chain)
 
 
@@ -286,13 +286,13 @@ def test_the_defaults_of_the_api_and_the_tail_are_named(run, tmp_path):
     path = tmp_path / "m.tflite"
     chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
     sentence = "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)"
-    for arguments in (("diagnose", path), ("compare", path, "--delegate", "nnapi", "--delegate", "gpu")):
+    for arguments in (("diagnose", path, "--delegate", "nnapi"), ("compare", path, "--delegate", "nnapi", "--delegate", "gpu")):
         assert sentence in " ".join(run(*arguments).stdout.split())
     assert sentence in run("analyze", path, "--delegate", "nnapi", "--format", "markdown").stdout
 
 
 def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_path):
-    result = run("diagnose", tmp_path / "none.tflite", chain)
+    result = run("diagnose", "--delegate", "nnapi", tmp_path / "none.tflite", chain)
     assert result.exit_code == 2
     assert "GELU is not mapped" in result.stdout
 

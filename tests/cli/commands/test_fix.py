@@ -22,7 +22,7 @@ needs_runtime = pytest.mark.skipif(not HAS_RUNTIME, reason="needs the runtime: i
 
 OPS = ("ADD", "NEG", "ADD 2", "ADD")
 """NNAPI does not take version 4 of ADD, nor NEG at level 28."""
-LEVEL = ("--for", "nnapi", "--feature-level", "28")
+LEVEL = ("--delegate", "nnapi", "--feature-level", "28")
 
 
 @pytest.fixture
@@ -105,10 +105,10 @@ def test_a_model_with_open_sizes_is_told_how_to_fix_them(run, tmp_path):
     graph.node("RELU", [x], [y], 1)
     graph.outputs(y)
     builder.write(tmp_path / "model.tflite")
-    result = run("fix", tmp_path / "model.tflite", "--for", "gpu", "--plan")
+    result = run("fix", tmp_path / "model.tflite", "--delegate", "gpu", "--plan")
     assert result.exit_code == 1
     assert result.stdout.startswith("GPU runs all nodes (1)\nNothing to fix: all nodes are delegated\n")
-    refused = run("fix", tmp_path / "model.tflite", "--for", "nnapi", "--driver-rejects", "RELU", "--plan")
+    refused = run("fix", tmp_path / "model.tflite", "--delegate", "nnapi", "--driver-rejects", "RELU", "--plan")
     assert "other changes may need --shape x=1,4, or" in " ".join(refused.stdout.split())
 
 
@@ -144,7 +144,7 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
     result = run(
         "fix",
         tmp_path / "model.tflite",
-        "--for",
+        "--delegate",
         "nnapi",
         "--allow",
         "exact",
@@ -161,7 +161,7 @@ def test_a_model_that_no_pass_helps(run, tmp_path):
 @needs_runtime
 def test_what_a_plugin_takes_is_delegated(run, tmp_path):
     chain_model(["FAKE_QUANT"]).write(tmp_path / "model.tflite")
-    words = " ".join(run("fix", tmp_path / "model.tflite", "--for", "npu-google", "--plan").stdout.split())
+    words = " ".join(run("fix", tmp_path / "model.tflite", "--delegate", "npu-google", "--plan").stdout.split())
     assert words.startswith("The plugin npu-google takes no node; everything runs on the CPU")
     assert "none of 1 node delegated" in words
 

@@ -28,7 +28,7 @@ from tests.support.conversion.sweep_conversions import Fake
 
 pytest.importorskip("ai_edge_litert", reason="ranking needs the runtime: install the extra 'fix'")
 
-PHONE = ("--for", "nnapi", "--option", "nnapi_runtime=13")
+PHONE = ("--delegate", "nnapi", "--option", "nnapi_runtime=13")
 
 
 @pytest.fixture

@@ -67,7 +67,9 @@ def test_python(model):
 
 def test_the_release_of_android_on_every_command(run, run_json, model):
     for command in ("analyze", "diagnose", "fix", "releases", "whatif"):
-        further = {"fix": ("--for", "nnapi", "--plan"), "whatif": ("--accept", "LOGISTIC")}.get(command, ("--delegate", "nnapi"))
+        further = {"fix": ("--delegate", "nnapi", "--plan"), "whatif": ("--accept", "LOGISTIC")}.get(
+            command, ("--delegate", "nnapi")
+        )
         result = run(command, model, *further, "--android", "9")
         assert "no such option" not in result.stderr.lower(), command
         assert result.exit_code in (0, 1), (command, result.stderr)
@@ -111,7 +113,7 @@ def test_the_default_delegate_is_named_in_the_first_line(run, tmp_path):
     commands = {
         ("fix", model, "--plan"): "NNAPI on Android 13",
         ("rules",): "What the delegate nnapi accepts",
-        ("diagnose", model): "NNAPI on Android 13",
+        ("diagnose", model): "Target vx-nxp: of 8 accelerators",
         ("whatif", model, "--accept", "ROUND"): "A: NNAPI on Android 13",
         ("compare", model, "--with", "android=11"): "A: NNAPI on Android 13",
         ("releases", model): "NNAPI on Android 13",
@@ -120,3 +122,83 @@ def test_the_default_delegate_is_named_in_the_first_line(run, tmp_path):
     for command, start in commands.items():
         # A comparison starts with its verdict, in up to three lines.
         assert any(line.startswith(start) for line in run(*command).stdout.splitlines()[:4])
+
+
+def delegates_in(report):
+    return [entry["delegate"] for entry in report["runs"]]
+
+
+PIXEL = ["mldrift", "npu-google", "xnnpack", "gpu", "nnapi"]
+
+
+def test_a_device_selects_its_delegates_and_the_defaults_of_the_api(run, run_json, model):
+    report = run_json("analyze", model, "--device", "pixel10")
+    assert delegates_in(report) == PIXEL
+    assert {entry["defaults"] for entry in report["runs"]} == {"api"}
+    benchmark = run_json("analyze", model, "--device", "pixel10", "--defaults", "benchmark")
+    assert {entry["defaults"] for entry in benchmark["runs"]} == {"benchmark"}
+    line = "Pixel 10: mldrift, npu-google, xnnpack, gpu, nnapi (deprecated since Android 15)"
+    assert run("analyze", model, "--device", "pixel10").stdout.splitlines()[0] == line
+    assert run("analyze", model, "--device", "s25", "--runtime", "x").exit_code == 2
+
+
+def test_devices_and_kinds_of_devices_are_joined(run_json, model):
+    assert delegates_in(run_json("analyze", model, "--device", "imx93", "--for", "iphones")) == [
+        *("ethosu-imx93", "xnnpack", "mldrift", "coreml")
+    ]
+
+
+def test_an_option_of_the_user_goes_to_the_delegates_of_a_device(run, run_json, model):
+    report = run_json("analyze", model, "--device", "pixel10", "--android", "11")
+    assert report["runs"][-1]["options"]["nnapi_runtime"] == "11"
+    assert "have no flag --android" in run("analyze", model, "--device", "imx93", "--android", "11").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [(("diagnose",), PIXEL), (("fix", "--plan"), PIXEL), (("releases",), PIXEL), (("whatif", "--accept", "LOGISTIC"), PIXEL[:1])],
+)
+def test_every_command_takes_a_device(run, model, command, names):
+    result = run(command[0], model, *command[1:], "--device", "pixel10")
+    assert (result.exit_code in (0, 1), result.stdout.splitlines()[0].startswith(f"Pixel 10: {', '.join(names)}")) == (True, True)
+
+
+def test_two_devices_are_compared(run, run_json, model):
+    found = run_json("compare", model, "--device", "pixel10", "--device", "imx93")
+    assert [found[side]["delegate"] for side in "ab"] == ["mldrift", "ethosu-imx93"]
+    assert run("compare", model, *["--device", "pixel10", "--device", "imx93", "--device", "imx95"]).exit_code == 2
+
+
+def test_the_environment_names_the_device_unless_the_command_line_names_a_target(run, run_json, model, monkeypatch):
+    monkeypatch.setenv("DELEGATE_SIM_DEVICE", "imx93, imx95")
+    assert delegates_in(run_json("analyze", model)) == ["ethosu-imx93", "xnnpack", "neutron-imx95"]
+    assert delegates_in(run_json("analyze", model, "--delegate", "gpu", "--no-default-xnnpack")) == ["gpu"]
+    assert delegates_in(run_json("analyze", model, "--device", "iphone")) == ["mldrift", "coreml", "xnnpack"]
+    assert "npu-google" in run("analyze", model, "--soc", "pixel10").stdout
+    monkeypatch.setenv("DELEGATE_SIM_DEVICE", "toaster")
+    result = run("analyze", model)
+    assert (result.exit_code, "no device 'toaster'" in result.stderr, len(result.stderr.splitlines())) == (2, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--device", "pixel10", "--delegate", "gpu"), "give --delegate, or --device and --for"),
+        (("--delegate", "imx8mp"), "--device imx8mp or --delegate vx-nxp"),
+        (("--soc", "imx8mp"), "--device imx8mp or --delegate vx-nxp"),
+        (("--delegate", "pixel10"), "--device pixel10"),
+        (("--for", "gpu"), "give --delegate gpu"),
+        (("--for", "microcontrollers"), "delegate-sim micro MODEL"),
+        (("--device", "imx8mq"), "did you mean imx8mp"),
+    ],
+)
+def test_wrong_names_of_devices(run, model, arguments, words):
+    result = run("analyze", model, *arguments)
+    assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
+    assert words in result.stderr
+
+
+def test_a_diagnosis_without_a_delegate_names_its_target_and_why(run, run_json, model):
+    assert run("diagnose", model).stdout.startswith("Target mldrift: of 9 accelerators ")
+    assert run_json("diagnose", model)["delegate"] == "mldrift"
+    assert run_json("diagnose", model, "--runtime", "tf-2.15")["runtime"] == "tf-2.15"

@@ -26,7 +26,7 @@ def sheet():
 
 @pytest.fixture(scope="module")
 def overview():
-    rows = re.findall(r"^  (\S+) .*  (\S+) ([\d,]+): (\S+)$", analyzed(), re.MULTILINE)
+    rows = re.findall(r"^    (\S+) .*  (\S+) ([\d,]+): (\S+)$", analyzed(), re.MULTILINE)
     return {delegate: (op, code) for delegate, op, _, code in rows}
 
 

@@ -1,0 +1,75 @@
+"""Boards, computers and kinds of phones, with the delegates that exist on each. To add a board, add a row to ``BOARDS``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..foundation.printable import and_list
+
+
+class DelegateOnDevice(NamedTuple):
+    """A delegate that exists on a device, and the values of its options there, by name."""
+
+    delegate: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
+class Board(NamedTuple):
+    """Boards, computers or phones that run the same delegates.
+
+    ``names`` are the names that users may type; the first one is the title. ``group`` is a key of ``devices.GROUPS``. The
+    delegates are in the order in which an application should try them.
+    """
+
+    names: tuple[str, ...]
+    group: str
+    delegates: tuple[DelegateOnDevice, ...]
+
+
+CPU = DelegateOnDevice("xnnpack")
+GPU = DelegateOnDevice("mldrift")
+METAL = DelegateOnDevice("mldrift", (("backend", "metal"),))
+WEBGPU = DelegateOnDevice("mldrift", (("backend", "webgpu"),))
+OLDER_GPU, NNAPI, CORE_ML = DelegateOnDevice("gpu"), DelegateOnDevice("nnapi"), DelegateOnDevice("coreml")
+ANDROID, IPHONES, BOARD, COMPUTERS, MICROCONTROLLERS = "android-phones", "iphones", "boards", "computers", "microcontrollers"
+PHONES = "phones"
+"""Both kinds of phones."""
+GROUP_NAMES = (PHONES, ANDROID, IPHONES, BOARD, COMPUTERS, MICROCONTROLLERS)
+"""The kinds of devices that users may name."""
+DEVICE_VARIABLE = "DELEGATE_SIM_DEVICE"
+"""The environment variable that names the device if the user names no target."""
+
+BOARDS = (
+    Board(("Android",), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)),
+    Board(("iPhone", "iPad"), IPHONES, (METAL, CORE_ML, CPU)),
+    Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), CPU)),
+    Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU)),
+    Board(("i.MX 95",), BOARD, (DelegateOnDevice("neutron-imx95"), CPU)),
+    Board(("Amlogic A311D", "A311D", "Khadas VIM3", "VIM3"), BOARD, (DelegateOnDevice("vx"), CPU)),
+    Board(("Coral", "Coral Dev Board", "Edge TPU"), BOARD, (DelegateOnDevice("edgetpu"), CPU)),
+    Board(("Raspberry Pi", "Raspberry Pi 4", "Raspberry Pi 5"), BOARD, (CPU,)),
+    Board(("browser", "LiteRT.js"), COMPUTERS, (WEBGPU, CPU)),
+    Board(("microcontroller",), MICROCONTROLLERS, ()),
+)
+
+
+def folded(name: str) -> str:
+    """Return a name in lower case, without spaces and punctuation. A plus sign is part of a name."""
+    return "".join([letter for letter in name.lower() if letter.isalnum() or letter == "+"])
+
+
+def find_board(name: str) -> Board | None:
+    """Return the row of a board. Case, spaces and punctuation do not matter."""
+    return next((board for board in BOARDS if folded(name) in map(folded, board.names)), None)
+
+
+def board_hint(name: str) -> str:
+    """Return the end of a message about an unknown delegate or SoC that is the name of a board, or ""."""
+    board = find_board(name)
+    if board is None:
+        return ""
+    typed = folded(name)
+    delegates = [own.delegate for own in board.delegates if own != CPU]
+    if not delegates:
+        return f"; {board.names[0]} is a device: give --device {typed}"
+    return f"; {board.names[0]} has the delegate {and_list(delegates)}: give --device {typed} or --delegate {delegates[0]}"

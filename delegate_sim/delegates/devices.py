@@ -1,0 +1,122 @@
+"""Devices that users can name: the phones of ``npu/soc_names.py``, and the boards of ``boards.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ..errors import OptionError
+from ..foundation.printable import suggestion
+from .boards import (
+    ANDROID,
+    BOARD,
+    BOARDS,
+    COMPUTERS,
+    CORE_ML,
+    CPU,
+    GPU,
+    IPHONES,
+    METAL,
+    MICROCONTROLLERS,
+    NNAPI,
+    OLDER_GPU,
+    PHONES,
+    WEBGPU,
+    DelegateOnDevice,
+    board_hint,
+    find_board,
+    folded,
+)
+from .npu.soc_names import NAMES, known_names, recognized_soc_name
+from .registry import CLOSED_PLUGIN_NAMES, plugin_of
+
+
+class Device(NamedTuple):
+    """A device, and its delegates in the order in which an application should try them. Deprecated delegates come last.
+
+    ``not_simulated`` is the compiler plugin of the device if the plugin cannot be simulated, and otherwise "".
+    """
+
+    title: str
+    delegates: tuple[DelegateOnDevice, ...]
+    not_simulated: str = ""
+
+
+class Group(NamedTuple):
+    """A kind of devices: its title, and the delegates that exist on these devices."""
+
+    title: str
+    delegates: tuple[DelegateOnDevice, ...]
+
+
+_HEXAGON = DelegateOnDevice("hexagon")
+_NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
+_OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
+GROUPS: Mapping[str, Group] = MappingProxyType(
+    {
+        ANDROID: Group("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
+        IPHONES: Group("iPhones", (METAL, CORE_ML, CPU)),
+        BOARD: Group("Boards", (*dict.fromkeys(_OF_BOARDS), CPU)),
+        COMPUTERS: Group("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
+        MICROCONTROLLERS: Group("Microcontrollers", ()),
+    }
+)
+"""The kinds of devices, by the name that users type."""
+ORDER = tuple(dict.fromkeys([own.delegate for group in GROUPS.values() for own in group.delegates]))
+"""The delegates in the order in which applications should try them."""
+
+_HEXAGON_SOCS = ("SDM845", "SM7150", "SM8150")
+"""SoCs whose DSP TFLite's Hexagon delegate supports (``tensorflow/lite/delegates/hexagon/README.md``)."""
+_ANDROID_SOCS = ("SM", "SDM", "SW", "SXR")
+"""The beginnings of the names of Qualcomm's SoCs for phones, watches and headsets with Android."""
+
+
+def find_device(name: str) -> Device:
+    """Return the device with this name. Case, spaces and punctuation do not matter.
+
+    Raises OptionError for unknown names.
+    """
+    board = find_board(name)
+    if board is not None:
+        return Device(board.names[0], board.delegates)
+    if ":" in name or folded(name) in known_names():
+        return _device_of_soc(recognized_soc_name(name))
+    near = suggestion(folded(name), device_names()) or "; name a phone, a SoC or a board, such as pixel10, mt6991 or imx8mp"
+    raise OptionError(f"there is no device {name!r}{near}", f"there is no such device{near}")
+
+
+def _device_of_soc(soc: str) -> Device:
+    vendor, _, model = soc.partition(":")
+    plugin = plugin_of(vendor)
+    title = NAMES.get(soc, (model,))[0]
+    if plugin not in CLOSED_PLUGIN_NAMES:
+        npu = DelegateOnDevice(plugin, (("soc", model),))
+        is_computer = vendor == "intel"
+        return Device(title, (WEBGPU, npu, CPU) if is_computer else (GPU, npu, CPU, OLDER_GPU, NNAPI))
+    older = (OLDER_GPU, *([_HEXAGON] if model in _HEXAGON_SOCS else []), NNAPI)
+    return Device(title, (GPU, CPU, *(older if model.startswith(_ANDROID_SOCS) else ())), plugin)
+
+
+def delegates_of_group(name: str) -> tuple[DelegateOnDevice, ...]:
+    """Return the delegates that exist on a kind of devices. ``name`` is one of ``GROUP_NAMES``."""
+    groups = (ANDROID, IPHONES) if name == PHONES else (name,)
+    return tuple(dict.fromkeys([own for group in groups for own in GROUPS[group].delegates]))
+
+
+def group_of(delegate: str) -> str:
+    """Return the only kind of devices on which a delegate exists, or "" if it exists on several kinds or on none."""
+    groups = [name for name, group in GROUPS.items() if any(own.delegate == delegate for own in group.delegates)]
+    return groups[0] if len(groups) == 1 else ""
+
+
+def device_hint(name: str) -> str:
+    """Return the end of a message about an unknown delegate that is the name of a device, or ""."""
+    if folded(name) in known_names():
+        return f"; {folded(name)} is a device: give --device {folded(name)}"
+    return board_hint(name)
+
+
+def device_names() -> list[str]:
+    """Return the names of all devices as users type them: boards first, then phones and SoCs."""
+    return [*dict.fromkeys([*[folded(name) for board in BOARDS for name in board.names], *known_names()])]
