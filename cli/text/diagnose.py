@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
@@ -14,7 +14,6 @@ from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.measures import FURTHER, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
-from delegate_sim.results.report.placement import on_cpu
 
 from ..console.layout import counted, item_list, message, name, node_list, share
 from ..console.terminal import Line
@@ -61,10 +60,9 @@ def diagnosis_lines(
 
         yield from timing_lines(times.timings, [diagnosis.run], width, verbose)
     shown = diagnosis.findings if verbose else diagnosis.findings[:_CAUSES_SHOWN]
-    staying = {(subgraph.graph.index, index) for subgraph, index, _ in on_cpu(diagnosis.run)}
     for number, finding in enumerate(shown, 1):
         yield Line("")
-        yield from _finding_lines(number, finding, diagnosis, staying, width, verbose)
+        yield from _finding_lines(number, finding, diagnosis, width, verbose)
         yield from _time_lines(finding, times, width)
     if len(shown) < len(diagnosis.findings):
         yield Line("")
@@ -131,17 +129,14 @@ def _plain_fix_lines(diagnosis: Diagnosis, words: OutcomeWords, width: int) -> I
         yield from indented("--allow approximate also tries passes that change outputs, and may bring more", width, "  ")
 
 
-def _finding_lines(
-    number: int, finding: RankedCause, diagnosis: Diagnosis, staying: Collection[tuple[int, int]], width: int, verbose: bool
-) -> Iterator[Line]:
+def _finding_lines(number: int, finding: RankedCause, diagnosis: Diagnosis, width: int, verbose: bool) -> Iterator[Line]:
     cause = finding.cause
     words = words_of(diagnosis.target.delegate.name)
     total = diagnosis.total_multiply_adds
     yield from indented(f"{number}. {message(cause.title)}", width, "", HEADING)
     yield from indented(message(f"{cause.label} ({', '.join(cause.codes)})"), width, "   ", CODE)
     operators = item_list([f"{name(op)} {count:,}" for op, count in cause.operators], None if verbose else _NODES_WIDTH)
-    # A cause may appear only after another cause is fixed. Its nodes may be delegated now.
-    keeps = "keeps" if all(key in staying for key in cause.nodes) else "after another cause is fixed, keeps"
+    keeps = "after another cause is fixed, keeps" if finding.appears_later else "keeps"
     text = f"{keeps} {counted(len(cause.nodes), 'node')} {words.left}: {operators}"
     if total:
         text += f"; {share(finding.multiply_adds, total)} of multiply-adds"

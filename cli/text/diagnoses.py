@@ -12,6 +12,7 @@ from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
 from delegate_sim.diagnosis.causes.change import ChangeKind, result_words
+from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
 from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
@@ -208,7 +209,9 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
         changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             is_simulated = any(alternative.helps for alternative in cause.alternatives)
-            place = len(changes) if is_simulated or not cause.remedy.accepts else 0
+            # An accelerator for integers needs another conversion first. A pass can only make the nodes float.
+            needs_integers = diagnosis.target.delegate.computes_integers and cause.identity.problem in OF_TYPES
+            place = len(changes) if is_simulated or needs_integers or not cause.remedy.accepts else 0
             changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
     if shaped is not None:
         changes.append((f"fix with fixed sizes rewrites the file ({shaped.result}):", command(*shaped.arguments)))

@@ -84,6 +84,10 @@ class Delegate:
     """A description of the delegate for the legend of a table; empty if the name of the delegate is clear."""
     deprecated: str = ""
     """Since when the delegate's platform calls it deprecated, such as "since Android 15"; empty if it is not deprecated."""
+    computes_integers: bool = False
+    """Whether the accelerator computes in 8-bit integers. It then runs float models slowly, or not at all."""
+    compiles_at_invoke: bool = False
+    """Whether the kernels compile their nodes only when the model is first invoked. A node that is taken may then still fail."""
     compiler: str = ""
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False

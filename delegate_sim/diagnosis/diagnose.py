@@ -14,6 +14,7 @@ from ..rules.kinds import PARTITION_LIMIT
 from ..runtime.target import Target
 from .causes.cause import Blockers, Cause, Identity
 from .causes.finder import find_causes
+from .causes.loops import loops_around
 from .diagnosis import Diagnosis
 from .examiner import Cost, Examined, Examiner
 from .ranking import rank_causes
@@ -48,7 +49,11 @@ def diagnose(
         return examiner.simulate(blockers.without(causes)).cost
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
-    findings = rank_causes(blockers.causes, own_weight, now, cost_without, effort, measured)
+    staying = {refused.key for refused in first.on_cpu()}
+    later = [cause.identity for cause in blockers.causes if not staying.issuperset(cause.nodes)]
+    findings = rank_causes(
+        blockers.causes, own_weight, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
+    )
     following = _followers(first, [finding.cause for finding in findings], blockers, examiner, effort)
     is_incomplete = effort.is_over  # all later simulations are required
     return Diagnosis(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..fixing.passes.base import Pass
-from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Table, attributes, within
+from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Table, attributes, within
 from ..foundation.printable import counted
 from ..graph.effort import Effort
 from ..hypothetical.fixed_inputs import open_inputs
@@ -89,6 +89,7 @@ CAUSE_ENTRY = (
     *within("finding", [Column("multiply_adds", INTEGER), *attributes("alone", "together", type=OBJECT)]),
     Column("needs", LIST, source=lambda found: _names(found.finding.needs)),
     Column("needs_instead", LIST, source=lambda found: _names(found.finding.needs_instead)),
+    Column("appears_later", YES_OR_NO, source="finding.appears_later"),
     Column("following_nodes", LIST, source="finding.followers"),
 )
 """The columns of a ranked cause in JSON."""

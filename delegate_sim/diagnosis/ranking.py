@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TypeVar
@@ -40,7 +40,8 @@ class RankedCause:
     ``together`` is the result of fixing this cause and all causes with a higher rank. A cause of low rank is not simulated, so
     ``alone`` and ``together`` may be None. If fixing only this cause does not help, ``needs`` lists the other causes to fix.
     ``needs`` is None if fixing this cause never helps. Each cause in ``needs_instead`` can replace the causes in ``needs``.
-    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed.
+    ``followers`` lists CPU nodes without a refusal that are delegated if this cause is fixed. ``appears_later`` is true if the
+    cause keeps no node on the CPU before another cause is fixed.
     """
 
     cause: Cause
@@ -50,6 +51,7 @@ class RankedCause:
     needs: tuple[Identity, ...] | None = ()
     followers: tuple[NodeKey, ...] = ()
     needs_instead: tuple[Identity, ...] = ()
+    appears_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,12 @@ def rank_causes(
     cost_without: CostWithout,
     effort: Effort,
     measured: Mapping[Identity, float] = MappingProxyType({}),
+    later: Collection[Identity] = (),
+    loops: Mapping[Identity, Identity] = MappingProxyType({}),
 ) -> tuple[RankedCause, ...]:
-    """Simulate the fixes of causes, and order the causes by gain.
+    """Simulate the fixes of causes, and order the causes by gain. The causes in ``later`` come last.
+
+    ``loops`` has the cause of the loop around the nodes of a cause. Such a cause comes after the cause of the loop.
 
     ``weights`` are the multiply-adds of each cause's nodes. ``measured`` is the CPU time of each cause's nodes, if the time is
     known. Large models get fewer simulations than small models.
@@ -81,6 +87,8 @@ def rank_causes(
     by_weight = sorted(causes, key=lambda cause: (-weights[cause.identity], -len(cause.nodes), cause.name))
     by_weight.sort(key=lambda cause: _first(cause, measured))
     order = rank(by_weight, weights, simulate_fixes(by_weight, now, cost_without, most, effort), measured)
+    order = [replace(ranked, appears_later=ranked.cause.identity in later) for ranked in order]
+    order = _behind_loops(sorted(order, key=lambda ranked: ranked.appears_later), loops)
     costs = [
         cost_without([ranked.cause for ranked in order[: number + 1]])
         for number in effort.limit(range(min(_TOGETHER, most, len(order))))
@@ -189,6 +197,18 @@ def _each_enough(
     tried = (other for other in helping if other not in others and tries.take())
     gains = {other.identity: gain(cost_without([other]), cost_without([other, cause])) for other in tried}
     return {identity: gained for identity, gained in gains.items() if gained > NO_GAIN}
+
+
+def _behind_loops(order: Sequence[RankedCause], loops: Mapping[Identity, Identity]) -> list[RankedCause]:
+    """Move each loop before the causes inside the loop."""
+    by_identity = {ranked.cause.identity: ranked for ranked in order}
+    result: dict[Identity, RankedCause] = {}
+    for ranked in order:
+        loop = loops.get(ranked.cause.identity)
+        if loop is not None:
+            result.setdefault(loop, by_identity[loop])
+        result.setdefault(ranked.cause.identity, ranked)
+    return list(result.values())
 
 
 def _after_what_they_need(ranked: Mapping[Identity, RankedCause]) -> Sequence[RankedCause]:

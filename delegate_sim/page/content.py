@@ -305,6 +305,8 @@ def _cause_entry(finding: RankedCause, numbers: Mapping[Any, int]) -> dict[str, 
         "together": None if finding.together is None else _cost_entry(finding.together),
         "needs": None if finding.needs is None else [numbers[need] for need in finding.needs],
         "needs_instead": [numbers[need] for need in finding.needs_instead],
+        "appears_later": finding.appears_later,
+        "assumes_accepted": cause.remedy.accepts,
     }
 
 

@@ -124,6 +124,8 @@ def _cause_entry(cause: MicroCause, path: str, target: MicroTarget) -> dict[str,
         "together": None,
         "needs": [],
         "needs_instead": [],
+        "appears_later": False,
+        "assumes_accepted": False,
         "fix": fix,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -187,3 +188,40 @@ def test_the_gain_counts_for_each_of_the_causes_that_must_be_fixed_together():
     weights = {each.identity: 7 for each in causes}
     assert order(rank(causes, weights, fixes, {})) == ["alone", "unknown", "together"]
     assert order(rank(causes, weights, fixes, {unknown.identity: 0.5})) == ["unknown", "alone", "together"]
+
+
+def test_causes_that_appear_only_later_come_last():
+    ends = {"later": cost(multiply_adds=90), "now": cost(kernels=3)}
+    causes = [cause(name) for name in ends]
+    found = rank_causes(
+        causes,
+        {own.identity: 0 for own in causes},
+        cost(),
+        lambda removed: ends[next(own.title for own in removed)],
+        Effort(load(chain_model(["ADD"]).bytes())),
+        later=[causes[0].identity],
+    )
+    assert [(own.cause.title, own.appears_later) for own in found] == [("now", False), ("later", True)]
+
+
+def test_a_loop_comes_before_the_causes_inside_the_loop():
+    ends = {"inside": cost(multiply_adds=90), "other": cost(multiply_adds=50), "loop": cost()}
+    causes = [cause(name) for name in ends]
+    found = rank_causes(
+        causes,
+        {own.identity: 0 for own in causes},
+        cost(),
+        lambda removed: ends[next(own.title for own in removed)],
+        Effort(load(chain_model(["ADD"]).bytes())),
+        loops={causes[0].identity: causes[2].identity},
+    )
+    assert order(found) == ["loop", "inside", "other"]
+
+
+def test_a_feature_that_is_rewritten_is_one_cause_and_no_circle():
+    """NNAPI's runtime refuses a grouped convolution of a lower version. But the change of the version removes the groups."""
+    diagnosis = diagnosed(Path("fixtures/models/mobilenet_block.tflite").read_bytes())
+    first = diagnosis.findings[0]
+    assert first.cause.name == "operator-version:grouped-convolution"
+    assert (first.needs, [key.node for key in first.cause.nodes], first.alone.measures.delegated_nodes) == ((), [9], 13)
+    assert not any(finding.cause.name.startswith("operands:") for finding in diagnosis.findings)

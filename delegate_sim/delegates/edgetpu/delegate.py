@@ -66,6 +66,7 @@ class EdgeTpuDelegate(Delegate):
     )
     options = OPTIONS
     rules = RULES
+    computes_integers = True
     compiler = COMPILER
     log = LogTraits(switch="external delegate path", libraries=("edgetpu",))
 

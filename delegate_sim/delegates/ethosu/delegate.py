@@ -84,6 +84,7 @@ class EthosuDelegate(Delegate):
     summary = "NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of lf-6.6.3."
     options = OPTIONS
     rules = RULES
+    computes_integers = True
     further_kinds = KINDS
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))

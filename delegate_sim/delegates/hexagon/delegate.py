@@ -47,6 +47,7 @@ class HexagonDelegate(Delegate):
     provider_name = "Hexagon"
     options = OPTIONS
     rules = RULES
+    computes_integers = True
     further_kinds = kinds_by_code(PARTITION_LIMIT, PARTITION_MINIMUM)
     limits = PartitionLimits("max_delegated_partitions", MOST_PARTITIONS, "min_nodes_per_partition", DEFAULT_PARTITIONS)
     log = LogTraits(switch="use hexagon")

@@ -55,6 +55,7 @@ class NeutronDelegate(Delegate):
         ),
     )
     rules = RULES[WITH_RULES]
+    computes_integers = True
     rule_options = ("release",)
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",), chip="i.MX 95")

@@ -58,6 +58,7 @@ class VelaCompiler(Delegate):
     options = OPTIONS
     counts_cpu_partitions = False
     rules: RuleBook[Any] = RuleBook("vela", (), KINDS, Source(Repository("Arm/ethos-u-vela", ""), "", ""), Unknown(""))
+    computes_integers = True
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -88,6 +88,8 @@ class VxDelegate(Delegate):
     title = "The VX delegate"
     options: tuple[Option, ...] = OPTIONS
     rules = RULES
+    computes_integers = True
+    compiles_at_invoke = True
     log = LogTraits(switch="external delegate path", libraries=("vx_delegate", "vx-delegate", "vxdelegate"))
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:

@@ -13,6 +13,7 @@ from ...rules.kinds import Problem
 from ...runtime.target import Target
 from ..causes.cause import Cause, views_of
 from ..causes.conversion_causes import form
+from ..causes.loops import LOOPS
 from .layer_rewrites import may_help, rewriting
 
 
@@ -90,8 +91,6 @@ OF_FORMS: Mapping[str, tuple[SettingsTogether, ...]] = MappingProxyType(
 )
 """Alternative sets of settings that avoid refused tensor types, keyed by the result of ``conversion_causes.form``."""
 
-_LOOPS = (("control-flow", "WHILE"), ("lists",))
-"""Subjects of causes that are loops."""
 _OF_CHANNELS = frozenset({Problem.TYPE, Problem.QUANTIZATION})
 """Kinds of problem that may disappear if each weight tensor has a single scale."""
 
@@ -109,7 +108,7 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
     if cause.identity.problem is Problem.OPERATOR_VERSION:
         for code in cause.identity.subject:
             yield from OF_FEATURES.get(code, ())
-    if cause.identity.subject in _LOOPS:
+    if cause.identity.subject in LOOPS:
         yield _together(ConverterSetting.UNROLL, *([ConverterSetting.FIXED_SHAPES] if open_inputs(model) else []))
         return  # the nodes of the cause include nodes that only read the results of the loop
     problem = cause.identity.problem

@@ -29,6 +29,7 @@ from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.evidence import Simulate
 from ..examiner import Cost, Examined
 from ..ranking import NO_GAIN, gain
+from .boundary_types import boundary_setting
 from .change_kinds import SUGGESTION_FOR
 from .converter_settings import OF_CONVERSIONS, OF_FORMS, SettingsTogether, settings_for
 
@@ -43,6 +44,8 @@ _RESIZE = "repeat rows and columns by one node: use tf.image.resize with method=
 _IN_FLOAT = "compute in float32 in the model's code, with tf.cast before and after"
 
 _OF_SETTINGS: Mapping[SettingsTogether, str] = {settings: name for name, settings in OF_CONVERSIONS.items()}
+
+_TO_FLOAT = tuple([Remedy(conversion=name) for name in ("float", "float16")])
 
 _FOLDED = frozenset(
     [
@@ -74,6 +77,8 @@ def with_results(blockers: Blockers, model: Model, target: Target, simulate: Sim
 def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -> Cause:
     if cause.identity.problem in _OF_OPTIONS:
         return _with_result_of_options(cause, judge)
+    if boundary_setting(views_of(model, cause.nodes)):
+        return cause  # the nodes vanish, and nothing else changes
     offered = list(_offers(cause, model, target))
     if not offered:
         cause = _with_note_of_folding(_with_resize(_without_result(cause, model), model))
@@ -83,7 +88,9 @@ def _with_results(cause: Cause, model: Model, target: Target, judge: _Results) -
     helping = [change for change in judged if change.helps]
     left_out = [change for change in judged if not change.helps]
     # Changes that help alone come first, starting with the remedy that simulations of later causes assume.
-    helping.sort(key=lambda change: (_ORDER.index(change.assumed), change.remedy != cause.remedy))
+    # For an accelerator that computes in integers, changes that keep or make integers come before changes to float.
+    to_float = [change for change in helping if change.remedy in _TO_FLOAT and target.delegate.computes_integers]
+    helping.sort(key=lambda change: (_ORDER.index(change.assumed), change in to_float, change.remedy != cause.remedy))
     sooner = [change for change in helping if change.assumed is not Assumed.OTHERS]
     assuming_all = [change for change in helping if change.assumed is Assumed.OTHERS] if sooner else []
     helping = sooner or helping

@@ -37,6 +37,7 @@ from ..causes.change import (
 from ..causes.conversion_causes import OF_TYPES, form
 from ..causes.undelegatable_nodes import CHOOSING, CONTROL_FLOW, IN_APPLICATION, special_subject
 from ..examiner import Examined, RefusedNode
+from .boundary_types import boundary_setting
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
 from .surroundings import Others, Surroundings
@@ -111,6 +112,10 @@ class Wording:
         title, advice = self._title_and_advice()
         if self._variables:
             advice = Advice("change-converter-setting", (Change(continued(no_weights_text(self._variables))),))
+        elif setting := boundary_setting(views_of(self.model, self.cause.nodes)):
+            end = "passes" if "input" in setting else "gets"
+            text = f"{setting}: the application then {end} quantized numbers, and the converter does not write these nodes"
+            advice = Advice("change-converter-setting", (Change(text),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
 
     @property

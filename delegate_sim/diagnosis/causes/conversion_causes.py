@@ -47,6 +47,8 @@ def inputs(search: CauseSearch, state: SearchState) -> FoundEvidence:
 def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     """Find the refusals that a conversion to other types removes. If several conversions help, the best one is assumed.
 
+    For an accelerator that computes in integers, a conversion to integers is better than one to float.
+
     If a conversion removes only version refusals of one operator, it is ignored. The feature that raised the version is then a
     better explanation.
     """
@@ -54,6 +56,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if state.changes.conversion or (now.run.refusal is not None and now.run.refusal.below is not None):
         # The stage behind the delegate names the refused operand, so a change of all types is too much.
         return ()
+    is_for_integers = now.run.delegate.computes_integers
     best: tuple[tuple[float, ...], str, tuple[RefusedNode, ...]] | None = None
     conversions = list(_conversions(search.model))
     for conversion in conversions:
@@ -69,8 +72,9 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
         gain = _gain(now.cost, then.cost)
         if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
             continue
-        if best is None or gain > best[0]:
-            best = gain, conversion, ended
+        score = (float(is_for_integers and conversion != "float"), *gain)
+        if best is None or score > best[0]:
+            best = score, conversion, ended
     if best is None:
         return ()
     _, conversion, ended = best

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...graph.effort import Tries
 from ...graph.graph import NodeView
-from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey
+from ...hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, combined
 from ...refusal import Refusal
 from ...rules.kinds import DYNAMIC_TENSORS, PARTITION_LIMIT, Problem
 from ...rules.rule import Reason
@@ -232,6 +232,11 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
         return ()
     graph = state.run.run.subgraphs[refusal.subgraph].graph
     blamed = graph.nodes[refusal.node] if refusal.is_of_node and refusal.node is not None else None
+    key = None if blamed is None else state.run.change.origin(NodeKey(graph.index, blamed.index))
+    is_joined = search.problem_of(refusal.code) in (Problem.RANK, Problem.TYPE)  # the version joins these causes later
+    if key is not None and not is_joined and (of_feature := _feature_cause(state, key)) is not None:
+        accepted = HypotheticalChanges(accepted_nodes=frozenset([key]))
+        return (Evidence(of_feature, remedy=Remedy(accepts=True), assumed=accepted),)
     reason = reason_of(refusal)
     problem = search.problem_of(refusal.code)
     subject: tuple[str, ...] = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
@@ -248,9 +253,32 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
         if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
         and alike in (None, (node.op, _types_of(graph.view(node))))
     ]
+    if key is not None and len(cases) > 1 and not _fails_again(search, state, key, options, [case.key for case in cases]):
+        cases = [case for case in cases if case.key == key]
     assumed = HypotheticalChanges(accepted_nodes=frozenset([case.key for case in cases]), options=options)
     remedy = Remedy(options=options) if options else None
     return (Evidence(Identity(problem, subject), tuple(cases), remedy, assumed),)
+
+
+def _feature_cause(state: SearchState, key: NodeKey) -> Identity | None:
+    """Return the cause of a version that a feature of this node raised, if an earlier run had this cause.
+
+    The change of this cause removes the feature, so a failure of the node with the feature is not a cause of its own.
+    """
+    own = [own for own in state.evidence if own.identity.problem is Problem.OPERATOR_VERSION and key in own.demanding]
+    return own[0].identity if own else None
+
+
+def _fails_again(
+    search: CauseSearch, state: SearchState, blamed: NodeKey, options: Mapping[str, Any], alike: Sequence[NodeKey]
+) -> bool:
+    """Return whether one of the nodes ``alike`` fails if only the node that failed first is accepted."""
+    accepted = HypotheticalChanges(accepted_nodes=frozenset([blamed]), options=options)
+    then = search.simulate(combined(state.changes, accepted))
+    refusal, failed = then.run.refusal, state.run.run.refusal
+    if refusal is None or failed is None or refusal.node is None or refusal.code != failed.code:
+        return False
+    return then.change.origin(NodeKey(refusal.subgraph, refusal.node)) in alike
 
 
 def _types_of(node: NodeView) -> list[str]:

@@ -96,14 +96,24 @@ NOT_COMPILED = (
 )
 
 
+NOT_BUILT = (
+    "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
+    "shows whether they can be compiled, and how fast they run."
+)
+
+
 def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
-    """Yield notes on the results of compiler plugins: that nothing is compiled yet, and the warnings.
+    """Yield notes on the results: that nothing is compiled yet, and the warnings of compiler plugins.
 
     If there are results of several delegates, each warning names its plugins.
     """
     plugins = [result for result in results if result.delegate.is_plugin]
     if any(result.takes_nodes for result in plugins):
         yield NOT_COMPILED
+    waiting = dict.fromkeys([own.delegate.name for own in results if own.delegate.compiles_at_invoke and own.takes_nodes])
+    if waiting:
+        names = "" if len({own.delegate.name for own in results}) == 1 else f"{', '.join(waiting)}: "
+        yield f"{names}{NOT_BUILT}"
     is_single = len({result.delegate.name for result in results}) == 1
     warned: dict[str, list[str]] = {}
     for result in plugins:
@@ -115,4 +125,6 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
 
 def outcome_notes(result: DelegateResult) -> tuple[str, ...]:
     """Return the notes on a result: a note if the nodes are only selected, and the warnings."""
-    return (*([NOT_COMPILED] if result.delegate.is_plugin and result.takes_nodes else []), *result.warnings)
+    delegate = result.delegate
+    note = NOT_COMPILED if delegate.is_plugin else NOT_BUILT if delegate.compiles_at_invoke else ""
+    return (*([note] if note and result.takes_nodes else []), *result.warnings)

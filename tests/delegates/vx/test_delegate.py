@@ -9,6 +9,7 @@ from delegate_sim import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.releases.wording import cpu_kernels_note
 from fixtures.builder import ModelBuilder
+from tests.support.models import chain_model
 
 VARIANTS = ("vx", "vx-nxp")
 
@@ -212,3 +213,14 @@ def test_kernels_after_a_dynamic_tensor_keep_the_sizes_of_the_first_invoke():
 def test_a_dynamic_graph_of_which_nothing_is_taken_needs_no_warning():
     result = run(with_computed_operand("TILE", followers=["CEIL"]))
     assert (result["outcome"], result["warnings"]) == ("none", [])
+
+
+def test_taken_nodes_are_not_yet_compiled():
+    from delegate_sim.results.report.outcome_words import NOT_BUILT, outcome_notes, plugin_notes
+
+    (run,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("vx", {})]).runs
+    (other,) = delegate_sim.simulate(chain_model(["ADD"]).bytes(), [("gpu", {})]).runs
+    assert outcome_notes(run)[0] == NOT_BUILT
+    assert list(plugin_notes([run])) == [NOT_BUILT]
+    assert list(plugin_notes([run, other])) == [f"vx: {NOT_BUILT}"]
+    assert NOT_BUILT not in outcome_notes(other)

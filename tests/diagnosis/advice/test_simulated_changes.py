@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -286,3 +288,15 @@ def test_unknown_input_sizes_are_fixed_before_a_conversion_is_judged():
     changes = {finding.cause.identity.problem: finding.cause.change for finding in diagnosis.findings}
     assert "(0 of 7 nodes; with fixed input sizes, 1 of 3 nodes in 1 kernel" in changes[Problem.QUANTIZATION]
     assert "(0 of 5 nodes; with the other causes fixed, 1 of 1 nodes in 1 kernel" in changes[Problem.TYPE]
+
+
+@pytest.mark.parametrize(("delegate", "first"), [("ethosu-imx93", "int8"), ("hexagon", "int8"), ("nnapi", "float")])
+def test_accelerators_for_integers_get_the_integer_conversion_first(delegate, first):
+    diagnosis = diagnosed(Path("fixtures/models/mobilenet_block.tflite").read_bytes(), delegate)
+    conversions = [
+        change.remedy.conversion
+        for finding in diagnosis.findings
+        for change in finding.cause.advice.changes
+        if change.remedy is not None and change.remedy.conversion
+    ]
+    assert conversions[0].startswith(first)
