@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
@@ -69,6 +69,26 @@ class Effect(Enum):
     def postponed(self) -> Effect:
         """Return the same effect after all delegates were applied."""
         return Effect.CRASH_LATER if self.is_crash else Effect.FAIL_LATER
+
+
+class NodeIndex(int):
+    """The index of a node in the graph that a stage gets. Such a graph may be of a changed model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A part of a message: a template with a placeholder for each value."""
+
+    template: str
+    values: Mapping[str, Any] = field(hash=False)
+
+    def __str__(self) -> str:
+        return self.template.format_map(self.values)
+
+
+def node_place(index: int, op: str, template: str = "node {node} ({op})") -> Phrase:
+    """Return the place of a node as a part of a message."""
+    return Phrase(template, {"node": NodeIndex(index), "op": op})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +178,24 @@ class Refusal:
         place = f"{self.subgraph}:{self.node}" if self.subgraph else f"{self.node}"
         return f"node {place}: {self.message}"
 
-    def within(self, before: str, after: str = "") -> Refusal:
+    def within(self, before: str | Phrase, after: str = "") -> Refusal:
         """Return the refusal with text before and after the message."""
-        if self.values:
-            before, after = (text.replace("{", "{{").replace("}", "}}") for text in (before, after))
-        return replace(self, template=f"{before}{self.template}{after}")
+        template = self.template if self.values else _escaped(self.template)
+        key = f"before_{len(self.values)}"
+        return replace(self, template=f"{{{key}}}{template}{_escaped(after)}", values={**self.values, key: before})
+
+    def in_file(self, origin: Callable[[int], int | None]) -> Refusal:
+        """Return a refusal of a changed model with the indices of nodes in the file.
+
+        ``origin`` returns the index of a node in the file, or None for a node that the change added. If the refused node has
+        another index in the file, the message names the node, and ``node`` is None.
+        """
+        mapped = replace(self, values=_mapped(self.values, origin))
+        if self.node is None or origin(self.node) == self.node:
+            return mapped
+        named = mapped.below is not None and mapped.is_of_node
+        place = _shown(self.node, origin)
+        return replace(mapped.within(f"node {place}: ") if named else mapped, node=None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the refusal as plain data. Some keys are present only if they are set."""
@@ -178,6 +211,25 @@ class Refusal:
             entry.update({name: str(getattr(below, name)) for name in ("operand", "found", "needed")})
             entry.update(error_line=below.error_line, further=list(self.further))
         return entry
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _shown(index: int, origin: Callable[[int], int | None]) -> NodeIndex | str:
+    own = origin(index)
+    return "(added)" if own is None else NodeIndex(own)
+
+
+def _mapped(values: Mapping[str, Any], origin: Callable[[int], int | None]) -> Mapping[str, Any]:
+    return {key: _mapped_value(value, origin) for key, value in values.items()}
+
+
+def _mapped_value(value: Any, origin: Callable[[int], int | None]) -> Any:
+    if isinstance(value, Phrase):
+        return replace(value, values=_mapped(value.values, origin))
+    return _shown(value, origin) if isinstance(value, NodeIndex) else value
 
 
 class Refused(DelegateSimError):

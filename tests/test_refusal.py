@@ -1,104 +1,37 @@
-"""Refusals as values, as text and as plain data."""
-
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
-import pytest
-
-from delegate_sim.delegates.nnapi import failures
-from delegate_sim.delegates.npu import kinds as loader_kinds
-from delegate_sim.refusal import Effect, Refusal, Refused, Stage
-from delegate_sim.rules import kinds
-
-REFUSAL = Refusal("x-call", "the call is refused", "change it", 0, 3, 5)
-BELOW = Refusal(
-    "rank",
-    "{operand}: found {found}, needed {needed}",
-    node=3,
-    values={"operand": "input 0", "found": "rank 5", "needed": "rank at most 4"},
-    stage=Stage.VALIDATING,
-    call="finish",
-    operation="ADD",
-    log_lines=("ERROR: refused",),
-)
+from delegate_sim.refusal import NodeIndex, Refusal, node_place
 
 
-@pytest.mark.parametrize(
-    ("refusal", "text"),
-    [
-        (REFUSAL, "the call is refused"),
-        (replace(REFUSAL, below=BELOW), "node 3: the call is refused"),
-        (replace(REFUSAL, below=BELOW, subgraph=2), "node 2:3: the call is refused"),
-        (replace(REFUSAL, below=BELOW, node=0), "node 0: the call is refused"),
-        (replace(REFUSAL, below=BELOW, node=None), "the call is refused"),
-        (replace(REFUSAL, below=replace(BELOW, node=None)), "the call is refused"),
-    ],
-)
-def test_a_refusal_behind_a_delegate_names_the_node_that_it_is_about(refusal, text):
-    assert refusal.text == text
+def origin(index):
+    return {1: 0, 2: 4}.get(index)
 
 
-def test_a_refusal_as_plain_data_has_only_what_there_is():
-    plain = REFUSAL.to_dict()
-    assert plain == {
-        "code": "x-call", "message": "the call is refused", "hint": "change it", "subgraph": 0, "node": 3, "tensor": 5,
-        "cause": None, "is_predicted": False,
-    }  # fmt: skip
-    staged = replace(REFUSAL, stage=Stage.READING, effect=Effect.FAIL_AT_INVOKE).to_dict()
-    assert staged == {**plain, "stage": "load", "is_at_invoke": True}
-    behind = replace(REFUSAL, below=BELOW, further=("and more",)).to_dict()
-    assert behind == {
-        **plain, "call": "finish", "operation": "ADD", "operand": "input 0", "found": "rank 5", "needed": "rank at most 4",
-        "error_line": "ERROR: refused", "further": ["and more"],
-    }  # fmt: skip
-    json.dumps([plain, staged, behind])
+def test_text_around_a_message_keeps_braces_and_values():
+    plain = Refusal("code", "shape {4} of {name}")
+    assert plain.within("node {1}: ", " {end}").message == "node {1}: shape {4} of {name} {end}"
+    valued = Refusal("code", "{found} found", values={"found": "a{b}"})
+    assert valued.within("x{y} ").within("before ", " after").message == "before x{y} a{b} found after"
 
 
-def test_values_keep_their_types_and_the_message_has_their_text():
-    refusal = Refusal("x", "{name} has {found} of {needed}", values={"name": "{tensor}", "found": 3, "needed": (4, 5)})
-    assert (refusal.found, refusal.needed, refusal.operand) == (3, (4, 5), None)
-    assert refusal.message == "{tensor} has 3 of (4, 5)"
-    assert refusal.within("op {a}: ", " {b}").message == "op {a}: {tensor} has 3 of (4, 5) {b}"
-    assert refusal.within("op {a}: ").values == refusal.values
+def test_places_have_the_indices_of_the_file():
+    refusal = Refusal("code", "failed", node=2).within(node_place(2, "ADD", "node {node} ({op}): "))
+    assert refusal.message == "node 2 (ADD): failed"
+    mapped = refusal.in_file(origin)
+    assert (mapped.message, mapped.node) == ("node 4 (ADD): failed", None)
+    assert refusal.in_file(lambda index: index) == refusal
 
 
-def test_a_message_without_values_is_no_template():
-    assert Refusal("x", "the name is {0}").within("{1} ").message == "{1} the name is {0}"
+def test_nodes_that_a_change_added_have_no_index():
+    refusal = Refusal("code", "node {reader} reads it", node=None, values={"reader": NodeIndex(7)})
+    assert refusal.in_file(origin).message == "node (added) reads it"
 
 
-@pytest.mark.parametrize(
-    ("effect", "postponed", "is_crash", "is_later"),
-    [
-        (Effect.UNDO, Effect.FAIL_LATER, False, False),
-        (Effect.CRASH, Effect.CRASH_LATER, True, False),
-        (Effect.FAIL_LATER, Effect.FAIL_LATER, False, True),
-        (Effect.CRASH_LATER, Effect.CRASH_LATER, True, True),
-        (Effect.FAIL_AT_INVOKE, Effect.FAIL_LATER, False, False),
-    ],
-)
-def test_effects(effect, postponed, is_crash, is_later):
-    assert (effect.postponed(), effect.is_crash, effect.is_later) == (postponed, is_crash, is_later)
-
-
-@pytest.mark.parametrize(("call", "text"), [("", "no"), ("finish", "finish refuses: no")])
-def test_the_exception_names_the_call(call, text):
-    assert str(Refused(Refusal("x", "no", call=call))) == text
-
-
-@pytest.mark.parametrize(
-    ("kind", "stage"),
-    [
-        (loader_kinds.VARIABLE, Stage.READING),
-        (loader_kinds.SOC, Stage.SELECTING),
-        (kinds.MODEL_NOT_LOADED, Stage.LOADING),
-        (kinds.CPU_KERNEL_NOT_PREPARED, Stage.PREPARING),
-        (kinds.DYNAMIC_TENSORS, Stage.ACCEPTING),
-        (failures.KINDS["nnapi-tensor-type"], Stage.BUILDING),
-    ],
-)
-def test_a_kind_of_failure_belongs_to_a_stage(kind, stage):
-    refusal = kind.refusal("no")
-    assert (refusal.code, refusal.hint, refusal.stage, refusal.effect) == (kind.name, kind.hint, stage, kind.effect)
-    assert ("stage" in refusal.to_dict()) == stage.is_of_plugin
+def test_a_stage_behind_the_delegate_names_the_node_of_the_file():
+    below = Refusal("below", "rejected", node=2)
+    refusal = Refusal("code", "addOperation", node=2, below=below)
+    assert refusal.text == "node 2: addOperation"
+    assert refusal.in_file(origin).text == "node 4: addOperation"
+    assert replace(refusal, node=1, below=replace(below, node=1)).in_file(origin).text == "node 0: addOperation"

@@ -191,13 +191,15 @@ class _Text:
     def _indices(self, nodes: Sequence[ComparedNode]) -> str:
         """Return the indices of nodes in B, and the indices in A if these differ from the indices in B.
 
-        If only one side has the nodes, return the indices on this side.
+        If only one side has the nodes, return the indices on this side. A hypothetical B has no file, so only indices in A count.
         """
         room = None if self.verbose else self.width // 3
         in_a = sorted([node.a.node for node in nodes if node.a is not None])
         in_b = sorted([node.b.node for node in nodes if node.b is not None])
-        if not in_b or in_a == in_b:
+        if not in_b or in_a == in_b or (self.assumed and in_a):
             return node_list(in_a, room)
+        if self.assumed:
+            return "added by the change"
         return f"{node_list(in_b, room)}; in A {node_list(in_a, room)}" if in_a else node_list(in_b, room)
 
     def _found(self, node: ComparedNode) -> str:

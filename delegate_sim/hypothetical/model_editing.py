@@ -14,6 +14,7 @@ from ..model import schema
 from ..model.control_dependencies import METADATA_NAME
 from ..model.model import NO_TENSOR, Model, Node, OperatorCode, Subgraph, Tensor
 from ..model.options import Options
+from ..refusal import Refusal
 
 _POSITIONS = itertools.count(1)
 """A counter for the positions of changed options.
@@ -41,6 +42,15 @@ class Edited:
         origins = self.origins[key.subgraph]
         index = origins[key.node] if key.node < len(origins) else -1
         return None if index < 0 else NodeKey(key.subgraph, index)
+
+    def in_file(self, refusal: Refusal) -> Refusal:
+        """Return a refusal of the changed model with the indices of nodes in the original model."""
+
+        def origin(index: int) -> int | None:
+            key = self.origin(NodeKey(refusal.subgraph, index))
+            return None if key is None else key.node
+
+        return refusal.in_file(origin)
 
     @functools.cached_property
     def now(self) -> Mapping[NodeKey, NodeKey]:

@@ -17,7 +17,7 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
-from ..refusal import Effect, Refusal
+from ..refusal import Effect, Phrase, Refusal, node_place
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
@@ -169,7 +169,7 @@ class DelegateApplication:
             failure = attributed_failure(graph, decision, decision.failure)
             if failure.effect is not Effect.CRASH:
                 return failure
-            self._will_fail(graph, failure.within(_BEFORE[Effect.CRASH] + self._place(decision, decision.failure)))
+            self._will_fail(graph, failure.within(self._place(decision, decision.failure)).within(_BEFORE[Effect.CRASH]))
             return None
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())
@@ -198,7 +198,7 @@ class DelegateApplication:
         if failure.is_predicted:
             self._will_fail(graph, failure.within(place, f"; {predicted_build(self.release)}"))
         elif failure.effect.is_later or (failure.effect is Effect.CRASH and not fails_with_model):
-            self._will_fail(graph, failure.within(_BEFORE[failure.effect] + place))
+            self._will_fail(graph, failure.within(place).within(_BEFORE[failure.effect]))
         elif fails_with_model or self.is_allocated or not self.delegate.allows_dynamic_tensors(self.options):
             return failure
         else:
@@ -226,8 +226,9 @@ class DelegateApplication:
         return None
 
     @staticmethod
-    def _place(decision: Decision, failure: Refusal) -> str:
-        return "" if failure.node is None else f"node {failure.node} ({decision.graph.nodes[failure.node].op}): "
+    def _place(decision: Decision, failure: Refusal) -> str | Phrase:
+        op = "" if failure.node is None else decision.graph.nodes[failure.node].op
+        return "" if failure.node is None else node_place(failure.node, op, "node {node} ({op}): ")
 
     def _will_fail(self, graph: Graph, failure: Refusal) -> None:
         self._has_crashed |= failure.effect is Effect.CRASH and not failure.is_predicted
@@ -318,17 +319,19 @@ class DelegateApplication:
         dynamic = graph.dynamic
         self.log_lines.append(DYNAMIC_TENSOR_LINE.format(tensor=dynamic.named))
         tensor = graph.tensors[dynamic.tensor]
-        message = f"tensor {dynamic.tensor} ({tensor.name}) of subgraph {graph.index} is dynamic-sized"
+        message = "tensor {tensor} ({name}) of subgraph {subgraph} is dynamic-sized"
         hint = DYNAMIC_TENSORS.hint
-        node = "" if dynamic.node is None else f"node {dynamic.node} ({graph.nodes[dynamic.node].op})"
+        values = {"tensor": dynamic.tensor, "name": tensor.name, "subgraph": graph.index}
+        node: str | Phrase = "" if dynamic.node is None else node_place(dynamic.node, graph.nodes[dynamic.node].op)
         if dynamic.cause is not None:
-            cause = graph.tensors[dynamic.cause]
-            message += f" because input tensor {dynamic.cause} ({cause.name}) of {node} is not constant"
+            message += " because input tensor {cause} ({cause_name}) of {node} is not constant"
+            values |= {"cause": dynamic.cause, "cause_name": graph.tensors[dynamic.cause].name, "node": node}
             hint = f"make tensor {dynamic.cause} a constant: {hint}"
         elif node:
-            message += f" because of {node}"
+            message += " because of {node}"
+            values["node"] = node
         place = {"subgraph": graph.index, "node": dynamic.node, "tensor": dynamic.tensor, "cause": dynamic.cause}
-        return DYNAMIC_TENSORS.refusal(message, hint=hint, **place)
+        return DYNAMIC_TENSORS.refusal(message, hint=hint, values=values, **place)
 
     def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
         self._tell_stage(failure)

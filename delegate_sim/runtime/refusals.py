@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ..graph.graph import Graph
 from ..model.model import Model
-from ..refusal import Refusal
+from ..refusal import Refusal, node_place
 from ..releases.wording import NOT_INITIALIZED_LINE
 from ..rules.kinds import (
     MODEL_NOT_LOADED,
@@ -52,4 +52,5 @@ def not_loaded(model: Model, run: Run, loading: Loading) -> Run:
 def not_prepared(graph: Graph, failure: Refusal) -> Refusal:
     """Return the refusal of a run for a CPU kernel that cannot be prepared."""
     assert failure.node is not None
-    return failure.within(f"the CPU runtime cannot prepare node {failure.node} ({graph.nodes[failure.node].op}): ")
+    template = "the CPU runtime cannot prepare node {node} ({op}): "
+    return failure.within(node_place(failure.node, graph.nodes[failure.node].op, template))

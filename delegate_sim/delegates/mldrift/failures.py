@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...model.model import Node
-from ...refusal import Effect, Refusal, Stage
+from ...refusal import Effect, Phrase, Refusal, Stage, node_place
 from ...rules.kinds import NOT_ACCELERATED, Kind, Problem
 from ..decision import kinds_by_code
 
@@ -204,11 +204,13 @@ KINDS = kinds_by_code(
 _HINT_LINE = "Hint fully delegated to single delegate is set, but the graph is not fully delegated."
 
 
-def _left_over(left: Sequence[Node]) -> str:
+def _left_over(left: Sequence[Node]) -> str | Phrase:
     if not left:
         return "its nodes form more than one delegate kernel"
-    first = f"node {left[0].index} ({left[0].op})"
-    return f"{first} stays on the CPU" if len(left) == 1 else f"{len(left):,} nodes stay on the CPU (the first is {first})"
+    if len(left) == 1:
+        return node_place(left[0].index, left[0].op, "node {node} ({op}) stays on the CPU")
+    template = f"{len(left):,} nodes stay on the CPU (the first is node {{node}} ({{op}}))"
+    return node_place(left[0].index, left[0].op, template)
 
 
 def hint_not_met(left: Sequence[Node]) -> Refusal:

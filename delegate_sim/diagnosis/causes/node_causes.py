@@ -237,7 +237,7 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if key is not None and not is_joined and (of_feature := _feature_cause(state, key)) is not None:
         accepted = HypotheticalChanges(accepted_nodes=frozenset([key]))
         return (Evidence(of_feature, remedy=Remedy(accepts=True), assumed=accepted),)
-    reason = reason_of(refusal)
+    reason = reason_of(refusal, state.run)
     problem = search.problem_of(refusal.code)
     subject: tuple[str, ...] = (refusal.code,) if blamed is None else (blamed.op, refusal.code, reason.needed)
     options = _options_against(search, state, refusal)

@@ -64,8 +64,12 @@ def is_no_longer_dynamic(now: Examined, then: Examined) -> bool:
     return is_dynamic(now.run) and (old.subgraph, old.tensor) != (new.subgraph, new.tensor)
 
 
-def reason_of(refusal: Refusal) -> Reason:
-    """Return a refusal by the runtime, a delegate kernel or a stage behind the delegate as a reason for a node."""
+def reason_of(refusal: Refusal, examined: Examined) -> Reason:
+    """Return a refusal by the runtime, a delegate kernel or a stage behind the delegate as a reason for a node.
+
+    The reason has the indices of nodes in the file.
+    """
+    refusal = examined.change.in_file(refusal)
     below = refusal.below
     if below is None:
         needed = _NEEDED.get(refusal.code, "a kernel that can be created")
@@ -77,7 +81,7 @@ def reason_of(refusal: Refusal) -> Reason:
 def refused_by_runtime(run: Examined) -> tuple[RefusedNode, ...]:
     """Return all CPU nodes with the refusal of the whole graph. Without such a refusal, the nodes have their own reasons."""
     refusal = run.run.refusal
-    return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal))
+    return cases_of(run.on_cpu(), None if refusal is None else reason_of(refusal, run))
 
 
 def _whole(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...graph.effort import COMPARISON, Effort
 from ...hypothetical.hypothetical_changes import HypotheticalChanges, changed, simulate_changed
 from ...model.model import Model
@@ -23,4 +25,6 @@ def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalCh
     """
     change = changed(model, hypothetical, target.release)
     Effort(change.model).require(COMPARISON, target.delegate.effort)
-    return Side(change.model, simulate_changed(change, target, hypothetical), change.origins)
+    run = simulate_changed(change, target, hypothetical)
+    run = run if run.refusal is None else replace(run, refusal=change.in_file(run.refusal))
+    return Side(change.model, run, change.origins)

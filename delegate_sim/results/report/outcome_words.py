@@ -112,8 +112,8 @@ def plugin_notes(results: Sequence[DelegateResult]) -> Iterator[str]:
         yield NOT_COMPILED
     waiting = dict.fromkeys([own.delegate.name for own in results if own.delegate.compiles_at_invoke and own.takes_nodes])
     if waiting:
-        names = "" if len({own.delegate.name for own in results}) == 1 else f"{', '.join(waiting)}: "
-        yield f"{names}{NOT_BUILT}"
+        is_named = len({own.delegate.name for own in results}) > 1
+        yield f"{', '.join(waiting)}: {NOT_BUILT}" if is_named else NOT_BUILT
     is_single = len({result.delegate.name for result in results}) == 1
     warned: dict[str, list[str]] = {}
     for result in plugins:

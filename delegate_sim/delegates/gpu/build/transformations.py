@@ -10,6 +10,7 @@ from __future__ import annotations
 from ....graph.graph import Graph
 from ....model.model import Tensor
 from ....model.numbers import bounds
+from ....refusal import NodeIndex
 from ..failures import build_error
 from .model import GATE_SUM, QUANTIZE_AND_DEQUANTIZE, GpuModel, Operation, Value, consume, produce, replace_input
 from .reader import DEQUANTIZED_TYPES
@@ -91,7 +92,7 @@ def _remove_keeping_input(operation: Operation) -> None:
     del source.consumers[operation]
     for consumer in tuple(result.consumers):
         if consumer.reads(source):
-            raise build_error("gpu-build-identity", source.tensor, operation.node, consumer=consumer.node)
+            raise build_error("gpu-build-identity", source.tensor, operation.node, consumer=NodeIndex(consumer.node))
         replace_input(consumer, result, source)
 
 
