@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from delegate_sim.bundles.formats import is_litertlm, is_task
-from delegate_sim.fixing.fix import SAMPLES, Fixed, fix, second_path_of
+from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, second_path_of
 from delegate_sim.fixing.fix_document import bundle_fix_document, fix_document, fixes_document
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness, Pass
@@ -90,7 +90,12 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 )
 @click.option("--per-target", is_flag=True, help="Write a separate model for each target, FILE.TARGET.tflite.")
 @click.option("--data", metavar="FILE.npz", multiple=True, type=click.Path(), help="More inputs to compare both models on.")
-@click.option("--samples", type=click.IntRange(0), default=SAMPLES, show_default=True, help="Random inputs to run.")
+@click.option(
+    "--samples",
+    type=click.IntRange(0),
+    show_default=f"{SAMPLES}; {SAMPLES_OF_BOUNDS} if outputs may differ",
+    help="Random inputs to run.",
+)
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")
 @micro_option("Rewrite for TensorFlow Lite Micro instead.")
 @op_profile_option
@@ -110,7 +115,7 @@ def command(
     splits: bool,
     per_target: bool,
     data: Sequence[str],
-    samples: int,
+    samples: int | None,
     no_proof: bool,
     micro: MicroTarget | None,
     form: str,
@@ -119,7 +124,7 @@ def command(
     """Rewrite MODEL so that delegates take more nodes, and check that the outputs are the same."""
     if plans == (written is not None):
         raise click.UsageError(_BOTH if plans else _NEITHER)
-    if samples + len(data) == 0 and not no_proof:
+    if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
     if is_litertlm(path) or is_task(path):
         _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
@@ -204,7 +209,7 @@ def _fix_bundle(
     written: str | None,
     allowed: tuple[Exactness, Mapping[str, Pass]],
     no_proof: bool,
-    samples: int,
+    samples: int | None,
     form: str,
     verbose: bool,
 ) -> int:

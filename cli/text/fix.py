@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from delegate_sim.diagnosis.advice.commands import diagnose_command
+from delegate_sim.diagnosis.advice.commands import diagnose_command, joint_fix_command
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
@@ -77,8 +77,8 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     for before, after in zip(plan.before, plan.after, strict=True):
         yield from paragraph(_verdict(plan, before, after), width, "", "  ", style=HEADING)
     is_first = not plan.is_changed  # the shapes are then the best answer
-    for text in _shape_lines(plan) if is_first else ():
-        yield from paragraph(text, width, style=HEADING)
+    if is_first:
+        yield from _shape_lines(plan, width, HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=HEADING)
     yield from _approximate_lines(plan, width)
     yield from _diagnosis_lines(plan, fixed, width)
@@ -92,8 +92,15 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
             yield from indented(f"{what}{_numbers(after)}", width, "    ")
     if plan.is_changed and plan.split is None:
         numbers = plan.before[0].measures.nodes, plan.after[0].measures.nodes
+        if plan.shapes and any(
+            before.total_multiply_adds < after.total_multiply_adds for before, after in zip(plan.before, plan.after, strict=True)
+        ):
+            yield from paragraph("Before, multiply-adds of unknown sizes were not counted.", width, "  ")
         yield from growth_lines(*numbers, "The rewritten model has {times} the nodes of the original model", width)
-    for text in (*(() if is_first else _shape_lines(plan)), *[conflict_text(plan, conflict) for conflict in plan.conflicts]):
+    if not is_first and plan.with_shapes is not None:
+        yield Line("")
+        yield from _shape_lines(plan, width)
+    for text in [conflict_text(plan, conflict) for conflict in plan.conflicts]:
         yield Line("")
         yield from paragraph(text, width)
     if plan.steps or plan.shapes:
@@ -208,19 +215,20 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
             bits = f"{plan.exactness.words}, but the outputs are the same for the tried inputs"
         proof = bits if fixed.difference.is_same else f"{plan.exactness.words}: see below"
     unread = f", including {fixed.unread_bytes:,} in unused constants" if fixed.unread_bytes else ""
-    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}): {proof}"
+    return f"Wrote {message(fixed.path)} ({fixed.size:,} bytes{unread}, before {plan.model.size:,}): {proof}"
 
 
-def _shape_lines(plan: FixPlan) -> Iterator[str]:
-    """If fixed sizes of inputs give a better result, yield a sentence about this result."""
+def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
+    """If fixed sizes of inputs give a better result, yield a sentence about this result, and the command."""
     other = plan.with_shapes
     if other is None:
         return
     graph = plan.model.subgraphs[0]
-    options = [
-        f"--shape {message(graph.tensors[index].name)}={','.join(map(str, shape))}" for index, shape in other.shapes.items()
-    ]
-    yield f"With {' '.join(options)}: {_better_results(plan, other)}"
+    values = [f"{graph.tensors[index].name}={','.join(map(str, shape))}" for index, shape in other.shapes.items()]
+    options = " ".join([f"--shape {message(value)}" for value in values])
+    yield from paragraph(f"With fixed sizes ({options}): {_better_results(plan, other)}", width, style=style)
+    arguments = [argument for value in values for argument in ("--shape", value)]
+    yield Line(f"  {printable(joint_fix_command(plan.model, plan.targets, *arguments))}", HINT)
 
 
 def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
@@ -267,13 +275,9 @@ def _numbers(standing: Standing) -> str:
     words = words_of(standing.target.delegate.name)
     text = f"{measures_text(measures, words)}, {further_text(measures)}"
     if standing.total_multiply_adds:
-        text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {_count(standing.total_multiply_adds)} "
+        text += f", {share(standing.multiply_adds, standing.total_multiply_adds)} of {standing.total_multiply_adds:,} "
         text += "multiply-adds delegated"
     return text
-
-
-def _count(number: int) -> str:
-    return f"{number / 1e6:,.1f} million" if number >= 100_000 else f"{number:,}"
 
 
 def step_lines(number: int, step: FixStep, width: int, names: Sequence[str] = ()) -> Iterator[Line]:

@@ -22,7 +22,9 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
     elif difference.problem:
         yield from paragraph(f"Outputs cannot be compared: {name(difference.problem)}", width, style=BAD)
     else:
-        yield Line(f"{_difference_text(difference)}, for {inputs}", HEADING)
+        yield from paragraph(
+            f"{_difference_text(difference)}, for {inputs}{_spread_text(difference)}", width, "", "  ", style=HEADING
+        )
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)
@@ -37,10 +39,19 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
 
 def _difference_text(difference: Difference) -> str:
     if any(output.different for output in difference.outputs):
-        return f"Outputs differ by at most {_share(difference.relative)} of their range"
+        return f"Outputs differ by up to {_share(difference.relative)} of their range"
     if any(output.bits for output in difference.outputs):
         return "Outputs are equal; only the signs of zeros or the bits of NaN differ"
     return "Outputs are identical"
+
+
+def _spread_text(difference: Difference) -> str:
+    """Return the spread of the largest errors of single inputs, for the output with the largest error."""
+    output = max(difference.outputs, key=lambda output: output.relative)
+    if output.least == output.greatest or not output.range:
+        return ""
+    least, median = (_share(value / output.range) for value in (output.least, output.median))
+    return f"; single sets by {least} to {_share(output.relative)}, half of them by up to {median}"
 
 
 EXTREME = "extreme values (zeros of either sign, denormals, the largest numbers, infinities, NaN, indices out of range)"

@@ -316,7 +316,7 @@ def fix(
     shapes: Mapping[str, Sequence[int]] | None = None,
     split_tail: bool = False,
     data: PathsLike = (),
-    samples: int = 2,
+    samples: int | None = None,
     force: bool = False,
     proof: bool = True,
     runtime: str | None = None,

@@ -50,7 +50,8 @@ def diagnose(
 
     measured = {} if cpu_ms is None else {cause.identity: cpu_ms(cause.nodes) for cause in blockers.causes}
     staying = {refused.key for refused in first.on_cpu()}
-    later = [cause.identity for cause in blockers.causes if not staying.issuperset(cause.nodes)]
+    is_refused = run.refusal is not None  # the refusal of the model is a cause of today, also of accepted nodes
+    later = [cause.identity for cause in blockers.causes if not (is_refused or staying.issuperset(cause.nodes))]
     findings = rank_causes(
         blockers.causes, own_weight, now, cost_without, effort, measured, later, loops_around(model, blockers.causes)
     )

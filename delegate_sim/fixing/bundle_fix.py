@@ -25,7 +25,7 @@ from ..llm.packing import model_sections, with_models
 from ..llm.report import BackendReport
 from ..model.reader import load
 from ..runtime.target import Target
-from .fix import SAMPLES, Fixed, fix
+from .fix import Fixed, fix
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
 from .search import FixPlan, search
@@ -124,7 +124,7 @@ def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> N
 
 
 def fix_bundle(
-    plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int = SAMPLES
+    plan: BundlePlan, path: str, *, replaces: bool = False, proves: bool = True, samples: int | None = None
 ) -> FixedBundle:
     """Write a bundle with the rewritten models of a plan.
 

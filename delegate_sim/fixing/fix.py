@@ -26,7 +26,13 @@ from .search import FixPlan, unregistered_text
 from .splitting import Split, second_model
 
 SAMPLES = 2
-"""Number of random inputs for the comparison of the models, in addition to the user's inputs."""
+"""Number of random inputs for the comparison of the models, in addition to the user's inputs, if all passes are exact."""
+SAMPLES_OF_BOUNDS = 32
+"""Number of random inputs if outputs may differ. The largest error of these inputs is the bound that the output names."""
+_SECONDS_OF_BOUNDS = 30.0
+"""The time limit for these inputs, in seconds. Two inputs always run."""
+_BYTES_OF_BOUNDS = 64 << 20
+"""Largest total size of these inputs, in bytes."""
 ROUNDING = 1e-3
 """Largest error that is accepted as rounding, as a share of the output's largest value."""
 QUANTIZED_ROUNDING = 2e-2
@@ -82,13 +88,14 @@ def fix(
     replaces: bool = False,
     proves: bool = True,
     data: Sequence[str] = (),
-    samples: int = SAMPLES,
+    samples: int | None = None,
     check_file: Callable[[str], None] = lambda _: None,
 ) -> Fixed:
     """Write the rewritten model of a plan.
 
     If ``proves`` is true, the original and the rewritten model are run on random inputs and on the inputs in the .npz files
-    ``data``. ``check_file`` is called with the path of the finished file, and may raise FixError.
+    ``data``. ``samples`` is the number of random inputs. By default, it is ``SAMPLES`` if all passes are exact, and otherwise at
+    most ``SAMPLES_OF_BOUNDS``. ``check_file`` is called with the path of the finished file, and may raise FixError.
 
     Raise FixError if the outputs differ more than the passes promise, or if the file's analysis differs from the plan's
     prediction. No file is then written. Raise OSError if the file cannot be written. Raise MissingPackageError if the runtime
@@ -187,7 +194,7 @@ def _read_data(model: Model) -> frozenset[tuple[int, int]]:
 
 
 def prove(
-    plan: FixPlan, path: str, data: Sequence[str] = (), samples: int = SAMPLES, then: Continuation | None = None
+    plan: FixPlan, path: str, data: Sequence[str] = (), samples: int | None = None, then: Continuation | None = None
 ) -> Difference:
     """Compare the results of the original and the rewritten model of a plan, and return the difference.
 
@@ -196,6 +203,8 @@ def prove(
     """
     model = plan.model
     graph = model.subgraphs[0]
+    seconds = _SECONDS_OF_BOUNDS if samples is None else None
+    samples = _default_samples(plan) if samples is None else samples
     inputs: list[Sequence[InputArray]] = [from_file(sample, model, graph) for sample in data]
     inputs += [generated_inputs(model, graph, seed, plan.shapes) for seed in range(samples)]  # bounded: a number from the user
     difference = compare(
@@ -206,6 +215,7 @@ def prove(
         then=then,
         edges=edge_inputs(model, graph, plan.shapes) if samples else (),
         signatures=_signature_inputs(plan, samples),
+        seconds=seconds,
     )
     if difference.unsteady and plan.exactness < Exactness.APPROXIMATE:
         raise FixError(
@@ -218,6 +228,15 @@ def prove(
     if fault:
         raise FixError(printable(f"nothing is written, because the outputs of the rewritten model differ: {fault}"))
     return difference
+
+
+def _default_samples(plan: FixPlan) -> int:
+    """Return the number of random inputs: more inputs if outputs may differ, as far as their size allows."""
+    if plan.exactness is Exactness.EXACT:
+        return SAMPLES
+    graph = plan.whole.model.subgraphs[0]
+    size = sum([graph.tensors[index].byte_size for index in graph.inputs if index >= 0])
+    return max(SAMPLES, min(SAMPLES_OF_BOUNDS, _BYTES_OF_BOUNDS // max(size, 1)))
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:

@@ -61,6 +61,10 @@ class TensorDifference(Declared):
     """The reason why the tensor cannot be compared. Empty if it can be compared."""
     unsteady: int = 0
     """Number of elements that differ from run to run of the first model. Some CPU kernels read uninitialized memory."""
+    least: float = 0.0
+    """The largest error of the input with the smallest error."""
+    median: float = 0.0
+    """The median over all inputs of the largest error of an input."""
 
     @property
     def is_same(self) -> bool:
@@ -253,6 +257,7 @@ def compare(
     edges: Sequence[Sequence[InputArray]] = (),
     signatures: Sequence[SignatureInputs] = (),
     python: str = "",
+    seconds: float | None = None,
 ) -> Difference:
     """Run two models on the same inputs in a separate process, and compare their results.
 
@@ -262,8 +267,8 @@ def compare(
 
     If ``looks_for_unsteady`` is true and results differ, the first model runs again. These runs detect results that vary from
     run to run. ``edges`` are inputs with extreme values, which are reported separately. ``signatures`` are inputs for other
-    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. Raise FixError with the runtime's message
-    if a model does not run.
+    signatures. ``python`` is another interpreter that has the runtime or TensorFlow. After ``seconds``, no further inputs run;
+    two inputs always run. Raise FixError with the runtime's message if a model does not run.
     """
     if not python:
         check_installed()
@@ -285,6 +290,7 @@ def compare(
                 for number, own in enumerate(signatures)
             ],
             "tensors": list(tensors),
+            "seconds": seconds,
             "is_timed": is_timed,
             "then": None if then is None else {**asdict(then), "path": os.path.abspath(then.path)},
             "facing": None if facing is None else asdict(facing),
@@ -302,7 +308,7 @@ def compare(
     return Difference(
         outputs,
         between,
-        len(samples),
+        results["samples"],
         None if latency is None else Latency(tuple(latency["first"]), tuple(latency["second"])),
         _edges(results, names, tensors) if job["edges"] else None,
     )

@@ -27,6 +27,8 @@ _MOST_ROUNDS, _FEWEST_ROUNDS = 41, 5
 """The largest and the smallest number of timed runs of each model."""
 _TIMED_SECONDS = 1.5
 """After this time in seconds, timing ends if each model has the smallest number of runs."""
+_FEWEST_SAMPLES = 2
+"""Number of inputs that run whatever the time limit."""
 _PIECE = 1 << 20
 """Number of elements to compare in one step, to save memory."""
 _EXTREME_SECONDS = 60.0
@@ -247,7 +249,12 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
     outputs = [_Tally() for _ in first.outputs]
     tensors = {index: _Tally() for index in job["tensors"]}
     refused = ""
+    begin, done = time.perf_counter(), 0
     for arrays in _samples(files, folder):
+        is_late = job["seconds"] is not None and time.perf_counter() - begin > job["seconds"]
+        if kind == "samples" and done >= _FEWEST_SAMPLES and is_late:
+            break
+        done += 1
         inputs = [arrays[f"input_{number}"] for number in range(len(first.inputs))]
         results, fault = _results([partial(side.run, inputs) for side in (first, second)], kind)
         refused = refused or fault
@@ -268,6 +275,7 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
         "outputs": [tally.found() for tally in outputs],
         "tensors": {index: tally.found() for index, tally in tensors.items()},
         "refused": refused,
+        "samples": done,
     }
 
 
@@ -351,6 +359,7 @@ class _Tally:
     def __init__(self) -> None:
         self.elements = self.different = self.bits = 0
         self.sum = self.greatest = self.range = 0.0
+        self.each: list[float] = []
         self.problem = ""
 
     def add(self, one: Any, other: Any) -> None:
@@ -369,8 +378,11 @@ class _Tally:
             self.bits = self.different
             return
         flat = [np.ascontiguousarray(value).reshape(-1) for value in (one, other)]
+        before, self.greatest = self.greatest, 0.0
         for start in range(0, len(flat[0]), _PIECE):
             self._add_numbers(*[values[start : start + _PIECE] for values in flat])
+        self.each.append(self.greatest)
+        self.greatest = max(self.greatest, before)
 
     def _add_numbers(self, one: Any, other: Any) -> None:
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
@@ -399,6 +411,8 @@ class _Tally:
             "bits": self.bits,
             "mean": self.sum / self.elements if self.elements else 0.0,
             "greatest": self.greatest,
+            "least": min(self.each, default=0.0),
+            "median": float(np.median(self.each)) if self.each else 0.0,
             "range": self.range,
             "problem": self.problem,
         }

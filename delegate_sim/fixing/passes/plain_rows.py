@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ...foundation.late_numpy import np
 from ...model.model import Node
 from ..pass_workspace import Work
-from .base import Exactness, Pass, cure
+from .base import Exactness, Pass, cure, node_pass
 from .ranks import lowered
 from .slices import MOST
 
@@ -20,6 +20,8 @@ ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LO
 NOT_EQUAL POW SQUARED_DIFFERENCE SUB
 """
 
+_KEEPING_VERSION = 5
+"""The first version of FULLY_CONNECTED with the option ``keep_num_dims``."""
 _MOST_CHANNELS = 4096
 """The largest number of slopes in a constant."""
 
@@ -65,6 +67,25 @@ def _layer(work: Work, node: Node) -> Sequence[Node] | None:
     if rest or source.shape == (rows, weights.shape[1]) or source.is_constant:
         return None
     return lowered(work, node, {0: (rows, weights.shape[1])}, [(rows, weights.shape[0])], keeps_rank=True, keep_num_dims=False)
+
+
+def _layer_with_rows(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a layer whose result keeps the rows of the input as dimensions, and a RESHAPE of the result."""
+    source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
+    is_matrix = weights.rank == 2 and target.rank == 2 and 2 <= source.rank < MOST and source.shape[-1] == weights.shape[1]
+    if not is_matrix or source.is_constant or work.options(node).keep_num_dims or not _is_known(work, node):
+        return None
+    shape = source.shape if source.rank > target.rank else (1, *source.shape)
+    result = (*shape[:-1], weights.shape[0])
+    newer = node._replace(version=max(node.version, _KEEPING_VERSION))
+    return lowered(work, newer, {0: shape}, [result], keeps_rank=True, keep_num_dims=True)
+
+
+def _axis_from_front(work: Work, node: Node) -> Sequence[Node] | None:
+    source, axes = work.input(node, 0), work.integers(work.input(node, 1))
+    if axes is None or axes.size != 1 or not -source.rank <= int(axes.reshape(-1)[0]) < 0:
+        return None
+    return lowered(work, node, {}, [], {1: int(axes.reshape(-1)[0]) + source.rank})
 
 
 def _softmax(work: Work, node: Node) -> Sequence[Node] | None:
@@ -129,6 +150,22 @@ PASSES: tuple[Pass, ...] = (
         "an input of another shape, and a known shape",
         Exactness.EXACT,
         _layer,
+    ),
+    node_pass(
+        "layer-with-rows",
+        "FULLY_CONNECTED",
+        "sets keep_num_dims, so that rows stay rows and become no batches, with a RESHAPE behind the layer",
+        "a matrix as result, an input with the columns of the weights, and a known shape",
+        Exactness.EXACT,
+        _layer_with_rows,
+    ),
+    node_pass(
+        "axis-from-front",
+        "CUMSUM",
+        "counts the axis from the first dimension",
+        "a constant axis below 0",
+        Exactness.EXACT,
+        _axis_from_front,
     ),
     cure("softmax-of-row", "SOFTMAX", _ONES, "rank 1, and a known shape", Exactness.EXACT, _softmax),
     cure("sums-of-image", "CUMSUM", _ONES, "rank 3 or less, a constant axis, and a known shape", Exactness.EXACT, _sums),

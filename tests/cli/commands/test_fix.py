@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -215,7 +216,7 @@ def test_models_that_differ(run, tmp_path):
     chain_model(("ADD", "ADD")).write(tmp_path / "b.tflite")
     result = run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite")
     assert result.exit_code == 1
-    assert result.stdout.startswith("Outputs differ by at most ")
+    assert result.stdout.startswith("Outputs differ by up to ")
     assert run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--tolerance", "1000").exit_code == 0
     found = json.loads(run("diff", tmp_path / "a.tflite", tmp_path / "b.tflite", "--format", "json").stdout)
     validate("diff", found)
@@ -232,3 +233,32 @@ def test_names_in_models_are_made_safe(run, tmp_path):
     for extra in (("--plan",), ("-o", tmp_path / "fixed.tflite")):
         result = run("fix", tmp_path / "model.tflite", *LEVEL, *extra)
         assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_a_plan_with_better_fixed_sizes_names_the_command(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
+    sizes, wide = graph.tensor("s", "INT32", [2]), graph.tensor("w", "FLOAT32", [1, 4], signature=[-1, 4])
+    graph.node("SHAPE", [source], [sizes], 1, {"out_type": 2})
+    graph.node("RESHAPE", [source, sizes], [wide], 1, {})
+    graph.outputs(wide)
+    Path("open.tflite").write_bytes(builder.bytes())
+    text = run("fix", "open.tflite", "--delegate", "mldrift", "--plan").stdout
+    assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape x=1,4 -o fixed.tflite\n" in text
+
+
+def test_a_bound_rests_on_many_inputs_and_names_their_spread(run, tmp_path):
+    pytest.importorskip("ai_edge_litert")
+    output = tmp_path / "fixed.tflite"
+    model = "fixtures/models/mobilenet_block.tflite"
+    arguments = ("fix", model, "--delegate", "vx", "--allow", "approximate", "-o", output, "--format", "json")
+    difference = json.loads(run(*arguments).stdout)["difference"]
+    own = difference["outputs"][0]
+    assert difference["samples"] == 32
+    assert 0 < own["least"] <= own["median"] <= own["greatest"]
+    few = json.loads(run(*arguments, "--samples", "3", "--force").stdout)["difference"]
+    assert few["samples"] == 3
+    text = " ".join(run(*arguments[:-2], "--force").stdout.split())
+    assert "for 32 sets of input values; single sets by" in text

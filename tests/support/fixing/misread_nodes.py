@@ -51,6 +51,21 @@ def _layer(sketch: Sketch) -> None:
     sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (rows, 5), {"keep_num_dims": False}, version=4)
 
 
+def _rows(sketch: Sketch) -> None:
+    shape = sketch.choice(((1, 9, 8), (9, 8), (2, 3, 8)))
+    weights = sketch.constant("FLOAT32", (5, 8), _values(sketch, 5, 8))
+    rows = int(np.prod(shape[:-1]))
+    operand = sketch.input_of("FLOAT32", shape)
+    sketch.node("FULLY_CONNECTED", [operand, weights, -1], "FLOAT32", (rows, 5), {"keep_num_dims": False}, version=4)
+
+
+def _from_end(sketch: Sketch) -> None:
+    shape = _shape(sketch, sketch.number(1, 4))
+    axis = sketch.constant("INT32", (), -sketch.number(1, len(shape)))
+    options = {"exclusive": sketch.chance(2), "reverse": sketch.chance(2)}
+    sketch.node("CUMSUM", [sketch.input_of("FLOAT32", shape), axis], "FLOAT32", shape, options)
+
+
 def _softmax(sketch: Sketch) -> None:
     operand = sketch.input_of("FLOAT32", (sketch.number(2, 9),))
     sketch.node("SOFTMAX", [operand], "FLOAT32", operand.shape, {"beta": 1.0})
@@ -186,6 +201,8 @@ MISREAD: Mapping[str, Maker] = MappingProxyType(
         "constant-operand-of-image": _with_constant,
         "padding-of-image": _padding,
         "layer-of-matrix": _layer,
+        "layer-with-rows": _rows,
+        "axis-from-front": _from_end,
         "softmax-of-row": _softmax,
         "sums-of-image": _sums,
         "ones-of-vector": _ones,
