@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.delegates.options import as_typed, option_value
 from delegate_sim.delegates.registry import APPLIED_AHEAD
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
@@ -50,10 +51,14 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _nodes(reconciliation.nodes, width, verbose, is_undone=reconciliation.run.outcome == "restored")
     if not reconciliation.nodes:
         yield Line("")
-        yield Line("The model did not run" if reconciliation.failure else "No node ran on the CPU")
+        on_cpu = reconciliation.device.on_cpu or 0
+        none = f"The log does not show which nodes ran on the CPU ({on_cpu:,})" if on_cpu else "No node ran on the CPU"
+        yield Line("The model did not run" if reconciliation.failure else none)
     yield from _refusals(reconciliation, width)
     yield Line("")
     yield from _setting(reconciliation, width)
+    if reconciliation.status == UNEXPLAINED:
+        yield from item_lines(_checks(reconciliation), width, "What to check, in this order")
     yield from item_lines([note for note in reconciliation.notes if note not in reconciliation.doubts], width, "Notes")
     if reconciliation.log.unused_count:
         yield Line("")
@@ -155,7 +160,8 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", BAD)
         return
     if reconciliation.status == UNEXPLAINED or reconciliation.account is None:
-        yield Line("Unexplained: the device differs from the simulation, and no known cause explains the difference", BAD)
+        text = "Unexplained: the device differs from the simulation, and no known cause explains the difference"
+        yield from paragraph(text, width, "", "  ", style=BAD)
         run = reconciliation.run
         if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
             yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=BAD)
@@ -169,6 +175,33 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         levels = ", ".join(map(str, reconciliation.feature_levels))
         text = f"feature level {levels} would give the same result without rejections by the driver"
         yield from paragraph(text, width, "  ", "    ")
+
+
+def _checks(reconciliation: Reconciliation) -> Iterator[str]:
+    """Yield the file, the assumption that leaves the fewest differences, and what to record next."""
+    counts = {
+        None: "the log does not count the nodes of the model",
+        True: "the log counts as many nodes as this file has",
+        False: "the log counts other nodes than this file has",
+    }
+    doubts = "the first lines say why not" if reconciliation.doubts else counts[reconciliation.counts_agree]
+    yield f"is it this file? {doubts}. On the device, sha256sum must print {reconciliation.model.sha256}"
+    closest, declared = reconciliation.closest, reconciliation.setting.delegate.options
+    if closest is None:
+        yield "no assumption about options, feature levels, limits or the driver leaves fewer differences"
+    else:
+        typed = " ".join([as_typed(declared, key, option_value(value)) for key, value in closest.options.items()])
+        before, left = len(reconciliation.differences), len(closest.differences)
+        yield f"with {typed}, {left:,} of {counted(before, 'difference')} would be left: {closest.differences[0]}"
+    switch = reconciliation.setting.delegate.log.switch.replace(" ", "_")
+    flag = f" --{switch}=true" if switch.startswith("use_") else ""
+    if reconciliation.evidence == "run-order":
+        yield "the log shows each node on the CPU, so the rules or the driver differ: please report it with the log"
+    else:
+        yield (
+            "record which nodes ran on the CPU: benchmark_model --graph=MODEL --enable_op_profiling=true --use_xnnpack=false"
+            f"{flag} (docs/device-logs.md)"
+        )
 
 
 def _nodes(nodes: Sequence[CpuNode], width: int, verbose: bool, *, is_undone: bool) -> Iterator[Line]:

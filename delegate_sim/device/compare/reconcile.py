@@ -33,8 +33,8 @@ from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
-from .trial_simulations import Account, CpuNode, Match, Trials, as_observed, cpu_nodes, simulate_setting
-from .wrong_model import other_model_note
+from .trial_simulations import Account, CpuNode, Match, Trial, Trials, as_observed, cpu_nodes, simulate_setting
+from .wrong_model import counts_agree, other_model_note
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
@@ -67,6 +67,7 @@ class Reconciliation(Shown):
             Column("failure", source=lambda reconciliation: reconciliation.failure or None),
             Column("evidence"),
             Column("explanation", OBJECT, source="account", parts=Account.columns),
+            Column("closest", OBJECT, parts=Trial.columns),
         ),
         *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
         *(
@@ -112,6 +113,10 @@ class Reconciliation(Shown):
     """The measured times in the log and in op profiles."""
     failure: str = ""
     """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
+    closest: Trial | None = None
+    """The assumptions that leave the fewest differences, if no assumptions explain the log. None if no assumption helps."""
+    counts_agree: bool | None = None
+    """Whether the log counts as many nodes as the model has. None if the log has no count of all nodes."""
 
     def _line(self) -> str:
         why = self.account.text if self.account is not None else "; ".join(self.differences)
@@ -200,6 +205,8 @@ def reconcile(
         run=best,
         is_foreign=facts.is_foreign,
         failure=facts.failure,
+        closest=trials.closest(len(texts)) if texts and match is None else None,
+        counts_agree=counts_agree(trials.facts, first),
     )
 
 

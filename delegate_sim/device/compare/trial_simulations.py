@@ -62,6 +62,16 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class Trial(Declared):
+    """A simulation with assumptions that leaves differences from the log."""
+
+    columns = (Column("options", OBJECT, source=lambda own: option_values(own.options)), Column("differences", LIST))
+
+    options: Mapping[str, Any]
+    differences: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Trials:
     """The values that all trial simulations have in common."""
 
@@ -71,6 +81,8 @@ class Trials:
     facts: Facts
     effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
+    tried: list[Trial] = field(default_factory=list, repr=False, compare=False)
+    """The simulations that did not agree with the log."""
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""
@@ -85,7 +97,16 @@ class Trials:
         if self.effort.is_over:
             return None
         run = self.simulate(changes)
-        return None if differences(self.facts, run) else run
+        left = differences(self.facts, run)
+        if not left:
+            return run
+        self.tried.append(Trial(changes, tuple(left)))
+        return None
+
+    def closest(self, most: int) -> Trial | None:
+        """Return the simulation with the fewest differences, if it has fewer than ``most``. The first of equal ones is taken."""
+        best = min(self.tried, key=lambda trial: len(trial.differences), default=None)
+        return best if best is not None and len(best.differences) < most else None
 
 
 def as_observed(run: Run, facts: Facts) -> Run:

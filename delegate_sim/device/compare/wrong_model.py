@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 
+from ...graph.graph import NodeView
 from ...runtime.interpreter import Run
 from ..parse.delegate_identity import delegate_named, other_name
 from ..parse.kinds import Event
@@ -21,6 +23,7 @@ def other_model_note(log: DeviceLog, facts: Facts, run: Run) -> str:
     signs = (
         _totals(facts, run),
         _operators(facts, run),
+        _forms(facts, run),
         _failed_nodes(log, run),
         _failed_kernels(facts, run),
         _tensors(facts, run),
@@ -63,6 +66,37 @@ def _operators(facts: Facts, run: Run) -> Iterator[str]:
     missing = sorted(listed - known)
     if missing:
         yield f"the log lists {', '.join(missing)} as refused, but the model has no such operator"
+
+
+_STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
+    (
+        re.compile(r"node has (\d{1,9}) runtime input"),
+        "number of runtime inputs,",
+        lambda view: sum([tensor.index >= 0 and not tensor.is_constant for tensor in view.inputs]),
+    ),
+    (re.compile(r"Requested version (\d{1,9})"), "version", lambda view: view.version),
+)
+"""Numbers of a node that a delegate prints when it refuses the node, with the function that returns the number of a node."""
+
+
+def _forms(facts: Facts, run: Run) -> Iterator[str]:
+    """Yield a note for each refused operator of which the model has no node with the printed numbers."""
+    views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
+    for op, reason in facts.listed_refusals:
+        own = [view for view in views if view.op == op]
+        for pattern, what, number_of in _STATED:
+            match = pattern.search(reason)
+            known = {number_of(view) for view in own}
+            if match is not None and own and int(match[1]) not in known:
+                has = " or ".join(map(str, sorted(known)))
+                yield f"the log refuses {op} because of its {what} {match[1]}, but in the model this is {has}: another conversion"
+
+
+def counts_agree(facts: Facts, run: Run) -> bool | None:
+    """Return whether the log counts as many nodes as a subgraph has, or None if the log has no count of all nodes."""
+    sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+    totals = [line.total for line in facts.replacements or () if line.total is not None]
+    return all(total in sizes for total in totals) if totals else None
 
 
 def _failed_nodes(log: DeviceLog, run: Run) -> Iterator[str]:

@@ -239,14 +239,18 @@ def test_a_plan_with_better_fixed_sizes_names_the_command(run, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     builder = ModelBuilder()
     graph = builder.subgraph("main")
-    source = graph.input("x", "FLOAT32", [1, 4], signature=[-1, 4])
-    sizes, wide = graph.tensor("s", "INT32", [2]), graph.tensor("w", "FLOAT32", [1, 4], signature=[-1, 4])
+    source = graph.input("x", "FLOAT32", [1, 4, 4, 2], signature=[-1, 4, 4, 2])
+    sizes, size = graph.tensor("sizes", "INT32", [4]), graph.tensor("size", "INT32", [])
+    packed, result = graph.tensor("packed", "INT32", [2]), graph.tensor("y", "FLOAT32", [1, 32], signature=[-1, 32])
     graph.node("SHAPE", [source], [sizes], 1, {"out_type": 2})
-    graph.node("RESHAPE", [source, sizes], [wide], 1, {})
-    graph.outputs(wide)
+    slices = [graph.tensor(f"k{value}", "INT32", [1], data=[value]) for value in (0, 1, 1)]
+    graph.node("STRIDED_SLICE", [sizes, *slices], [size], 1, {"shrink_axis_mask": 1})
+    graph.node("PACK", [size, graph.tensor("k", "INT32", [], data=[32])], [packed], 1, {"values_count": 2})
+    graph.node("RESHAPE", [source, packed], [result], 1, {})
+    graph.outputs(result)
     Path("open.tflite").write_bytes(builder.bytes())
     text = run("fix", "open.tflite", "--delegate", "mldrift", "--plan").stdout
-    assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape x=1,4 -o fixed.tflite\n" in text
+    assert "\n  delegate-sim fix open.tflite --delegate mldrift --shape x=1,4,4,2 -o fixed.tflite\n" in text
 
 
 def test_a_bound_rests_on_many_inputs_and_names_their_spread(run, tmp_path):

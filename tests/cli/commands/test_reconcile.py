@@ -226,3 +226,20 @@ def test_a_delegate_that_is_only_run_live_says_so(run, chain, device_log):
     result = run("reconcile", chain, "--log", device_log(), "--delegate", "npu-qualcomm")
     assert result.exit_code == 2
     assert "npu-qualcomm cannot be simulated, because closed-source code" in result.stderr
+
+
+def test_an_unexplained_log_says_what_to_check(run, tmp_path):
+    model = tmp_path / "m.tflite"
+    chain_model(["ADD", "ADD", "TANH"]).write(model)
+    log = tmp_path / "log.txt"
+    log.write_text(
+        "INFO: Created TensorFlow Lite delegate for GPU.\n"
+        "VERBOSE: Replacing 1 out of 3 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n",
+        "utf-8",
+    )
+    result = run("reconcile", model, "--log", log)
+    text = " ".join(result.stdout.split())
+    assert result.exit_code == 1
+    assert "No node ran on the CPU" not in text
+    assert "What to check, in this order - is it this file? the log counts as many nodes as this file has" in text
+    assert "--enable_op_profiling=true --use_xnnpack=false --use_gpu=true" in text

@@ -7,6 +7,7 @@ import pytest
 import delegate_sim
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.parse.log import read_log
+from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
 QUESTION = "is the log from this model?"
@@ -72,3 +73,42 @@ def test_a_node_of_the_model_that_fails_is_no_error_of_a_driver():
     assert found.status == "unexplained"
     assert not any("driver" in note for note in found.notes)
     assert [error.node for error in found.errors] == [1]
+
+
+RESIZED = """\
+INFO: Created TensorFlow Lite delegate for GPU.
+ERROR: Following operations are not supported by GPU delegate:
+{refused}
+2 operations will run on the GPU, and the remaining 1 operations will run on the CPU.
+VERBOSE: Replacing 2 out of {total} node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0 (main).
+INFO: Created 1 GPU delegate kernels.
+"""
+
+
+def resizing():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor, size = graph.input("x", "FLOAT32", [1, 4, 4, 2]), graph.tensor("size", "INT32", [2], data=[8, 8])
+    result = graph.tensor("y", "FLOAT32", [1, 8, 8, 2])
+    graph.node("RESIZE_BILINEAR", [tensor, size], [result], 1, {})
+    for name in ("ABS", "TANH"):
+        tensor, result = result, graph.tensor(name, "FLOAT32", [1, 8, 8, 2])
+        graph.node(name, [tensor], [result])
+    graph.outputs(result)
+    return delegate_sim.load(builder.bytes())
+
+
+@pytest.mark.parametrize(
+    ("refused", "is_other"),
+    [
+        ("RESIZE_BILINEAR: Expected 1 runtime input tensor(s), but node has 2 runtime input(s).", True),
+        ("RESIZE_BILINEAR: Expected 2 runtime input tensor(s), but node has 1 runtime input(s).", False),
+        ("RESIZE_BILINEAR: Max version supported: 2. Requested version 3.", True),
+        ("RESIZE_BILINEAR: Max version supported: 0. Requested version 1.", False),
+    ],
+)
+def test_a_refused_operator_of_another_form_is_of_another_conversion(refused, is_other):
+    found = reconcile(resizing(), read_log(RESIZED.format(refused=refused, total=3)))
+    assert (found.status, any("another conversion" in doubt for doubt in found.doubts)) == ("unexplained", is_other)
+    assert (found.counts_agree, found.closest) == (True, None)
+    assert reconcile(resizing(), read_log(RESIZED.format(refused=refused, total=4))).counts_agree is False
