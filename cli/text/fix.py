@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeAlias
 
-from delegate_sim.diagnosis.advice.commands import diagnose_command, joint_fix_command
+from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_command, joint_fix_command
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
@@ -228,7 +228,10 @@ def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
     options = " ".join([f"--shape {message(value)}" for value in values])
     yield from paragraph(f"With fixed sizes ({options}): {_better_results(plan, other)}", width, style=style)
     arguments = [argument for value in values for argument in ("--shape", value)]
-    yield Line(f"  {printable(joint_fix_command(plan.model, plan.targets, *arguments))}", HINT)
+    alone = fix_command(plan.model, plan.targets[0], *arguments)
+    command = alone if len(plan.targets) == 1 else joint_fix_command(plan.model, plan.targets, *arguments)
+    if command:
+        yield Line(f"  {printable(command)}", HINT)
 
 
 def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
