@@ -162,7 +162,7 @@ Examples:
 \b
 Exit codes:
   0    done; for check: no result is worse or over budget
-  1    findings, such as a worse result (check) or an unexplained difference (reconcile)
+  1    findings: a worse result (check), an unexplained difference (reconcile)
   2    wrong usage, or a file that cannot be read
   70   an error of {_PROGRAM} itself; {DEBUG_VARIABLE}=1 shows the traceback
   130  interrupted

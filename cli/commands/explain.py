@@ -22,7 +22,7 @@ from ..codes import explanations, shared_sources
 from ..console.output_file import FileCommand
 from ..console.terminal import Line, result_options, width, write_result
 from ..options.targets import complete_codes
-from ..text.elements.paragraphs import paragraph
+from ..text.elements.paragraphs import paragraph, table
 from ..text.rules import when
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def command(code: str | None, log: str | None, number: int | None, form: str, ou
     delegates = tuple(map(find_delegate, DELEGATE_NAMES))
     known = explanations(delegates)
     if code is None:
-        write_result(form, output, Explanations(known).to_dict, lambda: _list(known))
+        write_result(form, output, Explanations(known).to_dict, lambda: _list(known, width()))
     elif code in known:
         single = Explanations({code: known[code]})
         write_result(form, output, single.to_dict, lambda: _explanation(code, known[code], delegates, width()))
@@ -99,10 +99,8 @@ def _explained_log(path: str, number: int | None) -> ExplainedLog:
         raise LogError(printable(f"{path}: {error.reason}")) from error
 
 
-def _list(known: Mapping[str, Explanation]) -> Iterator[Line]:
-    longest = max(map(len, known))
-    for code in sorted(known):
-        yield Line(f"{code.ljust(longest)}  {known[code].title}")
+def _list(known: Mapping[str, Explanation], columns: int) -> Iterator[Line]:
+    yield from table([(code, known[code].title) for code in sorted(known)], (), columns, indent=0)
 
 
 def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate, ...], columns: int) -> Iterator[Line]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -23,6 +24,10 @@ __all__ = [
     "wrapped",
 ]
 
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|bytes?|[KMG]iB|ms|s)(?!\w))")
+"""A space between a number and its unit, where no line breaks."""
+_KEPT = "\x00"
+"""The character that stands for such a space while text is wrapped. Printable text does not contain it."""
 _LONGEST_NAME = 60
 _LONGEST_MESSAGE = 2000
 
@@ -58,13 +63,14 @@ def wrapped(text: str, width: int, indent: str = "", hanging: str | None = None)
     """Wrap text to a width. The first line starts with ``indent``, and later lines with ``hanging`` (by default ``indent``)."""
     if len(indent) + len(text) <= width:
         return [indent + text]
-    return textwrap.wrap(
-        text,
+    lines = textwrap.wrap(
+        _BEFORE_UNIT.sub(_KEPT, text),
         width,
         initial_indent=indent,
         subsequent_indent=indent if hanging is None else hanging,
         break_on_hyphens=False,
     )
+    return [line.replace(_KEPT, " ") for line in lines]
 
 
 def ranges(indices: Sequence[int]) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -11,9 +12,12 @@ from typing import TextIO
 _AFTER = 1.0
 """Seconds without output before the progress line appears."""
 _EVERY = 0.25
-_WIDTH = 76
+_WIDTH = 80
+"""The width of a terminal that does not tell its width."""
 _CELLS = 20
 """The width of the bar."""
+_LEAST_TEXT = 24
+"""The smallest number of columns for text that is shortened in the middle, or that stands behind a bar."""
 _CLEAR = "\r\x1b[K"
 
 
@@ -95,6 +99,14 @@ class ProgressLine(Progress):
         with self._lock:
             self._remove()
 
+    @property
+    def _columns(self) -> int:
+        """The current width of the terminal."""
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or _WIDTH
+        except (OSError, ValueError):
+            return _WIDTH
+
     def _remove(self) -> None:
         if self._is_shown:
             self._write(_CLEAR)
@@ -106,7 +118,9 @@ class ProgressLine(Progress):
                 now = time.monotonic()
                 if now - self._hidden >= _AFTER:
                     self._is_shown = True
-                    self._write(f"{_CLEAR}{_line(self._what, self._share)} ({now - self._start:.0f} s)")
+                    after = f" ({now - self._start:.0f} s)"
+                    # The last column stays empty, because some terminals begin a new line after a character in it.
+                    self._write(f"{_CLEAR}{_line(self._what, self._share, self._columns - 1 - len(after))}{after}")
 
     def _write(self, text: str) -> None:
         try:
@@ -116,14 +130,15 @@ class ProgressLine(Progress):
             self._is_done.set()
 
 
-def _line(what: str, share: float) -> str:
-    if share < 0:
-        return _shortened(what, _WIDTH)
+def _line(what: str, share: float, width: int) -> str:
     done = int(min(share, 1.0) * _CELLS)
-    bar = f"[{('#' * _CELLS)[:done]:.<{_CELLS}}] "
-    return bar + _shortened(what, _WIDTH - len(bar))
+    bar = f"[{('#' * _CELLS)[:done]:.<{_CELLS}}] " if share >= 0 else ""
+    bar = bar if len(bar) + _LEAST_TEXT <= width else ""
+    return bar + _shortened(what, width - len(bar))
 
 
 def _shortened(text: str, width: int) -> str:
     """Shorten text in the middle. The count at the beginning and the file name at the end remain."""
-    return text if len(text) <= width else f"{text[:20]}...{text[23 - width :]}"
+    if len(text) <= width:
+        return text
+    return f"{text[:20]}...{text[23 - width :]}" if width > _LEAST_TEXT else text[: max(width, 0)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from delegate_sim.delegates.options import as_typed
-from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.foundation.printable import shortened
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
@@ -21,7 +21,7 @@ from ..console.layout import counted, item_list, message, name, node_list, optio
 from ..console.terminal import Line
 from .elements import findings
 from .elements.measures import growth_lines, loop_lines, work_cell
-from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph, table
+from .elements.paragraphs import BAD, CODE, HEADING, HINT, heading_lines, indented, log_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines
 
 _GROUPS_SHOWN = 20
@@ -114,7 +114,7 @@ class _Text:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
         if api_text := api_defaults_text(side.model, run, runs=2):
             yield from self._paragraph(api_text, "  ")
-        yield from (Line(printable(log_line)) for log_line in run.log_lines)
+        yield from log_lines(run.log_lines)
 
     def _numbers(self) -> Iterator[Line]:
         rows = [("", "A", "B", "B - A"), *_rows(self.comparison.a, self.comparison.b)]
@@ -162,7 +162,9 @@ class _Text:
         elif nodes and (self.comparison.a.measures.is_delegated or self.comparison.b.measures.is_delegated):
             counts = Counter([node.op for node in nodes]).most_common()
             operators = item_list([f"{name(op)} {count:,}" for op, count in counts], self.width)
-            yield from heading_lines(f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)")
+            yield Line("")
+            text = f"{title}: {counted(len(nodes), 'node')} (--verbose shows the reasons)"
+            yield from paragraph(text, self.width, "", "  ", style=HEADING)
             yield from self._paragraph(operators, "  ")
 
     def _group(self, group: _ComparisonGroup) -> Iterator[Line]:

@@ -20,7 +20,7 @@ from ..console.terminal import Line
 from .diagnoses import advice_lines, model_name, multiply_adds_share
 from .elements.measures import further_text, loop_lines, measures_text, number_text
 from .elements.number_risks import number_risk_lines
-from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, more_lines, paragraph
+from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, indented, log_lines, more_lines, paragraph
 from .elements.target import target_lines
 from .elements.verdict import plugin_lines, verdict_lines
 
@@ -44,8 +44,7 @@ def diagnosis_lines(
     yield from verdict_lines(diagnosis.run, width)
     yield from _other_results(diagnosis, width)
     yield Line("")
-    for log_line in diagnosis.run.log_lines:
-        yield Line(printable(log_line))
+    yield from log_lines(diagnosis.run.log_lines)
     if diagnosis.run.log_lines:
         yield Line("")
     yield Line("Now", HEADING)

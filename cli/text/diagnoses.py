@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from delegate_sim.diagnosis.advice.commands import fix_command
 from delegate_sim.diagnosis.advice.fix_passes import cost_of
 from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
-from delegate_sim.diagnosis.causes.change import ChangeKind, result_words
+from delegate_sim.diagnosis.causes.change import Advice, ChangeKind, change_texts, notes_text, result_words
 from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
@@ -25,7 +25,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
-from .elements.measures import further_cells, kernels_text, loop_lines, measures_text, nodes_text, work_cell
+from .elements.measures import FURTHER_TITLES, further_cells, kernels_text, loop_lines, measures_text, nodes_text, work_cell
 from .elements.paragraphs import HEADING, HINT, indented, more_lines, paragraph, table
 from .elements.verdict import plugin_lines, verdict_lines
 from .many import model_names
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from delegate_sim.runtime.interpreter import Run
 
 _LATER = ("if fixed", "first cause")
-_BYTES = tuple([column.unit or column.title for column in FURTHER])
 _NARROWEST_MODEL = 24
 _BEST = 3
 _NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
@@ -50,7 +49,7 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     """
     labels = diagnosis_labels(diagnoses)
     rows = [(own.model.path or "(bytes)", label, _cells(own)) for label, own in zip(labels, diagnoses, strict=True)]
-    titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), *_BYTES, *_LATER)
+    titles = ("nodes", "multiply-adds", kernels_title([own.target.delegate.name for own in diagnoses]), *FURTHER_TITLES, *_LATER)
     rows += [(path, "", ("unreadable", *[""] * (len(titles) - 1))) for path in unreadable]
     is_of_one_model = len({path for path, _, _ in rows}) == 1
     costs = [(label, own.now) for label, own in zip(labels, diagnoses, strict=True)]
@@ -66,7 +65,8 @@ def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], wi
     for text, (_, target, numbers) in zip(names, rows, strict=True):
         cells.append((*([] if is_of_one_model else [text]), *([target] if has_targets else []), *numbers))
     numbers_at = range(len(columns), len(columns) + len(titles) - len(_LATER))
-    yield from table(cells, numbers_at, width, keys=len(columns))
+    further = range(len(columns) + 3, len(columns) + 3 + len(FURTHER_TITLES))
+    yield from table(cells, numbers_at, width, keys=len(columns), optional=(*further, len(columns) + 2))
     yield from loop_lines([own.run for own in diagnoses], width)
     yield from plugin_lines([own.run for own in diagnoses], width)
 
@@ -203,10 +203,12 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
     """
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
     changes: list[tuple[str, str]] = []
+    listed = _alternatives(finding.cause.advice) if finding is not None else []
     if finding is not None:
         cause, fix = finding.cause, diagnosis.found_pass(finding)
         is_split = any(change.kind is ChangeKind.APPLICATION for change in cause.advice.changes)
-        changes = [(f"{cause.suggestion}: {cause.change}", command(SPLIT_TAIL) if is_split else "")]
+        own = f"{cause.suggestion}: one of these changes:" if listed else f"{cause.suggestion}: {cause.change}"
+        changes = [(own, command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
             is_simulated = any(alternative.helps for alternative in cause.alternatives)
             # An accelerator for integers needs another conversion first. A pass can only make the nodes float.
@@ -217,8 +219,18 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
         changes.append((f"fix with fixed sizes rewrites the file ({shaped.result}):", command(*shaped.arguments)))
     for number, (text, line) in enumerate(changes):
         yield from indented(message(f"or {text}" if number else text), width, "   ", HINT)
+        if listed and finding is not None and text.startswith(finding.cause.suggestion):
+            for item in listed:
+                yield from paragraph(message(item), width, "     - ", "       ", style=HINT)
         if line:
             yield Line(f"     {printable(line)}", HINT)
+
+
+def _alternatives(advice: Advice) -> list[str]:
+    """Return the changes for a list, if each of several changes is enough. The last item has the notes on all changes."""
+    if not advice.are_alternatives or len(advice.changes) < 2:
+        return []
+    return [*change_texts(advice), *filter(None, [notes_text(advice).removeprefix("; ")])]
 
 
 def model_name(diagnosis: Diagnosis) -> str:

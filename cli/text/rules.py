@@ -28,8 +28,8 @@ _MICRO_SUMMARY = (
     "node (Invoke). CMSIS-NN is Arm's set of kernels, which an application can link instead of the reference kernels."
 )
 _COLUMNS = ("", "needs", "when", "code")
-_WIDTH_OF_OTHER_COLUMNS = 40
-_NARROWEST_NEEDS = 24
+_INDENT, _GAPS, _WIDEST_WHEN = 2, 9, 16
+_NARROWEST_NEEDS = 16
 
 
 def when(check: Check[Any]) -> str:
@@ -66,16 +66,20 @@ def rules_text(shown: ListedRules, width: int) -> str:
     from tabulate import tabulate
 
     book = shown.book
-    needs_width = max(width - _WIDTH_OF_OTHER_COLUMNS, _NARROWEST_NEEDS)
     blocks = [f"What {shown.title} accepts\n"]
     for op, rule in shown.rules.items():
         if rule is None:
             blocks.append(f"{op}\n  {_not_accepted(shown)}\n")
             continue
         rows = list(_rows(book, rule)) or [("", "nothing", "", "")]
-        table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=[None, needs_width, 16, None], disable_numparse=True)
+        when_width = min(max([len(row[2]) for row in rows]), _WIDEST_WHEN) or len(_COLUMNS[2])
+        others = len(str(len(rows))) + max(when_width, len(_COLUMNS[2])) + max([len(row[3]) for row in rows])
+        needs_width = max(width - _INDENT - _GAPS - others, _NARROWEST_NEEDS)
+        widths = [None, needs_width, _WIDEST_WHEN, None]
+        table = tabulate(rows, _COLUMNS, tablefmt="plain", maxcolwidths=widths, disable_numparse=True)
         known = "" if rule.introduced is None else f" (from {rule.introduced})"
-        places = "".join([f"  source: {source}\n" for source in _sources(book, op, rule)])
+        sources = [line for place in _sources(book, op, rule) for line in wrapped(f"source: {place}", width, "  ", "    ")]
+        places = "".join([f"{line}\n" for line in sources])
         blocks.append(f"{op}{known}\n" + "".join(f"  {line.rstrip()}\n" for line in table.splitlines()) + places)
     if shown.note:
         blocks.append("".join([f"{line}\n" for line in wrapped(shown.note, width, "", "  ")]))

@@ -48,7 +48,7 @@ from .configuration_table import (
     parse_targets,
     path_below,
 )
-from .ignored import Ignored, read_ignored
+from .ignored import Ignored, codes_of, read_ignored
 from .micro_targets import KIND as MICRO
 from .micro_targets import ConfiguredMicroTarget, parse_kind, read_micro_target
 from .platform_targets import platform_options
@@ -251,12 +251,18 @@ def _configuration(path: str, table: ConfigurationTable) -> Configuration:
             configured += _targets(name, own, runtime, defaults, root, len(configured) + len(micro_targets))
     names = dict.fromkeys([name for target in configured for name in (target.group, target.name)])
     overrides = tuple(_override(override, names) for override in table.tables("overrides"))
-    ignored = tuple([read_ignored(own, [*names, *[target.name for target in micro_targets]]) for own in table.tables("ignore")])
+    ignored = _ignored(table, [*names, *[target.name for target in micro_targets]], configured)
     sources = _sources(table.table("sources"), root)
     table.finish()
     return Configuration(
         path, root, models, exclude, baseline, tuple(configured), budgets, overrides, sources, tuple(micro_targets), ignored
     )
+
+
+def _ignored(table: ConfigurationTable, names: Sequence[str], targets: Sequence[ConfiguredTarget]) -> tuple[Ignored, ...]:
+    tables = table.tables("ignore")
+    codes = codes_of({target.target.delegate.name: target.target.delegate for target in targets}.values()) if tables else ()
+    return tuple([read_ignored(own, names, codes) for own in tables])
 
 
 def _sources(table: ConfigurationTable | None, root: str) -> tuple[ConfiguredSource, ...]:

@@ -6,8 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bundles.model_files import FilePattern
+from ..delegates.base import Delegate
+from ..delegates.vela.kinds import EXPLAINED as VELA
+from ..foundation.printable import suggestion
 from ..foundation.work_budget import spend_steps
+from ..micro.target import EXPLAINED as MICRO
 from ..results.report.findings import ERROR, NOTE, Finding
+from .code_explanations import GATE
 from .configuration_table import ConfigurationProblem, ConfigurationTable, parse_model_patterns, parse_targets, parse_text
 from .results import FAILED, PASSED, Case
 
@@ -27,8 +32,13 @@ class Ignored:
     targets: frozenset[str] | None = None
 
 
-def read_ignored(table: ConfigurationTable, targets: Collection[str]) -> Ignored:
-    """Read a table ``[[ignore]]``. Raises ConfigurationProblem."""
+def codes_of(delegates: Iterable[Delegate]) -> frozenset[str]:
+    """Return the codes that findings about these delegates, and about microcontrollers, may have."""
+    return frozenset([*GATE, *MICRO, *VELA, *[code for delegate in delegates for code in delegate.kinds]])
+
+
+def read_ignored(table: ConfigurationTable, targets: Collection[str], codes: Collection[str]) -> Ignored:
+    """Read a table ``[[ignore]]``. ``codes`` are all codes of the targets. Raises ConfigurationProblem."""
     code, reason = table.take("code", parse_text), table.take("reason", parse_text)
     for key, value in (("code", code), ("reason", reason)):
         if value is None:
@@ -36,6 +46,9 @@ def read_ignored(table: ConfigurationTable, targets: Collection[str]) -> Ignored
     models = table.take("models", parse_model_patterns)
     chosen = table.take("targets", lambda value: parse_targets(value, targets))
     table.finish()
+    if code not in codes:
+        near = suggestion(code, codes) or "; delegate-sim explain lists all codes"
+        raise ConfigurationProblem((*table.key, "code"), f"the targets have no such code{near}")
     return Ignored(code, reason, models, None if chosen is None else frozenset(chosen))
 
 

@@ -49,6 +49,11 @@ def test_the_reason_is_in_the_message():
         ('reason = "known"\n', r"ignore\.0: has no code"),
         ('code = "a"\nreason = "known"\ntargets = ["tablet"]\n', "there is no such target; the targets are phone"),
         ('code = "a"\nreason = "known"\nwhy = "x"\n', "there is no such key"),
+        (
+            'code = "more-fallbak"\nreason = "known"\n',
+            r"4: ignore\.0\.code: the targets have no such code; did you mean more-fallback",
+        ),
+        ('code = "gpu-rank"\nreason = "known"\n', r"4: ignore\.0\.code: the targets have no such code"),
     ],
 )
 def test_a_row_that_is_wrong(tmp_path, rows, problem):

@@ -28,6 +28,8 @@ class AnalysisJob:
     targets: Sequence[Target]
     report: Callable[[Model, AnalysisCache], Report]
     lines: Callable[[Report, View], Iterable[Line]]
+    footer: Callable[[Report, View], Iterable[Line]] | None = None
+    """A function that returns the text after the last model."""
     names_fixes: bool = True
     """Whether the JSON output includes the suggested changes. False if all delegates are analyzed."""
 
@@ -58,12 +60,12 @@ def report_lines(report: Report, view: View) -> Iterable[Line]:
 
 def single(targets: Sequence[Target], *, names_fixes: bool) -> AnalysisJob:
     """Return the analysis that applies each delegate on its own and shows each run in detail."""
-    return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes)
+    return AnalysisJob(targets, partial(each_alone, targets), report_lines, names_fixes=names_fixes)
 
 
 def overview(targets: Sequence[Target]) -> AnalysisJob:
     """Return the analysis that applies each delegate on its own and shows a table with a row for each delegate."""
-    return AnalysisJob(targets, partial(each_alone, targets), _lines, names_fixes=False)
+    return AnalysisJob(targets, partial(each_alone, targets), _lines, _footer, names_fixes=False)
 
 
 def _lines(report: Report, view: View) -> Iterable[Line]:
@@ -72,9 +74,15 @@ def _lines(report: Report, view: View) -> Iterable[Line]:
     return overview_lines(report, view)
 
 
+def _footer(report: Report, view: View) -> Iterable[Line]:
+    from ...text.analysis.overview import footer_lines
+
+    return footer_lines(report, view)
+
+
 def chain(targets: Sequence[Target], *, applies_default: bool, names_fixes: bool) -> AnalysisJob:
     """Return the analysis of delegates that are applied one after another."""
-    return AnalysisJob(targets, partial(_report, targets, applies_default), report_lines, names_fixes)
+    return AnalysisJob(targets, partial(_report, targets, applies_default), report_lines, names_fixes=names_fixes)
 
 
 def _report(targets: Sequence[Target], applies_default: bool, model: Model, cache: AnalysisCache) -> Report:

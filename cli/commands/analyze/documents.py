@@ -64,6 +64,8 @@ def write_analyses(
 
     for _ in models.each(add):
         pass
+    if streams and documents.has_answers:
+        write_lines(documents.footer())
     if streams and documents.has_answers and not models.is_single:
         write_lines(documents.unanswered())
     write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
@@ -83,6 +85,7 @@ class _Documents:
         self.analysis = analysis
         self.is_table = len(models.paths) >= MANY and not view.verbose
         self._parts: list[dict[str, Any]] = []
+        self._footer: list[Line] = []
 
     @property
     def has_answers(self) -> bool:
@@ -161,10 +164,17 @@ class _Documents:
         if not self.models.is_single:
             yield Line(f"=== {printable(report.model.path or STANDARD_INPUT)} ===", HEADING)
         yield from self.analysis.lines(report, replace(self.view, cache=cache))
+        if self.analysis.footer is not None:
+            # The longest footer has the notes on all delegates that take a node.
+            self._footer = max(self._footer, list(self.analysis.footer(report, self.view)), key=len)
         if timings:
             from ...text.timing import timing_lines
 
             yield from timing_lines(timings, report.runs, self.view.width, self.view.verbose)
+
+    def footer(self) -> Sequence[Line]:
+        """Return the text after the last model."""
+        return self._footer
 
     def unanswered(self) -> Iterator[Line]:
         """Return the error messages of unreadable models."""
@@ -182,7 +192,8 @@ class _Documents:
             rows = [row for parts in self._parts for row in parts["text"]]
             rows += [ModelRow(model.path, message=model.message) for model in self.models.unreadable]
             return plain(models_lines(rows, str(self.analysis.targets[0].release), self.view.width))
-        return "\n".join([plain(parts["text"]) for parts in self._parts]) + plain(self.unanswered())
+        texts = "\n".join([plain(parts["text"]) for parts in self._parts])
+        return texts + plain(self.footer()) + plain(self.unanswered())
 
 
 _WITH_NOTES, _WITHOUT_NOTES, _VERDICT = "cases with notes", "cases", "verdict"

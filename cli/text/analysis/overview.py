@@ -36,13 +36,23 @@ _NARROWEST_MODEL = 24
 
 
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model, and a hint about details."""
-    yield from runs_table(report, view)
-    if len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1:
-        yield Line("")
+    """Return a table with a row for each run of one model. ``footer_lines`` follow after the last model."""
+    yield from _runs_table(report, view)
+    if _has_several_kinds(report):
         yield from _micro_lines(report.model, view.width)
+
+
+def footer_lines(report: Report, view: View) -> Iterator[Line]:
+    """Return the notes on the delegates of an overview, and hints about devices and details."""
+    yield from _notes(report, view)
+    if _has_several_kinds(report):
+        yield Line("")
         yield from paragraph(_DEVICES_TEXT, view.width)
     yield from heading_lines("For details: --delegate NAME, or --delegate all", HINT)
+
+
+def _has_several_kinds(report: Report) -> bool:
+    return len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
 
 
 _DEVICES_TEXT = (
@@ -85,7 +95,13 @@ def _in_groups(runs: Sequence[Run]) -> list[tuple[str, list[int]]]:
 
 
 def runs_table(report: Report, view: View) -> Iterator[Line]:
-    """Return a table with a row for each run of one model. If the runs are of several kinds of devices, each kind has a title."""
+    """Return a table with a row for each run of one model, and notes on the delegates."""
+    yield from _runs_table(report, view)
+    yield from _notes(report, view)
+
+
+def _runs_table(report: Report, view: View) -> Iterator[Line]:
+    """Return a table with a row for each run. If the runs are of several kinds of devices, each kind has a title."""
     runs, width = report.runs, view.width
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
     # A plugin has no defaults of benchmark_model, which does not run compiler plugins.
@@ -106,6 +122,14 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
     further = range(5, 5 + len(FURTHER_TITLES))
     yield from table(rows, range(1, len(titles) - 1), width, optional=(*further, 3, 4))
     yield from loop_lines(runs[:1], width)
+    effort = Effort(report.model)
+    for label, run in zip(names, runs, strict=True):
+        yield from api_lines(report, run, view, label=label, effort=effort)
+
+
+def _notes(report: Report, view: View) -> Iterator[Line]:
+    """Yield the meanings of delegates' names, deprecated delegates, and notes on compiler plugins."""
+    runs, width = report.runs, view.width
     legends = dict.fromkeys([f"{run.delegate.name} is {run.delegate.legend}" for run in runs if run.delegate.legend])
     about = [*(legends if len(legends) > 1 else ())]
     about += dict.fromkeys(
@@ -115,9 +139,6 @@ def runs_table(report: Report, view: View) -> Iterator[Line]:
         yield Line("")
         yield from paragraph(f"{'; '.join(about)}.", width, "", "")
     yield from plugin_lines(runs, width)
-    effort = Effort(report.model)
-    for label, run in zip(names, runs, strict=True):
-        yield from api_lines(report, run, view, label=label, effort=effort)
 
 
 def _release_lines(release: Release, width: int) -> Iterator[Line]:
@@ -166,7 +187,8 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     titles = ("delegated", "multiply-adds", kernels, *FURTHER_TITLES, "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
     # bounded: the columns of a table
-    yield from table(lines, range(keys, keys + len(titles) - 1), width, keys=keys)
+    further = range(keys + 3, keys + 3 + len(FURTHER_TITLES))
+    yield from table(lines, range(keys, keys + len(titles) - 1), width, keys=keys, optional=(*further, keys + 2))
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from delegate_sim.foundation.printable import printable, shortened
+from delegate_sim.foundation.printable import shortened
 from delegate_sim.graph.partition import Subset
 from delegate_sim.refusal import Refusal
 from delegate_sim.results.numbers.risks import number_risks
@@ -33,6 +33,7 @@ from ..elements.paragraphs import (
     HINT,
     heading_lines,
     item_lines,
+    log_lines,
     more_lines,
     paragraph,
     with_ranges,
@@ -48,6 +49,8 @@ _PARTITIONS_SHOWN = 10
 _NARROWEST_STRIP = 24
 _GAINS_SHOWN = 5
 _VARIANTS_SHOWN = 8
+_HINT_LINES = 2
+"""The largest number of lines of a hint. ``--verbose`` and ``diagnose`` show whole hints."""
 _HINTS_SHOWN = 3
 _PARTITION_COLUMNS = ("id", "on", "nodes", "bytes in", "bytes out")
 _PADDING = (str.rjust, str.ljust, str.rjust, str.rjust, str.rjust)
@@ -131,7 +134,7 @@ def _is_applied(run: Run) -> bool:
 
 def _log_lines(runs: Sequence[Run]) -> Iterator[Line]:
     """Return log lines exactly as the runtime prints the lines, without wrapping and styles."""
-    lines = [Line(printable(log_line)) for run in runs for log_line in run.log_lines]
+    lines = [line for run in runs for line in log_lines(run.log_lines)]
     yield from lines
     if lines:
         yield Line("")
@@ -191,7 +194,13 @@ def _refusal(refusal: Refusal, view: View) -> Iterator[Line]:
 
 def _hint(hint: str, view: View, indent: str) -> Iterator[Line]:
     if hint:
-        yield from _paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", HINT)
+        lines = list(_paragraph(message(f"hint: {hint}"), view, indent, f"{indent}      ", HINT))
+        if len(lines) <= _HINT_LINES or view.verbose:
+            yield from lines
+            return
+        yield from lines[: _HINT_LINES - 1]
+        last = lines[_HINT_LINES - 1].text
+        yield Line(f"{last if len(last) + 4 <= view.width else last.rpartition(' ')[0]} ...", HINT)
 
 
 def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:

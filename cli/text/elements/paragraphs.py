@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from delegate_sim.foundation.printable import printable
 from delegate_sim.releases.catalogue import RELEASES
 
 from ...console.layout import counted, message, wrapped
@@ -22,6 +23,12 @@ def paragraph(text: str, width: int, indent: str = "", hanging: str | None = Non
 def indented(text: str, width: int, indent: str, style: str = "") -> list[Line]:
     """Return a paragraph. All lines except the first line are indented by two more spaces."""
     return paragraph(text, width, indent, f"{indent}  ", style=style)
+
+
+def log_lines(lines: Iterable[str]) -> Iterator[Line]:
+    """Yield lines of a log as the runtime prints them: neither wrapped nor styled, and a text of several lines as such."""
+    for line in lines:
+        yield from [Line(printable(part)) for part in line.split("\n")]
 
 
 def fact(title: str, text: str, width: int) -> list[Line]:

@@ -215,7 +215,17 @@ def result_text(change: Change) -> str:
 
 def advice_text(advice: Advice) -> str:
     """Return the instructions for a cause, with the results of the changes that were simulated."""
-    text = ("; or " if advice.are_alternatives else "; ").join(map(_with_result, advice.changes))
+    return ("; or " if advice.are_alternatives else "; ").join(change_texts(advice)) + notes_text(advice)
+
+
+def change_texts(advice: Advice) -> list[str]:
+    """Return the instructions for each change, with the result if the change was simulated."""
+    return [_with_result(change) for change in advice.changes]
+
+
+def notes_text(advice: Advice) -> str:
+    """Return the other changes that were simulated, and notes on all changes. The text is empty or begins with a semicolon."""
+    text = ""
     left = [change for change in advice.tried if change not in advice.changes]
     with_others = [f"{change.name} ({result_words(change.with_others)})" for change in left if change.with_others is not None]
     useless = [_named_with_result(change) for change in left if not change.helps and change.cost is not None]

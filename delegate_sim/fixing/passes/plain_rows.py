@@ -20,8 +20,6 @@ ADD ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL LO
 NOT_EQUAL POW SQUARED_DIFFERENCE SUB
 """
 
-_KEEPING_VERSION = 5
-"""The first version of FULLY_CONNECTED with the option ``keep_num_dims``."""
 _MOST_CHANNELS = 4096
 """The largest number of slopes in a constant."""
 
@@ -77,8 +75,7 @@ def _layer_with_rows(work: Work, node: Node) -> Sequence[Node] | None:
         return None
     shape = source.shape if source.rank > target.rank else (1, *source.shape)
     result = (*shape[:-1], weights.shape[0])
-    newer = node._replace(version=max(node.version, _KEEPING_VERSION))
-    return lowered(work, newer, {0: shape}, [result], keeps_rank=True, keep_num_dims=True)
+    return lowered(work, node, {0: shape}, [result], keeps_rank=True, keep_num_dims=True)
 
 
 def _axis_from_front(work: Work, node: Node) -> Sequence[Node] | None:

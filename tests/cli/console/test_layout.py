@@ -61,3 +61,11 @@ def test_wrapped():
     assert wrapped("one two three", 9, "- ", "  ") == ["- one two", "  three"]
     assert wrapped("unbreakable", 6) == ["unbrea", "kable"]
     assert wrapped("", 9) == [""]
+
+
+def test_a_number_and_its_unit_stay_together():
+    text = "the share of multiply-adds is 95.1 % of 12 ms and 30 bytes in 5 nodes"
+    for width in range(16, 60):
+        lines = wrapped(text, width)
+        assert " ".join(lines) == text
+        assert not any(line.startswith(("%", "ms", "bytes")) for line in lines)

@@ -35,17 +35,19 @@ MIXED = """\
   Computers
     npu-intel       3 (75 %)              -           3        2              64  ROUND 1:
                                                                                   npu-intel-unsupported-operator
+Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 4 nodes, 2 operators; arena 1,340 bytes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator; nnapi is deprecated since Android 15.
 
 Selected, but not compiled: a compiler plugin only selects nodes for the NPU. Only the vendor's compiler and the device
 can show whether these nodes can be compiled and run.
+vx, vx-nxp: Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked.
+  Only the board shows whether they can be compiled, and how fast they run.
 npu-mediatek: this result is for a Neuron runtime before 8.2.24, or for mediatek_use_get_supported_operations=false;
   otherwise, MediaTek's closed-source compiler decides about each node
 npu-samsung: the plugin selects every node, but nothing runs on the NPU if the compiler cannot compile one of the nodes.
   Only a run of the compiler shows which nodes it can compile
 
-Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 4 nodes, 2 operators; arena 1,340 bytes
 Not simulated: npu-qualcomm, which only --live runs. For one device: --device NAME, such as pixel10 or imx8mp. For one
 kind of devices: --for phones, boards, computers or microcontrollers.
 
@@ -83,6 +85,8 @@ DYNAMIC = """\
                                                edgetpu-unsupported-operator
   Computers
     npu-intel        1 (100 %)              -
+Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 1
+  node, 1 operator; arena 852 bytes
 
 gpu is TFLite's GPU delegate; mldrift is LiteRT 2's GPU accelerator; nnapi is
 deprecated since Android 15.
@@ -97,8 +101,6 @@ npu-samsung: the plugin selects every node, but nothing runs on the NPU if the
   compiler cannot compile one of the nodes. Only a run of the compiler shows
   which nodes it can compile
 
-Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 1
-  node, 1 operator; arena 852 bytes
 Not simulated: npu-qualcomm, which only --live runs. For one device: --device
 NAME, such as pixel10 or imx8mp. For one kind of devices: --for phones, boards,
 computers or microcontrollers.
@@ -140,9 +142,12 @@ def test_a_narrow_table_leaves_out_bytes_partitions_and_kernels(run, dynamic_mod
     assert run("analyze", dynamic_model).stdout == DYNAMIC
 
 
-def test_several_models_stand_below_headings(run, model, dynamic_model):
+def test_several_models_stand_below_headings_with_one_footer(run, model, dynamic_model):
     text = run("analyze", model, dynamic_model, COLUMNS="120").stdout
-    assert text.startswith(f"=== {model} ===\n{MIXED}\n=== {dynamic_model} ===\n4 NPU plugins ")
+    footer = MIXED[MIXED.index("\ngpu is TFLite's GPU delegate") :]
+    assert text.startswith(f"=== {model} ===\n{MIXED.removesuffix(footer)}\n=== {dynamic_model} ===\n4 NPU plugins ")
+    assert text.endswith(footer)
+    assert text.count("For details: ") == text.count("Selected, but not compiled") == 1
 
 
 def test_the_blocker_of_most_nodes_comes_first(run, tmp_path):

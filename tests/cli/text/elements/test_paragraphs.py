@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from delegate_sim_cli.text.elements import paragraphs
-from delegate_sim_cli.text.elements.paragraphs import table, with_ranges, without_numbers
+from delegate_sim_cli.text.elements.paragraphs import log_lines, table, with_ranges, without_numbers
 
 
 def test_texts_that_differ_in_numbers_become_ranges():
@@ -104,3 +104,21 @@ def test_the_environment_does_not_change_a_table(monkeypatch):
     }.items():
         monkeypatch.setenv(name, value)
     assert texts(60) == expected
+
+
+def test_optional_columns_are_left_out_before_a_table_is_split():
+    rows = [("name", "bytes", "kernels", "zeros", "blocker"), ("mldrift", "12,328", "1", "0", "ARG_MAX 1: some-code")]
+    right = (1, 2, 3)
+
+    def titles(width, optional):
+        return [line.text.split() for line in table(rows, right, width, optional=optional) if "name" in line.text]
+
+    assert titles(80, (1, 2, 3)) == [["name", "bytes", "kernels", "zeros", "blocker"]]
+    assert titles(50, (1, 2, 3)) == [["name", "bytes", "kernels", "blocker"]]
+    assert titles(42, (1, 2, 3)) == [["name", "kernels", "blocker"]]
+    assert titles(34, (1, 2, 3)) == [["name", "blocker"]]
+    assert len(titles(34, ())) > 1
+
+
+def test_a_text_of_several_lines_in_a_log_is_several_lines():
+    assert [line.text for line in log_lines(["one\ntwo", "three"])] == ["one", "two", "three"]
