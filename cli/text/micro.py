@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from delegate_sim.foundation.converter_attributes import DENSE_PER_TENSOR
 from delegate_sim.micro.preparation import MicroNode, Status
 from delegate_sim.micro.report import MicroAnswer, MicroReport, Outcome
 from delegate_sim.micro.resolver import resolver_lines
+from delegate_sim.micro.target import PACKAGE
 from delegate_sim.model.model import IDENTIFIER
 
 from ..console.layout import counted, item_list, message, name, node_list, share
@@ -106,6 +108,8 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
         yield from heading_lines("Resolver to paste")
         for line in resolver_lines(report.operators):
             yield Line(f"  {line}")
+    yield Line("")
+    yield from paragraph(f"Simulated: {PACKAGE}; older copies may lack kernels or compute other numbers", width, "", "  ")
 
 
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
@@ -121,6 +125,11 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
             f"the data of {counted(report.external_tensors, 'tensor')} is after the flatbuffer (Buffer.offset). The runtime does "
             "not read this data, and computes wrong results without a message. Convert the model again, with buffers inside the "
             "flatbuffer"
+        )
+    if layers := answer.layers_with_channel_scales:
+        texts.append(
+            f"{layers:,} FULLY_CONNECTED with a scale for each channel: copies of TensorFlow Lite Micro from before 2024-06, "
+            f"such as many in packages of boards, compute wrong numbers or fail. For such a copy, convert with {DENSE_PER_TENSOR}"
         )
     if source is not None and source.without_room:
         count = report.target.attempted

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
+from ..graph.graph import file_graphs
 from ..model.model import Model
 from .arena import Arena, plan_arena
 from .graph import byte_size, count_external_tensors
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
 from .resolver import Operator, ResolverSource, operators_of, resolver_lines
-from .target import MicroTarget
+from .target import PACKAGE, MicroTarget
 
 
 class Outcome(Enum):
@@ -97,6 +98,8 @@ class MicroAnswer(Declared):
     columns = (
         Column("model", OBJECT, parts=attributes("path", "sha256")),
         *within("report", MicroReport.columns),
+        Column("package", source=lambda own: PACKAGE),
+        Column("layers_with_channel_scales", INTEGER),
         Column("registered", OBJECT, source=lambda own: None if own.source is None else own, parts=REGISTERED, is_optional=True),
     )
 
@@ -104,6 +107,15 @@ class MicroAnswer(Declared):
     report: MicroReport
     source: ResolverSource | None = None
     source_path: str = ""
+
+    @property
+    def layers_with_channel_scales(self) -> int:
+        """The number of FULLY_CONNECTED nodes with INT8 activations and a scale for each channel of the weights.
+
+        Older copies of the runtime compute these layers wrongly, or fail (tflite-micro issue 2602).
+        """
+        views = [graph.view(node) for graph in file_graphs(self.model) for node in graph.nodes if node.op == "FULLY_CONNECTED"]
+        return sum([view.input(0).type == "INT8" and view.input(1).is_per_channel for view in views])
 
     @property
     def unused(self) -> tuple[str, ...]:

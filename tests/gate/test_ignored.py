@@ -65,5 +65,7 @@ def test_a_row_that_is_wrong(tmp_path, rows, problem):
 
 def test_rows_are_read(tmp_path):
     path = tmp_path / "delegate-sim.toml"
-    path.write_text(f'{TARGETS}[[ignore]]\ncode = "a"\nreason = "known"\nmodels = "m*"\ntargets = "phone"\n', encoding="utf-8")
-    assert read_configuration(str(path)).ignored == (Ignored("a", "known", (FilePattern("m*"),), frozenset({"phone"})),)
+    row = 'code = "more-fallback-nodes"\nreason = "known"\nmodels = "m*"\ntargets = "phone"\n'
+    path.write_text(f"{TARGETS}[[ignore]]\n{row}", encoding="utf-8")
+    ignored = Ignored("more-fallback-nodes", "known", (FilePattern("m*"),), frozenset({"phone"}))
+    assert read_configuration(str(path)).ignored == (ignored,)

@@ -42,7 +42,7 @@ from ..elements.paragraphs import (
 from ..elements.strip import strip_lines
 from ..elements.target import target_lines
 from ..elements.verdict import chain_verdict_lines, verdict_lines
-from .run_details import api_lines, placement_lines, split_lines
+from .run_details import api_lines, fallback_lines, placement_lines, split_lines
 from .view import View
 
 _PARTITIONS_SHOWN = 10
@@ -90,6 +90,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
+            yield from fallback_lines(run, view.width)
         yield Line("")
         yield from _log_lines([run])
         yield from _details(advised, view)
@@ -112,6 +113,7 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
     yield from _paragraph(failure, view, "", "  ", BAD) if failure else chain_verdict_lines(runs, view.width)
     if len(explicit) == 1:  # otherwise the result depends on the earlier delegates
         yield from api_lines(report, explicit[0], view)
+        yield from fallback_lines(explicit[0], view.width)
     yield Line("")
     yield from _log_lines(runs)
     advised = [run for run in report.advised_runs if not run.by_default]

@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from delegate_sim.delegates.options import as_typed, option_value
+from delegate_sim.delegates.registry import FALLBACK_OPTION
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Node
 from delegate_sim.results.compare.api_defaults import api_defaults_text
-from delegate_sim.results.report.placement import COMPILED, CPU, placements
+from delegate_sim.results.report.measures import TAKEN
+from delegate_sim.results.report.placement import COMPILED, CPU, on_cpu, placements
 from delegate_sim.results.report.records import splits_of
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.interpreter import Run
@@ -80,6 +83,14 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
         text = f"step {place} on {name(step.device)}: {ops} [{nodes}]; {step.bytes_in:,} bytes in, {step.bytes_out:,} out"
         yield from paragraph(text, width, "    ", "      ")
     yield from more_lines(len(split.steps) - len(shown), "step", "    ")
+
+
+def fallback_lines(run: Run, width: int) -> Iterator[Line]:
+    """Yield a sentence if the application must give the CPU as another accelerator, because nodes stay on the CPU."""
+    if run.outcome == TAKEN and not run.fails_with_model and run.options.get(FALLBACK_OPTION) and any(True for _ in on_cpu(run)):
+        text = "If the application gives no CPU accelerator besides this one, CompiledModel is not created"
+        typed = as_typed(run.delegate.options, FALLBACK_OPTION, option_value(False))
+        yield from paragraph(f"{text} ({typed})", width, "", "  ")
 
 
 def api_lines(report: Report, run: Run, view: View, *, label: str = "", effort: Effort | None = None) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
 from ...llm.error_meanings import engine_meaning
+from ...micro.resolver import BUILTIN_FUNCTIONS
 from .delegate_identity import (
     DISPATCH,
     accelerator_of,
@@ -108,8 +109,14 @@ _WHILE_RUNNING = ("verify graph", "execute request")
 Some delegates compile a partition only when the model runs for the first time.
 """
 _KILLED = "Killed"
+_OF_MICRO = "registration from op code"
+"""Words of a line that only TensorFlow Lite Micro prints."""
 _OTHER_ERRORS = (
     (_KILLED, "the system ended the process, often because memory ran out"),
+    (
+        _OF_MICRO,
+        "only TensorFlow Lite Micro prints this line: the application's resolver lacks the operator that the line before names",
+    ),
     (
         "requires runtime version",
         "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile the model with "
@@ -373,6 +380,10 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
 
 def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
     version = f" in version {error.values['version']}" if "version" in error.values else ""
+    if any(_OF_MICRO in other.line for other in log.errors):
+        function = BUILTIN_FUNCTIONS.get(error.values["op"])
+        call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
+        return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {error.values['op']}{call}"
     return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
 
 

@@ -236,6 +236,7 @@ PATTERNS = (
         for needle in ("vsi_nn", "tim/")
     ],
     _pattern(Event.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
+    _pattern(Event.OTHER_ERROR, "registration from op code", r"Failed to get registration from op code\b.*"),
     _pattern(Event.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(Event.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(Event.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from fixtures.builder import ModelBuilder
 from tests.support.cli.own_schemas import validate
 from tests.support.micro_models import chain, hybrid
 from tests.support.pages import MODELS
@@ -155,3 +156,20 @@ def test_other_commands_take_the_resolver_and_the_kernels_of_the_application(run
     (tmp_path / "page.html").unlink(missing_ok=True)
     alone = run(name, model, "--kernels", "cmsis-nn", *options)
     assert (alone.exit_code, "--kernels needs --micro" in alone.stderr) == (2, True)
+
+
+def test_the_simulated_copy_and_layers_that_older_copies_compute_wrongly_are_named(run, run_json, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "INT8", [1, 4], scale=[0.1], zero_point=[0])
+    weights = graph.tensor("w", "INT8", [2, 4], data=[1] * 8, scale=[0.1, 0.2], zero_point=[0, 0])
+    result = graph.tensor("y", "INT8", [1, 2], scale=[0.1], zero_point=[0])
+    graph.node("FULLY_CONNECTED", [source, weights, -1], [result], 4, {})
+    graph.outputs(result)
+    path = tmp_path / "m.tflite"
+    builder.write(path)
+    entry = run_json("micro", path)
+    assert (entry["package"], entry["layers_with_channel_scales"]) == ("tflite-micro 0.dev20261023", 1)
+    text = " ".join(run("micro", path).stdout.split())
+    assert "Simulated: tflite-micro 0.dev20261023" in text
+    assert "converter._experimental_disable_per_channel_quantization_for_dense_layers = True" in text

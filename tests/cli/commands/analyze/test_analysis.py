@@ -332,3 +332,20 @@ def test_after_a_failure_benchmark_model_does_not_come_to_xnnpack(run, tmp_path)
     path = tmp_path / "dynamic.tflite"
     path.write_bytes(builder.bytes())
     assert "xnnpack" not in run("analyze", str(path), "--delegate", "nnapi").stdout
+
+
+def test_nodes_on_the_cpu_need_the_cpu_accelerator(run, tmp_path):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4])
+    for number, op in enumerate(("ABS", "RELU_0_TO_1")):
+        result = graph.tensor(f"y{number}", "FLOAT32", [1, 4])
+        graph.node(op, [tensor], [result])
+        tensor = result
+    graph.outputs(tensor)
+    builder.write(tmp_path / "model.tflite")
+    sentence = "If the application gives no CPU accelerator besides this one, CompiledModel is not created"
+    text = " ".join(run("analyze", tmp_path / "model.tflite", "--delegate", "mldrift").stdout.split())
+    assert sentence in text
+    for further in (("--delegate", "gpu"), ("--delegate", "mldrift", "--option", "cpu_fallback=false")):
+        assert sentence not in " ".join(run("analyze", tmp_path / "model.tflite", *further).stdout.split())
