@@ -231,7 +231,7 @@ def prove(
 
 
 def _default_samples(plan: FixPlan) -> int:
-    """Return the number of random inputs: more inputs if outputs may differ, as far as their size allows."""
+    """Return the number of random inputs: more inputs if outputs may differ and the inputs are small."""
     if plan.exactness is Exactness.EXACT:
         return SAMPLES
     graph = plan.whole.model.subgraphs[0]

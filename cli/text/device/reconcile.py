@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.delegates.options import as_typed, option_value
-from delegate_sim.delegates.registry import APPLIED_AHEAD
+from delegate_sim.delegates.registry import APPLIED_AHEAD, APPLIED_BY_DEFAULT, find_delegate
 from delegate_sim.device.compare.accelerator_chain import NOT_APPLIED, StackReconciliation, StepReconciliation
 from delegate_sim.device.compare.differences import ListedRefusal
 from delegate_sim.device.compare.observed_delegation import Tally
@@ -195,12 +195,13 @@ def _checks(reconciliation: Reconciliation) -> Iterator[str]:
         yield f"with {typed}, {left:,} of {counted(before, 'difference')} would be left: {closest.differences[0]}"
     switch = reconciliation.setting.delegate.log.switch.replace(" ", "_")
     flag = f" --{switch}=true" if switch.startswith("use_") else ""
+    off = find_delegate(APPLIED_BY_DEFAULT).log.off_flag
     if reconciliation.evidence == "run-order":
         yield "the log shows each node on the CPU, so the rules or the driver differ: please report it with the log"
     else:
         yield (
-            "record which nodes ran on the CPU: benchmark_model --graph=MODEL --enable_op_profiling=true --use_xnnpack=false"
-            f"{flag} (docs/device-logs.md)"
+            f"record which nodes ran on the CPU: benchmark_model --graph=MODEL --enable_op_profiling=true {off}{flag} "
+            "(docs/device-logs.md)"
         )
 
 

@@ -80,7 +80,7 @@ _STATED: Sequence[tuple[re.Pattern[str], str, Callable[[NodeView], int]]] = (
 
 
 def _forms(facts: Facts, run: Run) -> Iterator[str]:
-    """Yield a note for each refused operator of which the model has no node with the printed numbers."""
+    """Yield a note for each refused operator if no node of the model has the printed numbers."""
     views = [subgraph.graph.view(node) for subgraph in run.subgraphs for node in subgraph.graph.nodes]
     for op, reason in facts.listed_refusals:
         own = [view for view in views if view.op == op]
