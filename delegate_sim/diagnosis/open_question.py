@@ -46,6 +46,7 @@ def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) 
     LimitError.
     """
     compared = sorted(filter(_is_compared, targets), key=lambda target: ORDER.index(target.delegate.name)) or list(targets)
+    effort.require(DIAGNOSIS)
     cache = AnalysisCache()
     runs: list[Run] = []
     for number, target in enumerate(compared):

@@ -84,7 +84,8 @@ Side by side
   multiply-adds                    0          0
   multiply-adds delegated          0          0
 
-On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the reasons)
+On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the
+  reasons)
   ROUND 1, ADD 1
 
 No node moves: every node runs in the same place on both sides.
@@ -149,7 +150,8 @@ Only in B: 2 nodes
   on the delegate
     ADD: 1 node [5], t5
 
-On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the reasons)
+On the CPU on both sides, for the same reasons: 2 nodes (--verbose shows the
+  reasons)
   ROUND 1, ADD 1
 """
 

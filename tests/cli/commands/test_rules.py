@@ -22,23 +22,28 @@ CONV_2D = """\
 What the delegate nnapi accepts
 
 CONV_2D
-      needs                                  when            code
-  1   version at most 5                                      nnapi-operator-version
-  2   operands that are all float or all     below level 29  nnapi-hybrid
-      quantized
-  3   input 0 of type FLOAT32 or UINT8       below level 29  nnapi-input-type
-  4   weights with one scale                 below level 29  nnapi-per-channel
-  5   an output scale above input scale *    below level 29  nnapi-restricted-scales
-      weight scale
-  6   3 inputs                                               nnapi-missing-bias
-  7   dilation 1                             below level 29  nnapi-operand-value
-  8   the same number of input channels and  below level 29  nnapi-operand-value
-      filter channels
-  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533: NNAPIDelegateKernel::Validate
-  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160: ExpectMaxOpVersion
+      needs                           when            code
+  1   version at most 5                               nnapi-operator-version
+  2   operands that are all float or  below level 29  nnapi-hybrid
+      all quantized
+  3   input 0 of type FLOAT32 or      below level 29  nnapi-input-type
+      UINT8
+  4   weights with one scale          below level 29  nnapi-per-channel
+  5   an output scale above input     below level 29  nnapi-restricted-scales
+      scale * weight scale
+  6   3 inputs                                        nnapi-missing-bias
+  7   dilation 1                      below level 29  nnapi-operand-value
+  8   the same number of input        below level 29  nnapi-operand-value
+      channels and filter channels
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2490-L2533:
+    NNAPIDelegateKernel::Validate
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2155-L2160:
+    ExpectMaxOpVersion
   source: tflite/delegates/nnapi/nnapi_delegate.cc#L386-L432: IsHybridOperator
-  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2178-L2185: ExpectIsFloatOrUint8Operator
-  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2220-L2234: ExpectIsRestrictedScalesCompliant
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2178-L2185:
+    ExpectIsFloatOrUint8Operator
+  source: tflite/delegates/nnapi/nnapi_delegate.cc#L2220-L2234:
+    ExpectIsRestrictedScalesCompliant
 """
 
 MISSING_BIAS = """\
@@ -215,7 +220,7 @@ def test_explain_as_json(run_json):
 
 
 def test_explain_without_a_code_lists_all(run):
-    assert [line.split()[0] for line in run("explain").stdout.splitlines()] == sorted(known_codes())
+    assert [line.split()[0] for line in run("explain", COLUMNS="200").stdout.splitlines()] == sorted(known_codes())
 
 
 @pytest.mark.slow
