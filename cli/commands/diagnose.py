@@ -55,7 +55,7 @@ details. If a model cannot be read, the command continues with the next model, a
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
 @micro_option("Diagnose the models for TensorFlow Lite Micro instead of a delegate.")
 @op_profile_option
-@target_arguments(delegates_option("the configuration's targets, else the best one that does not run the whole model"))
+@target_arguments(delegates_option("the configuration's, else the best open one"))
 @table_options
 @click.option("-v", "--verbose", is_flag=True, help="Show every cause and node; leave nothing out.")
 def command(

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ..exits import BROKEN_PIPE
-from .layout import wrapped
 from .output_file import output_option
 
 if TYPE_CHECKING:
@@ -116,6 +115,8 @@ def write_lines(lines: Iterable[Line]) -> None:
 
 def add_first_line(text: str) -> None:
     """Add a line before the text that the current command writes to standard output."""
+    from .layout import wrapped  # the help needs no texts
+
     lines = [Line(line, "dim") for line in wrapped(text, width(), "", "  ")]
     click.get_current_context().meta.setdefault(_FIRST_LINES, []).extend(lines)
 

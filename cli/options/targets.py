@@ -378,14 +378,15 @@ _DEVICE = click.option(
     metavar="NAME",
     multiple=True,
     shell_complete=complete_devices,
-    help="A phone, SoC or board, such as pixel10 or imx8mp, instead of delegates; may be given several times.",
+    help="A phone, SoC or board, such as pixel10.",
 )
 _FOR = click.option(
     "--for",
     "device_groups",
+    metavar="KIND",
     multiple=True,
     type=GroupName(GROUP_NAMES),
-    help="A kind of devices, instead of delegates.",
+    help="A kind of devices, such as phones.",
 )
 _PAIRS = click.option(
     "--option",

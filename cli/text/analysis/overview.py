@@ -186,9 +186,9 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
     kernels = kernels_title([target.partition(" ")[0] for target in targets])
     titles = ("delegated", "multiply-adds", kernels, *FURTHER_TITLES, "main blocker")
     lines = [(*("model", "delegate")[:keys], *titles), *[(*start, *rest) for start, rest in cells]]
-    further = range(keys + 3, keys + 3 + len(FURTHER_TITLES))
+    optional = [place for place, title in enumerate(titles, keys) if title in (*FURTHER_TITLES, kernels)]
     numbers = range(keys, keys + len(titles) - 1)  # bounded: the columns of a table
-    yield from table(lines, numbers, width, keys=keys, optional=(*further, keys + 2))
+    yield from table(lines, numbers, width, keys=keys, optional=optional[::-1])
     yield from unanswered_lines([row.message for row in rows if row.summary is None], width)
     yield from many_hint()
 
