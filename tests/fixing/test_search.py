@@ -180,8 +180,8 @@ def test_each_trial_is_reported():
     told = []
     plan = search(layers(9, 9), [NNAPI], report=told.append)
     assert told[0] == "own-versions, step 1"
-    alone = {name.split(",")[0] for name in told if "together" not in name}
-    assert alone == {each.name for each in (*plan.steps, *plan.rejected)}
+    # A pass that helps less than another pass, and not after it, is told but is no part of the plan.
+    assert {name.split(",")[0] for name in told} >= {each.name for each in (*plan.steps, *plan.rejected)}
 
 
 def test_measures_are_those_of_analyze():
