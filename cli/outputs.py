@@ -15,6 +15,8 @@ from .formats import FORMATS as COMMON_FORMATS
 FORMATS = ("text", "json", *COMMON_FORMATS)
 GITHUB = "github"
 MARKDOWN = "markdown"
+CARD = "card"
+"""An SVG picture with a row for each target."""
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Results
@@ -29,8 +31,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 class _ReportType(_ParamType):
     name = "FORMAT=FILE"
 
-    def __init__(self, written: Written) -> None:
+    def __init__(self, written: Written, formats: Sequence[str]) -> None:
         self.written = written
+        self._formats = formats
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ReportFile:
         if isinstance(value, ReportFile):
@@ -38,21 +41,25 @@ class _ReportType(_ParamType):
         form, equals, path = value.partition("=")
         if not equals or not path:
             self.fail(f"takes FORMAT=FILE, not {value!r}", param, ctx)
-        if form not in FORMATS:
-            self.fail(f"there is no format {form!r}; the formats are {', '.join(FORMATS)}", param, ctx)
+        if form not in self._formats:
+            self.fail(f"there is no format {form!r}; the formats are {', '.join(self._formats)}", param, ctx)
         return ReportFile(form, path)
 
 
-def output_options(command: Command, *, replaces: bool = False) -> Command:
-    """Add ``--format`` and ``--report`` to a command. With ``replaces``, existing report files are replaced."""
+def output_options(command: Command, *, replaces: bool = False, further: Sequence[str] = ()) -> Command:
+    """Add ``--format`` and ``--report`` to a command. With ``replaces``, existing report files are replaced.
+
+    ``further`` are formats that only this command has.
+    """
+    formats = (*FORMATS, *further)
     command = click.option(
         "--report",
         "files",
         multiple=True,
-        type=_ReportType(Written(replaces=replaces)),
+        type=_ReportType(Written(replaces=replaces), formats),
         help="Also write a file in one of these formats.",
     )(command)
-    return format_option("Text to read, JSON for programs, or a format for a service.", FORMATS)(command)
+    return format_option("Text to read, JSON for programs, or a format for a service.", formats)(command)
 
 
 def write_files(files: Sequence[ReportFile], render: Callable[[str], str | Sequence[str]]) -> None:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
+from .card import card_of
+from .card_picture import card_picture
 from .content import PageView, page_content
 from .micro_view import MicroView
 
@@ -22,17 +24,29 @@ def page(views: Sequence[PageView | MicroView]) -> str:
 
     The page loads nothing from the network or from other files.
     """
-    return document(page_content(views))
+    return document(page_content(views), card_pictures(views))
 
 
-def document(content: Mapping[str, Any]) -> str:
-    """Return the HTML of a page with content from ``page_content``."""
+def card_pictures(views: Sequence[PageView | MicroView]) -> str:
+    """Return the cards of the models with results of several delegates, as HTML that needs no script."""
+    by_model: dict[int, list[PageView]] = {}
+    for view in views:
+        if isinstance(view, PageView):
+            by_model.setdefault(id(view.model), []).append(view)
+    cards = [card_of(own[0].model, [view.run for view in own]) for own in by_model.values() if len(own) > 1]
+    pictures = [card_picture(card, is_file=False, has_patterns=not number) for number, card in enumerate(cards)]
+    return f'<section aria-label="Results of all targets">{"".join(pictures)}</section>' if pictures else ""
+
+
+def document(content: Mapping[str, Any], cards: str = "") -> str:
+    """Return the HTML of a page with content from ``page_content``. ``cards`` is HTML that stands before everything else."""
     script, style = _script(), _asset("page.css")
     names = ", ".join([model["name"] for model in content["models"]])
     parts = {
         "policy": _policy(script, style),
         "title": html.escape(f"{names} - delegate-sim"),
         "style": style,
+        "cards": cards,
         "content": as_data(content),
         "script": script,
     }

@@ -21,7 +21,7 @@ from ...options.accelerators import AcceleratorArguments, LiveArguments, acceler
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
 from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
-from ...outputs import output_options
+from ...outputs import CARD, output_options
 from ...text.analysis.view import View
 from .analysis import AnalysisJob, chain, overview, single
 from .documents import Outputs, write_analyses
@@ -33,6 +33,7 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi --android 11 --runtime tf-2.15
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
   delegate-sim analyze models --format csv -o table.csv
+  delegate-sim analyze model.tflite --format card -o card.svg
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu
 
@@ -68,7 +69,7 @@ def _spans(releases: Iterable[str]) -> str:
 @op_profile_option
 @live_options
 @target_arguments(runtime=[runtime_option(f"The release: {_spans(RELEASES)}.")])
-@output_options
+@partial(output_options, further=(CARD,))
 @output_option()
 @click.option("-v", "--verbose", is_flag=True, help="Show every node and partition.")
 @click.option("--watch", is_flag=True, help="Run again when a model file changes.")
@@ -101,6 +102,8 @@ def _analyze(
     verbose: bool,
 ) -> int:
     profiles.check(len(models))
+    if CARD in (outputs.form, *[file.form for file in outputs.files]):
+        _refuse_for_card(models, accelerators, live, is_chain=is_chain)
     if profiles.paths and (accelerators.are_given or live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
     if accelerators.are_given:
@@ -140,6 +143,11 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
     return single(targets, names_fixes=names_fixes)
+
+
+def _refuse_for_card(models: Sequence[str], accelerators: AcceleratorArguments, live: LiveArguments, *, is_chain: bool) -> None:
+    if accelerators.are_given or live.is_given or is_chain or any(map(is_litertlm, models)):
+        raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")
 
 
 def _refuse_with_accelerators(

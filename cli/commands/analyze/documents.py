@@ -7,6 +7,8 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import click
+
 from delegate_sim.foundation.printable import printable
 from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.effort import Effort
@@ -17,7 +19,7 @@ from ...console.output_file import ReportFile
 from ...console.terminal import Line, plain, write, write_lines
 from ...models import STANDARD_INPUT, Models, Unreadable, read_model, unreadable_entry
 from ...options.op_profile import NO_PROFILES, OpProfileArguments
-from ...outputs import GITHUB, MARKDOWN, summarize, write_files
+from ...outputs import CARD, GITHUB, MARKDOWN, summarize, write_files
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import MANY, View
 from ...text.elements.paragraphs import HEADING
@@ -50,6 +52,8 @@ def write_analyses(
     documents = _Documents(models, view, analysis)
     streams = form == "text" and output is None and not documents.is_table
     forms = [*([] if streams else [form]), *[file.form for file in files]]
+    if CARD in forms and not models.is_single:
+        raise click.UsageError("a card shows one model: give one MODEL")
 
     def add(path: str) -> None:
         model = read_model(path)
@@ -96,7 +100,7 @@ class _Documents:
         """Store the parts of a report that the given formats need."""
         parts: dict[str, Any] = {}
         for form in forms:
-            kind = form if form in ("text", "json") else _kind(form)
+            kind = form if form in ("text", "json", CARD) else _kind(form)
             if kind not in parts:
                 parts[kind] = self._part(report, kind, cache, timings)
         if parts.keys() & {_WITH_NOTES, _WITHOUT_NOTES}:
@@ -109,6 +113,8 @@ class _Documents:
         """Return the whole output in one format, as a string or as parts of a long string."""
         if form == "text":
             return self._text()
+        if form == CARD:
+            return "".join([parts[CARD] for parts in self._parts])
         if form == "json":
             from delegate_sim.results.report.json_parts import json_array, json_value
 
@@ -136,6 +142,11 @@ class _Documents:
             return self._rows(report) if self.is_table else list(self.lines(report, cache, timings))
         if kind == "json":
             return self._json(report)
+        if kind == CARD:
+            from delegate_sim.page.card import card_of
+            from delegate_sim.page.card_picture import card_picture
+
+            return card_picture(card_of(report.model, [run for run in report.runs if not run.by_default]))
         from delegate_sim.gate.analysis_cases import analysis_cases
 
         cases = analysis_cases(self._advised(report), timings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from delegate_sim.delegates.devices import GROUPS, ORDER, group_of
+from delegate_sim.delegates.devices import group_of
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list
@@ -13,11 +13,11 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
+from delegate_sim.results.report.device_groups import in_groups
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.verdict import coverage_verdict
-from delegate_sim.runtime.interpreter import Run
 from delegate_sim.runtime.target import target_names
 from delegate_sim.scan.target_totals import TargetTotals
 
@@ -77,23 +77,6 @@ def _micro_lines(model: Model, width: int) -> Iterator[Line]:
     yield from paragraph(text, width, "", "  ")
 
 
-_SEVERAL_KINDS = "Most devices"
-
-
-def _in_groups(runs: Sequence[Run]) -> list[tuple[str, list[int]]]:
-    """Return titles of kinds of devices, each with the positions of its runs. Runs of one kind of devices have no title."""
-    groups = {run.delegate.name: group_of(run.delegate.name) for run in runs}
-    if len(set(groups.values()) - {""}) < 2:
-        return [("", [*range(len(runs))])]
-    sections = []
-    order = {delegate: place for place, delegate in enumerate(ORDER)}
-    for key, title in (("", _SEVERAL_KINDS), *[(key, group.title) for key, group in GROUPS.items()]):
-        own = [position for position, run in enumerate(runs) if groups[run.delegate.name] == key]
-        own.sort(key=lambda position: order.get(runs[position].delegate.name, len(order)))
-        sections += [(title, own)] if own else []
-    return sections
-
-
 def runs_table(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model, and notes on the delegates."""
     yield from _runs_table(report, view)
@@ -115,7 +98,7 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     titles = ("delegate", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
     names = target_names([run.target for run in runs])
     rows = [titles]
-    for group, positions in _in_groups(runs):
+    for group, positions in in_groups(runs):
         rows += [(group, *[""] * (len(titles) - 1))] if group else []
         before = "  " if group else ""
         rows += [_cells(f"{before}{names[place]}", summary_of(report.model, runs[place])) for place in positions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from ...delegates.base import Delegate
 from ...foundation.printable import and_list, counted, printable, share, shortened
@@ -96,7 +96,19 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
     return _staying(run, compute, words_of(run.delegate.name)) + risks_text(number_risks(run), "; the delegate ", "its nodes")
 
 
+class Coverage(NamedTuple):
+    """The verdict on several targets, and the end of the sentence, which says what the comparison leaves out."""
+
+    verdict: str
+    aside: str = ""
+
+
 def coverage_verdict(runs: Sequence[Run]) -> str:
+    """Return ``coverage`` as one text."""
+    return "".join(coverage(runs))
+
+
+def coverage(runs: Sequence[Run]) -> Coverage:
     """Return a sentence about the targets that run the largest share of the model: multiply-adds first, then nodes.
 
     All targets with the same share are named. XNNPACK is the CPU, and compiler plugins only select nodes, so both are ranked
@@ -105,10 +117,10 @@ def coverage_verdict(runs: Sequence[Run]) -> str:
     groups = ranked_groups(runs, lambda run: run.delegate)
     place = next((place for place, group in enumerate(groups) if _leaders(group)), None)
     if place is None:
-        return f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}"
+        return Coverage(f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}")
     ranked = groups[place]
     if ranked[0].delegate.is_plugin:
-        return _plugins_verdict(ranked, are_all=len(groups) == 1)
+        return Coverage(_plugins_verdict(ranked, are_all=len(groups) == 1))
     leaders = _leaders(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:
@@ -125,7 +137,7 @@ def coverage_verdict(runs: Sequence[Run]) -> str:
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     aside = aside_text([group[0].delegate for group in groups[place + 1 :]]) if len(runs) > 1 else ""
-    return f"{_about_file(first, measures)}{ranking}{text}{unchecked}{aside}"
+    return Coverage(f"{_about_file(first, measures)}{ranking}{text}{unchecked}", aside)
 
 
 def _leaders(runs: Sequence[Run]) -> list[Run]:

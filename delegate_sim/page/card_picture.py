@@ -1,0 +1,175 @@
+"""The card of a model as an SVG picture: for chats and pull requests as a file of its own, and at the top of the page.
+
+The page's content security policy forbids styles in elements, so the picture has classes, and colors as attributes.
+"""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Iterator
+from itertools import groupby
+
+from ..foundation.printable import printable, share, shortened
+from ..results.report.plan_strip import DELEGATED, LEFT, MIXED, REFUSED, cells
+from .card import Card, CardGroup, CardRow
+
+_WIDTH, _MARGIN = 980, 24
+_STRIP_LEFT, _STRIP_WIDTH, _STRIP_HEIGHT = 196, 380, 14
+_SHARE_RIGHT, _KERNELS_RIGHT, _TEXT_LEFT = 644, 704, 720
+_ROW, _GROUP, _LINE = 38, 30, 15
+_MOST_CELLS = 400
+_HEADLINE_LETTERS, _TEXT_BLOCK_LETTERS, _COMMAND_LETTERS, _TEXT_LETTERS, _LABEL_LETTERS = 78, 124, 106, 34, 26
+"""Largest numbers of letters in a line. They are estimates, because a picture cannot measure text."""
+_TEXT_LINES = 2
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif"
+_MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', monospace"
+_FILLS = {DELEGATED: "#1f7a6d", REFUSED: "url(#card-refused)", LEFT: "url(#card-left)", MIXED: "#7b6a9e"}
+_LEGEND = ((DELEGATED, "on the accelerator"), (REFUSED, "not taken"), (LEFT, "taken, but left on the CPU"))
+_STYLE = """
+<style>
+@media (prefers-color-scheme: dark) {
+  .card-ground { fill: #1b1f25 } .card-ink { fill: #e6e9ed } .card-faint { fill: #a3acb7 } .card-line { stroke: #363d47 }
+}
+</style>"""
+_PATTERNS = """
+<defs>
+<pattern id="card-refused" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+<rect width="6" height="6" fill="#f3c3a6"/><rect width="3" height="6" fill="#c2501a"/></pattern>
+<pattern id="card-left" width="4" height="4" patternUnits="userSpaceOnUse">
+<rect width="4" height="4" fill="#f0e2ab"/><rect width="4" height="2" fill="#a98109"/></pattern>
+</defs>"""
+
+
+def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True) -> str:
+    """Return the picture. A file has its own style for dark screens; inside a page, the page has the style.
+
+    Only the first of several pictures in a page needs the patterns.
+    """
+    body = list[str]()
+    bottom = _MARGIN + 8
+    bottom = _text_block(body, f"{_safe(card.model, 60)} · {card.nodes:,} nodes", bottom, 1, 80, 14, "card-faint", "600")
+    bottom = _text_block(body, card.headline + ".", bottom + 10, 4, _HEADLINE_LETTERS, 19, "card-ink", "700")
+    for stop in card.stops:
+        result = f"; with fixed sizes, {stop.mended}: {stop.result}" if stop.command else ""
+        text = f"{stop.targets:,} targets do not start: {stop.reason}{result}"
+        bottom = _text_block(body, text, bottom + 4, 2, _TEXT_BLOCK_LETTERS, 13, "card-ink", "400")
+        if stop.command:
+            bottom = _text_block(body, stop.command, bottom + 2, 2, _COMMAND_LETTERS, 12, "card-ink", "400", _MONOSPACE)
+    for group in card.groups:
+        bottom = _draw_group(body, group, bottom)
+    bottom = _draw_legend(body, card, bottom + 22)
+    height = bottom + _MARGIN - 8
+    return "".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" class="card" role="img" ',
+            f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
+            _STYLE if is_file else "",
+            _PATTERNS if has_patterns else "",
+            f'\n<rect class="card-ground" width="{_WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
+            *body,
+            "\n</svg>\n",
+        ]
+    )
+
+
+def _words(card: Card) -> str:
+    """Return the card as text for people who cannot see the picture."""
+    rows = [f"{row.label}: {_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
+    return ". ".join([f"{card.model}, {card.nodes:,} nodes", card.headline, *rows])
+
+
+def _share(row: CardRow) -> str:
+    return f"{share(row.part, row.whole)} of {'nodes' if row.counts_nodes else 'work'}"
+
+
+def _draw_group(body: list[str], group: CardGroup, top: int) -> int:
+    bottom = top + _GROUP
+    if group.title:
+        body.append(_text(_MARGIN, bottom, group.title, 12, "card-faint", "600"))
+    body.append(_rule(bottom + 8))
+    for row in group.rows:
+        bottom = _draw_row(body, row, bottom + 8 if row is group.rows[0] else bottom)
+    return bottom
+
+
+def _draw_row(body: list[str], row: CardRow, top: int) -> int:
+    body.append(_text(_MARGIN, top + 17, _safe(row.label, _LABEL_LETTERS), 13, "card-ink", "600"))
+    if row.note:
+        body.append(_text(_MARGIN, top + 31, row.note, 10, "card-faint"))
+    body += _strip(row, top + 12)
+    body.append(_text(_SHARE_RIGHT, top + 17, share(row.part, row.whole), 13, "card-ink", "700", anchor="end"))
+    body.append(_text(_SHARE_RIGHT, top + 31, f"of {'nodes' if row.counts_nodes else 'work'}", 10, "card-faint", anchor="end"))
+    body.append(_text(_KERNELS_RIGHT, top + 17, f"{row.kernels:,}", 13, "card-ink", anchor="end"))
+    body.append(_text(_KERNELS_RIGHT, top + 31, "kernel" if row.kernels == 1 else "kernels", 10, "card-faint", anchor="end"))
+    for number, line in enumerate(_lines(row.summary, _TEXT_LETTERS, _TEXT_LINES)):
+        body.append(_text(_TEXT_LEFT, top + 17 + number * 13, line, 11, "card-ink"))
+    bottom = top + _ROW
+    body.append(_rule(bottom))
+    return bottom
+
+
+def _strip(row: CardRow, top: int) -> Iterator[str]:
+    """Yield the cells of the strip. The cells of a delegate that is not applied are pale."""
+    states, _ = cells(row.lengths, _MOST_CELLS)
+    left, width = float(_STRIP_LEFT), _STRIP_WIDTH / max(len(states), 1)
+    opacity = "" if row.is_applied else ' opacity="0.4"'
+    for state, members in groupby(states):
+        own = width * len(list(members))
+        yield (
+            f'\n<rect x="{left:.1f}" y="{top}" width="{max(own - 0.6, 0.4):.1f}" height="{_STRIP_HEIGHT}" '
+            f'fill="{_FILLS[state]}"{opacity}/>'
+        )
+        left += own
+
+
+def _draw_legend(body: list[str], card: Card, top: int) -> int:
+    left = _MARGIN
+    for state, words in _LEGEND:
+        body.append(f'\n<rect x="{left}" y="{top - 10}" width="12" height="12" fill="{_FILLS[state]}"/>')
+        body.append(_text(left + 17, top, words, 11, "card-faint"))
+        left += 34 + 6 * len(words)
+    text = "Each strip is the model from left to right: a break in the same place is the same node."
+    body.append(_text(left + 4, top, text, 11, "card-faint"))
+    end = f"Simulated by delegate-sim {card.version} for {card.runtime}{card.aside}."
+    return _text_block(body, end, top + 2, 2, 150, 11, "card-faint", "400")
+
+
+def _text_block(
+    body: list[str], text: str, top: int, most: int, letters: int, size: int, kind: str, weight: str, font: str = ""
+) -> int:
+    bottom = top
+    for line in _lines(text, letters, most):
+        bottom += size + 5
+        body.append(_text(_MARGIN, bottom, line, size, kind, weight, font=font))
+    return bottom
+
+
+def _lines(text: str, letters: int, most: int) -> list[str]:
+    lines = textwrap.wrap(_safe(text, letters * most * 2), letters)
+    return lines if len(lines) <= most else [*lines[: most - 1], shortened(f"{lines[most - 1]} ...", letters)]
+
+
+_INKS = {"card-ink": "#1c1f24", "card-faint": "#59616b"}
+
+
+def _text(
+    left: int, bottom: int, text: str, size: int, kind: str, weight: str = "400", anchor: str = "start", font: str = ""
+) -> str:
+    family = f' font-family="{font}"' if font else ""
+    return (
+        f'\n<text x="{left}" y="{bottom}" class="{kind}" fill="{_INKS[kind]}" font-size="{size}" font-weight="{weight}" '
+        f'text-anchor="{anchor}"{family}>{html.escape(text)}</text>'
+    )
+
+
+def _rule(bottom: int) -> str:
+    return f'\n<path d="M{_MARGIN} {bottom}H{_WIDTH - _MARGIN}" class="card-line" stroke="#d4d8dd"/>'
+
+
+def _safe(text: str, most: int) -> str:
+    return shortened(printable(text), most)
+
+
+def _attribute(text: str) -> str:
+    return html.escape(shortened(printable(text), 4000), quote=True)
