@@ -26,6 +26,7 @@ _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans
 _MONOSPACE = "ui-monospace, 'DejaVu Sans Mono', monospace"
 _FILLS = {DELEGATED: "#1f7a6d", REFUSED: "url(#card-refused)", LEFT: "url(#card-left)", MIXED: "#7b6a9e"}
 _LEGEND = ((DELEGATED, "on the accelerator"), (REFUSED, "not taken"), (LEFT, "taken, but left on the CPU"))
+_NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
 _STYLE = """
 <style>
 @media (prefers-color-scheme: dark) {
@@ -62,7 +63,7 @@ def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True)
     height = bottom + _MARGIN - 8
     return "".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" class="card" role="img" ',
+            f'<svg{_NAMESPACE if is_file else ""} viewBox="0 0 {_WIDTH} {height}" class="card" role="img" ',
             f'aria-label="{_attribute(_words(card))}" font-family="{_FONT}">',
             _STYLE if is_file else "",
             _PATTERNS if has_patterns else "",

@@ -35,7 +35,11 @@ def card_pictures(views: Sequence[PageView | MicroView]) -> str:
             by_model.setdefault(id(view.model), []).append(view)
     cards = [card_of(own[0].model, [view.run for view in own]) for own in by_model.values() if len(own) > 1]
     pictures = [card_picture(card, is_file=False, has_patterns=not number) for number, card in enumerate(cards)]
-    return f'<section aria-label="Results of all targets">{"".join(pictures)}</section>' if pictures else ""
+    return (
+        f'<section class="cards" aria-label="Results of all targets" tabindex="0">{"".join(pictures)}</section>'
+        if pictures
+        else ""
+    )
 
 
 def document(content: Mapping[str, Any], cards: str = "") -> str:

@@ -635,3 +635,11 @@ def test_commands_tell_it_in_their_first_lines(run, tmp_path, release, is_told):
         assert ("not checked for tf-2.12: the rules of gpu, the CPU kernels" in first) == is_told
     first = run("inspect", path, "--runtime", release, COLUMNS="250").stdout.splitlines()[0]
     assert ("the CPU kernels of tf-2.12 are not simulated" in first) == is_told
+
+
+def test_a_card_is_a_picture_of_one_model(run, model, dynamic_model, tmp_path):
+    file = tmp_path / "card.svg"
+    assert run("analyze", model, "--format", "card", "-o", file).exit_code == 0
+    assert file.read_text("utf-8").startswith("<svg ")
+    assert run("analyze", model, dynamic_model, "--format", "card").exit_code == 2
+    assert run("analyze", model, "--delegate", "gpu", "--delegate", "xnnpack", "--chain", "--format", "card").exit_code == 2
