@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ class Group(NamedTuple):
     delegates: tuple[DelegateOnDevice, ...]
 
 
+_SEVERAL_KINDS = "Most devices"
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
 _OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
@@ -120,3 +121,20 @@ def device_hint(name: str) -> str:
 def device_names() -> list[str]:
     """Return the names of all devices as users type them: boards first, then phones and SoCs."""
     return [*dict.fromkeys([*[folded(name) for board in BOARDS for name in board.names], *known_names()])]
+
+
+def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """Group delegates by the kinds of devices on which they exist: titles, each with the positions of its delegates.
+
+    Delegates of one kind of devices have no title.
+    """
+    groups = {name: group_of(name) for name in delegates}
+    if len(set(groups.values()) - {""}) < 2:
+        return [("", [*range(len(delegates))])]
+    sections = []
+    order = {name: place for place, name in enumerate(ORDER)}
+    for key, title in (("", _SEVERAL_KINDS), *[(key, group.title) for key, group in GROUPS.items()]):
+        own = [position for position, name in enumerate(delegates) if groups[name] == key]
+        own.sort(key=lambda position: order.get(delegates[position], len(order)))
+        sections += [(title, own)] if own else []
+    return sections

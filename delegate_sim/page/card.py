@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..delegates.devices import in_groups
 from ..diagnosis.shared_refusals import SharedRefusal, shared_refusals
 from ..model.model import Model
-from ..results.report.device_groups import in_groups
 from ..results.report.measures import TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.plan_strip import Lengths, node_state
@@ -73,8 +73,9 @@ def card_of(model: Model, runs: Sequence[Run]) -> Card:
     """Return the card of a model. ``runs`` must not be empty."""
     headline, aside = coverage(runs)
     nodes = sum([len(subgraph.graph.execution_plan) for subgraph in runs[0].subgraphs])
+    names = [run.delegate.name for run in runs]
     name = "a model given as bytes" if model.path is None else os.path.basename(model.path)
-    groups = tuple([_group(title, [runs[place] for place in places]) for title, places in in_groups(runs)])
+    groups = tuple([_group(title, [runs[place] for place in places]) for title, places in in_groups(names)])
     stops = tuple(map(_stop, shared_refusals(model, runs)))
     return Card(name, nodes, headline, aside, stops, groups, str(runs[0].release), __version__)
 

@@ -73,6 +73,7 @@ def ink(page):
 
 def drag_out_of_sight(page):
     """Drag the drawing of the graph until nothing of it is on the canvas."""
+    page.locator("#drawings canvas").scroll_into_view_if_needed()
     at = page.locator("#drawings canvas").bounding_box()
     for _ in range(8):
         page.mouse.move(at["x"] + 10, at["y"] + 10)
@@ -197,6 +198,7 @@ def node_place(page, op):
 
 def test_a_click_on_the_strip_selects_the_node(opened):
     page = opened("targets")
+    page.locator("#strips canvas").scroll_into_view_if_needed()
     at = page.locator("#strips canvas").bounding_box()
     page.mouse.click(at["x"] + 4, at["y"] + 10)
     assert text(page, "#panel-node h3").startswith("Node 0:")

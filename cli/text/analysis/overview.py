@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from delegate_sim.delegates.devices import group_of
+from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list
@@ -13,7 +13,6 @@ from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
-from delegate_sim.results.report.device_groups import in_groups
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import kernels_title
 from delegate_sim.results.report.report import Report
@@ -98,7 +97,7 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     titles = ("delegate", "delegated", "multiply-adds", "partitions", kernels, *FURTHER_TITLES, "main blocker")
     names = target_names([run.target for run in runs])
     rows = [titles]
-    for group, positions in in_groups(runs):
+    for group, positions in in_groups([run.delegate.name for run in runs]):
         rows += [(group, *[""] * (len(titles) - 1))] if group else []
         before = "  " if group else ""
         rows += [_cells(f"{before}{names[place]}", summary_of(report.model, runs[place])) for place in positions]
