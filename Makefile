@@ -112,7 +112,9 @@ conformance: setup  ## compare with all recorded verdicts, where ../shared exist
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make
 
-docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, commands.md, suggestions.md, schemas, and parts of targets.md, numbers.md, formats.md, scan.md and architecture.md
+CARD_MODEL = fixtures/models/transformer_block.tflite
+
+docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, api.md, codes.md, commands.md, suggestions.md, schemas, and parts of targets.md, numbers.md, formats.md, scan.md and architecture.md
 	@mkdir -p docs/rules
 	for delegate in $(DELEGATES); do \
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
@@ -126,6 +128,7 @@ docs: setup  ## remake the generated pages: docs/rules, api.md, codes.md, comman
 	$(BIN)/python -m tools.docs.targets
 	$(BIN)/python -m tools.docs.numbers
 	$(BIN)/python -m tools.docs.formats
+	$(BIN)/delegate-sim analyze $(CARD_MODEL) --format card --force -o docs/pictures/card.svg
 
 schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package
 	$(BIN)/python -m tools.schema

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES
+from delegate_sim_cli.commands.analyze.analyze import command as analyze
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
 from tools.corpus_tables.fixes import passes_table
@@ -38,6 +39,13 @@ def test_the_python_interface_is_documented_as_it_is():
         name for name in delegate_sim.__all__ if name.endswith("Error")
     ]
     assert all(f"| `{name}` |" in written for name in delegate_sim.__all__ if name.endswith("Error"))
+
+
+def test_the_card_in_the_readme_is_as_the_command_writes_it():
+    model = DOCS.parent / "fixtures" / "models" / "transformer_block.tflite"
+    made = CliRunner().invoke(analyze, [str(model), "--format", "card"])
+    assert made.exit_code == 0
+    assert (DOCS / "pictures" / "card.svg").read_text(encoding="utf-8") == made.output, "run `make docs`"
 
 
 @pytest.mark.parametrize("page", [codes, commands], ids=["codes", "commands"])
