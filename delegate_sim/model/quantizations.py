@@ -48,7 +48,20 @@ def read_quantizations(tables: Tables) -> Quantizations:
     if not any(scale_counts) and not any(positions):
         return Quantizations([None] * len(tables), [0.0] * len(tables), [0] * len(tables))
     parameters: list[Quantization | None] = []
-    for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size, shape_start, shape_count in zip(
+    for (
+        scale_start,
+        scale_count,
+        zero_start,
+        zero_count,
+        dimension,
+        kind,
+        position,
+        scales,
+        zero_points,
+        block_size,
+        shape_start,
+        shape_count,
+    ) in zip(
         scale_starts,
         scale_counts,
         zero_starts,

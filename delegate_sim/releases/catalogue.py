@@ -155,7 +155,9 @@ def release_note(release: Release) -> ReleaseNote | None:
     if candidate := PRE_RELEASES.get((release.family, release.version[:2])):
         words = f"the rules of {{release}} were read from its release candidate {candidate.version}"
         if candidate.measured:
-            words = f"the rules of {{release}} were measured on {candidate.measured} with its development build {candidate.version}"
+            words = (
+                f"the rules of {{release}} were measured on {candidate.measured} with its development build {candidate.version}"
+            )
         return ReleaseNote(words, release)
     if release.is_after_newest:
         newest = newest_of(release.family)

@@ -56,7 +56,8 @@ def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
         suspects = [
             tensor
             for tensor in subgraph.tensors
-            if (tensor.data is not None or tensor.quantization is not None or tensor.is_variable or tensor.sparsity is not None) or tensor.shape in odd
+            if (tensor.data is not None or tensor.quantization is not None or tensor.is_variable or tensor.sparsity is not None)
+            or tensor.shape in odd
         ]
         count = len(subgraph.tensors)
         invalid = [
@@ -89,7 +90,10 @@ def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool
         if wrong is not None:
             yield wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters.")
     for dimension in () if tensor.sparsity is None else tensor.sparsity.incomplete[:1]:
-        lines = (f"The {dimension}th sparse dimension has invalid parameters.", f"Tensor {tensor.index} has invalid sparsity parameters.")
+        lines = (
+            f"The {dimension}th sparse dimension has invalid parameters.",
+            f"Tensor {tensor.index} has invalid sparsity parameters.",
+        )
         yield f"its sparse dimension {dimension} has no segments or indices", lines
     is_external = tensor.external_buffer != 0 and release.is_at_least(_EXTERNAL_BUFFERS)
     if tensor.data is not None and (tensor.is_variable or is_external):
@@ -154,7 +158,10 @@ def _wrong_block_shape(quantization: Quantization, rank: int, release: Release) 
         return f"its block_shape has {len(sizes)} sizes, but the tensor has rank {rank}", line
     for index, size in enumerate(as_list(sizes)):
         if size <= 0:
-            return f"its block_shape has size {size}", f"{name} entries must be positive. Value {size} at index {index} is invalid."
+            return (
+                f"its block_shape has size {size}",
+                f"{name} entries must be positive. Value {size} at index {index} is invalid.",
+            )
     return None
 
 

@@ -137,7 +137,7 @@ class MlDriftAccelerator(Accelerator):
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
         """Return the first refusal of LiteRT's own loader."""
-        return load_refusal(model)
+        return load_refusal(model, release)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
@@ -253,7 +253,7 @@ class MlDriftDelegate(Delegate):
         """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
-        failure = build_failure(decision.graph, subset, options)
+        failure = build_failure(decision.graph, subset, options, release)
         if failure is None or options["build_kernels"]:
             return failure
         return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))

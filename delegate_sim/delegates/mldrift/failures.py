@@ -15,8 +15,8 @@ LITERT_LOADER = Kind(
     Problem.MODEL,
     "model that LiteRT's own loader refuses",
     "LiteRT 2 loads a model with its own loader before the interpreter gets the model. This loader refuses variable tensors "
-    "(as in stateful LSTM cells), operators with intermediate tensors, and types such as VARIANT. TFLite's interpreter accepts "
-    "all of these. If the loader refuses a model, no accelerator gets the model.",
+    "(as in stateful LSTM cells), operators with intermediate tensors and, in older releases, types such as VARIANT. TFLite's "
+    "interpreter accepts all of these. If the loader refuses a model, no accelerator gets the model.",
     "Convert without variables and resources: pass state in and out as tensors of the model.",
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
@@ -181,7 +181,18 @@ COPIED_INPUT = Kind(
     is_shared=True,
     template="the STRIDED_SLICE copies the whole input {tensor}, and a node reads both of them",
 )
-
+BOUND_TYPE = Kind(
+    "mldrift-build-bound-type",
+    Problem.TYPE,
+    "input or output of the model without a type of shaders",
+    "Since LiteRT 2.4, CompiledModel gives inputs and outputs of the model their own memory before it applies ML Drift. ML Drift "
+    "does not check the types of these tensors any more. It accepts the node, but cannot generate a shader that reads or writes "
+    "numbers of this type (seen with WebGPU).",
+    "Convert the model with inputs and outputs of type FLOAT32 or INT32.",
+    "convert the model with inputs and outputs of type FLOAT32 or INT32",
+    is_shared=True,
+    template="{tensor} has type {type}, which shaders do not have",
+)
 
 KINDS = kinds_by_code(
     LITERT_LOADER,
@@ -198,6 +209,7 @@ KINDS = kinds_by_code(
     WITHOUT_KERNEL,
     GROUPS,
     COPIED_INPUT,
+    BOUND_TYPE,
 )
 """The kinds of failures, by code."""
 

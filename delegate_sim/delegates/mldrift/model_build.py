@@ -15,11 +15,12 @@ from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
+from ...releases.catalogue import Release
 from ..options import OptionValues
 from .build_problems import BuildProblems
-from .failures import EMPTY
+from .failures import BOUND_TYPE, EMPTY
 from .rules import MODULES
-from .rules.checks import integers
+from .rules.checks import BOUND_BUFFERS, integers, is_bound
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
@@ -31,11 +32,22 @@ ML Drift has no kernel for a result that is empty along the split axis. Therefor
 _CHANNELS_AXIS = 3
 
 
-def build_failure(graph: Graph, subset: Subset, options: OptionValues) -> Refusal | None:
-    """Return the first failure to build the model of a partition, or None if no failure is known."""
+_SHADER_TYPES = frozenset({"FLOAT32", "FLOAT16", "BFLOAT16", "INT32", "UINT32", "INT16", "UINT16", "INT8", "UINT8", "BOOL"})
+"""The types that shaders can read and write. They were measured with WebGPU and a development build of LiteRT 2.4."""
+
+
+def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Refusal | None:
+    """Return the first failure to build the model of a partition, or None if no failure is known.
+
+    Shaders are generated after all nodes are read.
+    """
     for index in subset.nodes:
         for problem in _problems(graph.view(graph.nodes[index]), options):
             return replace(problem, node=index)
+    for index in subset.nodes if release.is_at_least(BOUND_BUFFERS) else ():
+        for tensor in map(graph.tensor, (*graph.nodes[index].inputs, *graph.nodes[index].outputs)):
+            if is_bound(graph, tensor) and tensor.type not in _SHADER_TYPES:
+                return BOUND_TYPE.failure(tensor, index)
     return None
 
 

@@ -157,7 +157,18 @@ SIGNATURE = _loader_kind(
     "Write the model again, so that each signature names every input and output of its subgraph.",
     "let the signature name every input and output of its subgraph",
 )
-LOADER_KINDS = (OPERATOR_CODE, ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMEDIATE, MUTATING, MISSING_TENSOR, SIGNATURE)
+LOADER_KINDS = (
+    OPERATOR_CODE,
+    ELEMENT_TYPE,
+    TENSOR_RANK,
+    CHANNELS,
+    VARIABLE,
+    VARIANT,
+    INTERMEDIATE,
+    MUTATING,
+    MISSING_TENSOR,
+    SIGNATURE,
+)
 
 
 def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:

@@ -20,7 +20,18 @@ from ...model.model import Model, Node, Signature, Subgraph, Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, OPERATOR_CODE, SIGNATURE, TENSOR_RANK, VARIABLE, VARIANT
+from .kinds import (
+    CHANNELS,
+    ELEMENT_TYPE,
+    INTERMEDIATE,
+    MISSING_TENSOR,
+    MUTATING,
+    OPERATOR_CODE,
+    SIGNATURE,
+    TENSOR_RANK,
+    VARIABLE,
+    VARIANT,
+)
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
 

@@ -96,7 +96,9 @@ def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal 
     if node.node.is_custom or not is_certain(source):
         return None
     problem = next(_shape_problems(node, source, is_certain), None)
-    return None if problem is None else kernel_failure("xnnpack-kernel-operand-shapes", node.node.index, op=node.op, found=problem)
+    return (
+        None if problem is None else kernel_failure("xnnpack-kernel-operand-shapes", node.node.index, op=node.op, found=problem)
+    )
 
 
 def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor], bool]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..build_problems import BuildProblems, blockwise_weights
+from ..build_problems import BuildProblems, blockwise_weights, unread_constants
 from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
@@ -142,7 +142,11 @@ def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
         yield BATCH.failure(node.output(0))
 
 
+_BIAS, _TRANSPOSE_CONV_BIAS = 2, 3
+
+
 def _fully_connected(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     yield from _unusable_weights(node)
     # The same line was seen with OpenCL on a Mali GPU (LiteRT issue 9277), and with WebGPU.
     yield from _rows_as_batches(node)
@@ -208,12 +212,14 @@ _RESERVED_CHANNELS = 4
 
 
 def _split_groups(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
     if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
         yield GROUPS.failure(node.output(0))
 
 
 def _depthwise(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     if has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
         yield WEIGHTS.failure(node.input(1))
 
@@ -301,6 +307,7 @@ BUILD_PROBLEMS: BuildProblems = {
     "DEPTHWISE_CONV_2D": _depthwise,
     "BATCH_MATMUL": _unread_matrices,
     "FULLY_CONNECTED": _fully_connected,
+    "TRANSPOSE_CONV": lambda node: unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
 }
 
 UNSHARED_PROBLEMS: BuildProblems = {
