@@ -21,7 +21,7 @@ from delegate_sim.version import __version__
 from ..codes import explanations, sources
 from ..console.layout import message, name
 from ..text.elements.findings import LEVELS
-from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
+from .common import PROGRAM, Group, grouped_findings, model_name, repository_path, unchecked
 from .common import text as markdown_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -56,10 +56,20 @@ def _run(results: Results) -> dict[str, Any]:
                 "rules": [_rule(code, known.get(code), places.get(code, ()), levels[code]) for code in codes],
             }
         },
+        **_invocations(results),
         "automationDetails": {"id": _category(results)},
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
         "results": [_result(group, codes.index(group.first.code)) for group in grouped_findings(results)],
     }
+
+
+def _invocations(results: Results) -> dict[str, Any]:
+    """Return notifications about releases that were not checked, or nothing if all releases were checked."""
+    told = dict.fromkeys([said for case in results.cases if (said := unchecked(case))])
+    notifications = [{"level": "note", "message": {"text": _literal(message(said))}} for said in told]
+    if not notifications:
+        return {}
+    return {"invocations": [{"executionSuccessful": True, "toolConfigurationNotifications": notifications}]}
 
 
 def _category(results: Results) -> str:

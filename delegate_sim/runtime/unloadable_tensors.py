@@ -1,11 +1,11 @@
 """Tensors that the runtime fails to load because the model file contradicts itself.
 
-Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
-``ParseSparsity``, ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
+Source: ``InterpreterBuilder::ParseQuantization``, ``ParseSparsity`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
+``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number, and loads a tensor without elements. A tensor
 of a 1-byte type that seems to have 2^64 bytes fails only when memory is allocated; it is treated as not loaded. This module omits
-the checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
+the checks of the dimensions of multi-axis quantization, and most checks of the storage of sparse constants.
 """
 
 from __future__ import annotations

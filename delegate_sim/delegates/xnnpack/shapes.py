@@ -112,8 +112,8 @@ def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor
     elif node.op == "SLICE" and not source.shape and node.input(1).element_count:
         yield "an operand without dimensions"
     elif node.op == "RESHAPE" and len(node.node.inputs) == 2:
-        sizes = as_list(node.value(node.input(1)) or ())
-        yield from [f"size {size}" for size in sizes if size < -1]
+        sizes = node.value(node.input(1))
+        yield from [f"size {size}" for size in ([] if sizes is None else as_list(sizes)) if size < -1]
     elif node.op == "CONV_2D" and source.rank == _IMAGE_RANK:
         channels, weights = shape[3], node.input(1).shape
         if weights[3] and (channels % weights[3] or (channels and weights[0] % (channels // weights[3]))):

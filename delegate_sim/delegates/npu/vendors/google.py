@@ -140,9 +140,8 @@ def _summary(graph: Graph, verdicts: Mapping[int, Verdict]) -> Iterator[str]:
         yield f"  {position:<8} | {_operator_name(node):<22} | {reason}"
     omitted = len(refused) - _MOST_REASONS
     if omitted > 0:
-        yield (
-            f"  ... {omitted} additional unsupported op diagnostics omitted (set LITERT_MAX_LOGGED_OFFLOAD_REASONS=-1 to log all)."
-        )
+        variable = "LITERT_MAX_LOGGED_OFFLOAD_REASONS"
+        yield f"  ... {omitted} additional unsupported op diagnostics omitted (set {variable}=-1 to log all)."
 
 
 def _operator_name(node: Node) -> str:
