@@ -16,7 +16,6 @@ from delegate_sim.scan.output import marked
 
 from ..console.layout import message
 from ..text.elements.findings import alike, finding_hint, finding_text
-from .common import unchecked
 
 
 class _Row(NamedTuple):
@@ -45,7 +44,7 @@ COLUMNS = (
     Column("other_findings", source=lambda row: " | ".join(map(_group, row.groups[1:]))),
     Column("measured_ms", NUMBER, source="case.times.total_ms"),
     *within("case.times", [Column("kernel_ms", NUMBER), Column("cpu_ms", NUMBER)], "measured_"),
-    Column("unchecked", source=lambda row: unchecked(row.case)),
+    Column("unchecked", source="case.unchecked"),
 )
 
 

@@ -13,12 +13,10 @@ from pathlib import Path
 from delegate_sim.delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES, find_live
 from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import BETTER, FAILED, UNREADABLE, Case, Results
-from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.findings import Finding
 from delegate_sim.results.report.measures import Measures, outcome_text
 from delegate_sim.results.report.multiply_adds import ComputeTotals
 from delegate_sim.results.report.outcome_words import words_of
-from delegate_sim.results.report.verdict import unchecked_text
 
 from ..console.layout import counted, cut, message, name, options_text, share
 from ..text.elements.findings import alike, finding_hint, finding_text
@@ -78,12 +76,6 @@ def target_text(case: Case) -> str:
     known = case.delegate in (*DELEGATE_NAMES, *LIVE_ONLY_NAMES)
     options = shown_options(find_live(case.delegate), case.options, "benchmark") if known else options_text((), case.options)
     return f"{case.delegate} on {case.runtime}{': ' if options else ''}{options}"
-
-
-def unchecked(case: Case) -> str:
-    """Return the parts of the release that were not checked for the case's delegate, or "" if all parts were checked."""
-    is_simulated = case.delegate in DELEGATE_NAMES and case.runtime
-    return unchecked_text(find_live(case.delegate), parse_release(case.runtime)) if is_simulated else ""
 
 
 def verdict(results: Results) -> str:

@@ -13,7 +13,7 @@ from delegate_sim.results.report.findings import ERROR, NOTE, WARNING, Finding
 from ..console.layout import counted, message, name
 from ..text.elements.findings import LEVELS, alike, finding_hint, finding_text
 from . import markdown
-from .common import PROGRAM, number_titles, numbers, repository_path, state, title, unchecked, verdict
+from .common import PROGRAM, number_titles, numbers, repository_path, state, title, verdict
 
 _ANNOTATIONS = 10
 """Largest number of annotations that GitHub shows for a step."""
@@ -26,7 +26,7 @@ def render(results: Results) -> str:
 
     Annotations beyond the limit are only counted.
     """
-    notices = dict.fromkeys([said for case in results.cases if (said := unchecked(case))])
+    notices = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
     lines = [_command(_COMMANDS[NOTE], {"title": PROGRAM}, message(said)) for said in notices]
     lines += [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]

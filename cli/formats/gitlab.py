@@ -10,7 +10,7 @@ from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import ERROR, NOTE, WARNING
 
 from ..console.layout import message, name
-from .common import Group, grouped_findings, repository_path, unchecked
+from .common import Group, grouped_findings, repository_path
 
 _UNCHECKED = "unchecked-release"
 """The name of the check that finds releases that were not checked."""
@@ -19,7 +19,7 @@ _SEVERITIES = {ERROR: "major", WARNING: "minor", NOTE: "info"}
 
 def render(results: Results) -> str:
     """Return an array with an entry for each unchecked release of a case, and for each group of findings."""
-    entries = [_unchecked_entry(case, said) for case in results.cases if (said := unchecked(case))]
+    entries = [_unchecked_entry(case, said) for case in results.cases if (said := case.unchecked)]
     entries += [_entry(group) for group in grouped_findings(results)]
     used: set[str] = set()
     for entry in entries:

@@ -21,7 +21,7 @@ from delegate_sim.version import __version__
 from ..codes import explanations, sources
 from ..console.layout import message, name
 from ..text.elements.findings import LEVELS
-from .common import PROGRAM, Group, grouped_findings, model_name, repository_path, unchecked
+from .common import PROGRAM, Group, grouped_findings, model_name, repository_path
 from .common import text as markdown_text
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -65,7 +65,7 @@ def _run(results: Results) -> dict[str, Any]:
 
 def _invocations(results: Results) -> dict[str, Any]:
     """Return notifications about releases that were not checked, or nothing if all releases were checked."""
-    told = dict.fromkeys([said for case in results.cases if (said := unchecked(case))])
+    told = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
     notifications = [{"level": "note", "message": {"text": _literal(message(said))}} for said in told]
     if not notifications:
         return {}

@@ -401,6 +401,7 @@ def test_datatype(release, old, new, tensor, zero_points):
 # Nothing is left out
 
 BY_OTHER_TESTS = {
+    "MaxUnpooling2D",
     "ASSIGN_VARIABLE",
     "READ_VARIABLE",
     "VAR_HANDLE",

@@ -339,7 +339,7 @@ CUSTOM_RULES = {
         *shaped(OUTPUT, 4),
         *_CUSTOM_POOLING,
         # This check was measured; in the source, the kernel fails instead.
-        check(ATTRIBUTE, "padding VALID", _same_padding).from_release("litert-2.3"),
+        check(ATTRIBUTE, "padding VALID", _same_padding).from_release("litert-2.3.0"),
     ),
     "moe": MIXTURE,
     "odml.scaled_dot_product_attention": OpRule(ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),

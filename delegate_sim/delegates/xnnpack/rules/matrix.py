@@ -110,7 +110,7 @@ def _blocks(node: NodeView) -> str | None:
     return "weights in blocks" if quantization is not None and quantization.kind == "blockwise" else None
 
 
-_SPECIFICATIONS_FROM = "litert-2.3"
+_SPECIFICATIONS_FROM = "litert-2.3.0"
 """The first release that reads ``quant_spec``. CPU kernels read it only since LiteRT 2.4."""
 _BLOCK_SHAPES_FROM = "litert-2.4"
 """The first release that reads ``block_shape`` of quantization in blocks."""

@@ -249,11 +249,11 @@ RULES = {
         _same_count(_BEGIN, _SIZE),
         check(
             RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
-        ).from_release("litert-2.3"),
+        ).from_release("litert-2.3.0"),
         _one_for_each_dimension(_BEGIN).from_release(_SLICE_TO_END_FROM),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
-        check(OPERAND_VALUE, "begin of at least 0", _negative_begin, "count begin from the start").from_release("litert-2.3"),
+        check(OPERAND_VALUE, "begin of at least 0", _negative_begin, "count begin from the start").from_release("litert-2.3.0"),
         check(
             OPERAND_VALUE, "sizes of at least 1 (-1 is not supported)", _empty_slice, "write the size of the slice instead of -1"
         ).before_release(_SLICE_TO_END_FROM),
