@@ -66,6 +66,7 @@ def _check_specification(node: KernelNode, source: KernelTensor, weights: Kernel
 
     The runtime compares the number of scales with the number of units only when the node runs.
     """
+    # bounded: a vector of the file
     entries = FlexbufferMap(bytes(node.options.quant_spec))
     node.ensure(entries.is_valid, "quant_spec is not a flexbuffer")
     node.ensure(entries.text("spec") == _SPECIFICATION, "quant_spec names an unknown quantization")
