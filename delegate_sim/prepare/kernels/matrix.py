@@ -66,8 +66,7 @@ def _check_specification(node: KernelNode, source: KernelTensor, weights: Kernel
 
     The runtime compares the number of scales with the number of units only when the node runs.
     """
-    # bounded: a vector of the file
-    entries = FlexbufferMap(bytes(node.options.quant_spec))
+    entries = FlexbufferMap(bytes(node.options.quant_spec or ()))
     node.ensure(entries.is_valid, "quant_spec is not a flexbuffer")
     node.ensure(entries.text("spec") == _SPECIFICATION, "quant_spec names an unknown quantization")
     is_hybrid = source.type == "FLOAT32" and weights.type in HYBRID_WEIGHT_TYPES
