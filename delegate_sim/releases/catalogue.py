@@ -19,7 +19,7 @@ class Release(NamedTuple):
     version: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"{self.family}-{'.'.join(map(str, self.version))}{DEVELOPMENT if self._is_development_build else ''}"
+        return f"{self.family}-{'.'.join(map(str, self.version))}{DEVELOPMENT if self.is_development_build else ''}"
 
     @property
     def name(self) -> str:
@@ -46,7 +46,8 @@ class Release(NamedTuple):
         return self.version[:2] > _NEWEST_MINOR[self.family]
 
     @property
-    def _is_development_build(self) -> bool:
+    def is_development_build(self) -> bool:
+        """Whether this release is known only from a development build."""
         candidate = PRE_RELEASES.get((self.family, self.version[:2]))
         return candidate is not None and bool(candidate.measured)
 
