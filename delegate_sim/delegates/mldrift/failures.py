@@ -181,6 +181,28 @@ COPIED_INPUT = Kind(
     is_shared=True,
     template="the STRIDED_SLICE copies the whole input {tensor}, and a node reads both of them",
 )
+INDICES = Kind(
+    "mldrift-build-indices",
+    Problem.SHAPE,
+    "constant indices",
+    "Before LiteRT 2.3, ML Drift accepts a GATHER with several constant indices, but cannot generate its kernel (seen with "
+    "WebGPU and the wheels of LiteRT 2.1.3 to 2.2.0).",
+    "Use LiteRT 2.3 or later, or compute the indices at run time.",
+    "use LiteRT 2.3 or later",
+    is_shared=True,
+    template="{tensor} of shape {shape} has several constant indices, for which there is no kernel",
+)
+COLUMNS = Kind(
+    "mldrift-build-columns",
+    Problem.SHAPE,
+    "matrix product with few rows",
+    "Before LiteRT 2.1.5, ML Drift accepts a BATCH_MATMUL with adj_y, but has no kernel for at most 8 rows if the number of "
+    "columns is not a multiple of 4 (seen with WebGPU and, in LiteRT issue 6518, with OpenCL).",
+    "Use LiteRT 2.1.5 or later, or transpose the second operand with TRANSPOSE.",
+    "use LiteRT 2.1.5 or later, or transpose the second operand with TRANSPOSE",
+    is_shared=True,
+    template="there is no kernel for a product with the transposed matrix {tensor} of shape {shape}",
+)
 BOUND_TYPE = Kind(
     "mldrift-build-bound-type",
     Problem.TYPE,
@@ -193,6 +215,9 @@ BOUND_TYPE = Kind(
     is_shared=True,
     template="{tensor} has type {type}, which shaders do not have",
 )
+
+FORMER = frozenset({INDICES.name, COLUMNS.name})
+"""The codes of failures that only older releases have. They were measured with the wheels of these releases."""
 
 KINDS = kinds_by_code(
     LITERT_LOADER,
@@ -210,6 +235,8 @@ KINDS = kinds_by_code(
     GROUPS,
     COPIED_INPUT,
     BOUND_TYPE,
+    INDICES,
+    COLUMNS,
 )
 """The kinds of failures, by code."""
 

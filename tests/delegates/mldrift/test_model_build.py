@@ -89,3 +89,32 @@ def test_an_integer_bias_cannot_be_read():
     graph.outputs(result)
     found = delegate_sim.analyze(builder.bytes(), "mldrift", {"backend": "webgpu"}, runtime="litert-2.4", defaults="api")
     assert found.to_dict()["runs"][0]["refusal"]["code"] == "mldrift-build-type"
+
+
+def build_code(op, inputs, outputs, options, release):
+    case = mldrift_build_cases.Case(op, None, inputs, outputs, options)
+    report = delegate_sim.analyze(
+        mldrift_build_cases.model_of(case), "mldrift", {"backend": "webgpu"}, runtime=release, defaults="api"
+    )
+    refusal = report.to_dict()["runs"][0]["refusal"]
+    assert refusal is None or not refusal["is_predicted"]
+    return refusal and refusal["code"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "code"),
+    [(4, 17, "columns"), (8, 17, "columns"), (3, 3, "columns"), (6, 5, "columns"), (9, 17, None), (4, 16, None), (64, 129, None)],
+)
+def test_products_of_few_rows_in_older_releases(rows, columns, code):
+    case = "BATCH_MATMUL", [("FLOAT32", (1, rows, 8)), ("FLOAT32", (1, columns, 8))], [("FLOAT32", (1, rows, columns))]
+    options = {"adj_y": True}
+    assert build_code(*case, options, "litert-2.1.3") == (code and f"mldrift-build-{code}")
+    assert build_code(*case, options, "litert-2.1.5") is None
+
+
+@pytest.mark.parametrize(("count", "code"), [(1, None), (2, "mldrift-build-indices")])
+def test_constant_indices_in_older_releases(count, code):
+    case = "GATHER", [("FLOAT32", (1, 4, 3)), ints(*[0] * count)], [("FLOAT32", (1, count, 3))]
+    options = {"axis": 1}
+    assert build_code(*case, options, "litert-2.1.3") == build_code(*case, options, "litert-2.2.0") == code
+    assert build_code(*case, options, "litert-2.3.0") is None

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from ....graph.graph import NodeView
 from ....refusal import Refusal
+from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..build_problems import BuildProblems, blockwise_weights, unread_constants
-from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, unread_constants
+from ..failures import BATCH, COLUMNS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
@@ -111,6 +112,17 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
 
 
 # Building the model
+
+
+_FEW_ROWS = 8
+
+
+def _few_rows(node: NodeView) -> Iterator[Refusal]:
+    left, right = node.input(0), node.input(1)
+    if node.options.adj_y and min(left.rank, right.rank) > 1:
+        rows, columns = left.shape[-1 if node.options.adj_x else -2], right.shape[-2]
+        if rows <= _FEW_ROWS and columns % 4:
+            yield COLUMNS.failure(right)
 
 
 def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
@@ -309,6 +321,8 @@ BUILD_PROBLEMS: BuildProblems = {
     "FULLY_CONNECTED": _fully_connected,
     "TRANSPOSE_CONV": lambda node: unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
 }
+
+FORMER_PROBLEMS: FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
 
 UNSHARED_PROBLEMS: BuildProblems = {
     "FULLY_CONNECTED": blockwise_weights,
