@@ -45,6 +45,7 @@ LITERT_TABLES: Mapping[str, Table] = {
         "packing": (4, "string"),
     },
     "ExternalBufferGroup": {"name": (0, "string")},
+    "FullyConnectedOptions": {"quant_spec": (5, "[uint8]")},
     "Model": {"external_buffer_groups": (8, "[ExternalBufferGroup]"), "external_buffers": (9, "[ExternalBuffer]")},
     "MultiAxisQuantization": {
         "scales": (0, "int32", 0),
@@ -55,7 +56,10 @@ LITERT_TABLES: Mapping[str, Table] = {
     "StablehloCaseOptions": {"branch_subgraph_indices": (0, "[int32]")},
     "Tensor": {"external_buffer": (10, "uint32", 0)},
 }
-"""Tables and fields that are newer than the package, from the same file."""
+"""Tables and fields that are newer than the package, from the same file.
+
+``quant_spec`` is newer than LiteRT 2.3.0. It was measured with a development build of LiteRT 2.4.
+"""
 SHARED_OPTIONS: Mapping[str, str] = {
     "AVERAGE_POOL_2D": "Pool2DOptions",
     "CONV_3D_TRANSPOSE": "Conv3DOptions",

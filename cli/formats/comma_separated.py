@@ -44,6 +44,7 @@ COLUMNS = (
     Column("other_findings", source=lambda row: " | ".join(map(_group, row.groups[1:]))),
     Column("measured_ms", NUMBER, source="case.times.total_ms"),
     *within("case.times", [Column("kernel_ms", NUMBER), Column("cpu_ms", NUMBER)], "measured_"),
+    Column("unchecked", source="case.unchecked"),
 )
 
 

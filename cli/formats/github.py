@@ -22,11 +22,13 @@ _SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def render(results: Results) -> str:
-    """Return annotations (errors first) and a folded group with a line for each case.
+    """Return notices about unchecked releases, annotations (errors first) and a folded group with a line for each case.
 
     Annotations beyond the limit are only counted.
     """
-    lines = [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
+    notices = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
+    lines = [_command(_COMMANDS[NOTE], {"title": PROGRAM}, message(said)) for said in notices]
+    lines += [*_annotations(results), _command("group", {}, f"{PROGRAM} {results.command}: {verdict(results)}")]
     lines += [_harmless(f"- {_line(case, results.command)}") for case in results.cases]
     lines.append(_command("endgroup", {}, ""))
     return "".join([f"{line}\n" for line in lines])

@@ -59,7 +59,7 @@ def _add_test(suite: ElementTree.Element, case: Case) -> None:
         attributes = {"message": message(said), "type": kind}
         ElementTree.SubElement(test, element, attributes).text = "\n".join(map(_findings, errors))
     others = [_findings(members) for members in alike(case.findings) if members[0].level != ERROR]
-    output = [*others, *[f"note: {message(note)}" for note in case.notes], *_log(case.log_lines)]
+    output = [*[f"note: {message(note)}" for note in case.notes], *others, *_log(case.log_lines)]
     if output:
         ElementTree.SubElement(test, "system-out").text = "\n".join(output)
 

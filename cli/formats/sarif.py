@@ -56,10 +56,20 @@ def _run(results: Results) -> dict[str, Any]:
                 "rules": [_rule(code, known.get(code), places.get(code, ()), levels[code]) for code in codes],
             }
         },
+        **_invocations(results),
         "automationDetails": {"id": _category(results)},
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The root of the repository."}}},
         "results": [_result(group, codes.index(group.first.code)) for group in grouped_findings(results)],
     }
+
+
+def _invocations(results: Results) -> dict[str, Any]:
+    """Return notifications about releases that were not checked, or nothing if all releases were checked."""
+    told = dict.fromkeys([said for case in results.cases if (said := case.unchecked)])
+    notifications = [{"level": "note", "message": {"text": _literal(message(said))}} for said in told]
+    if not notifications:
+        return {}
+    return {"invocations": [{"executionSuccessful": True, "toolConfigurationNotifications": notifications}]}
 
 
 def _category(results: Results) -> str:

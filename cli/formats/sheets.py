@@ -108,7 +108,7 @@ def releases_sheet(tables: Sequence[tuple[str, str, ReleaseTable]], unreadable: 
 
     A table comes with the path of the model and the name of the target.
     """
-    rows = [_Released(path, target, table, table.rows[-1]) for path, target, table in tables]
+    rows = [_Released(path, target, table, table.newest_row) for path, target, table in tables]
     return _sheet(RELEASED, rows, [row.table.not_simulated for row in rows], unreadable)
 
 

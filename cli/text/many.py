@@ -124,8 +124,8 @@ def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
     """
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
-    newest = releases.rows[-1].measures
-    work = work_cell(releases.rows[-1].compute.delegated_multiply_adds, releases.rows[-1].compute.multiply_adds)
+    newest = releases.newest_row.measures
+    work = work_cell(releases.newest_row.compute.delegated_multiply_adds, releases.newest_row.compute.multiply_adds)
     return [label, loading, full, nodes_cell(newest), work if newest.outcome == TAKEN else "-"]
 
 

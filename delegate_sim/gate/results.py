@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..delegates.registry import DELEGATE_NAMES, find_delegate
 from ..foundation.columns import (
     INTEGER,
     LIST,
@@ -25,6 +26,7 @@ from ..foundation.columns import (
     values,
     within,
 )
+from ..releases.catalogue import parse_release
 from ..results.compare.model_changes import NodeChange
 from ..results.report.display import Shown, TimeTotals
 from ..results.report.findings import ERROR, FINDING, Finding
@@ -33,6 +35,7 @@ from ..results.report.multiply_adds import COMPUTE, ComputeTotals
 from ..results.report.outcome_words import NOT_COMPILED, is_plugin
 from ..results.report.plan_strip import Lengths
 from ..results.report.tables import NUMBERS
+from ..results.report.verdict import unchecked_text
 
 PASSED = "passed"
 BETTER = "better"
@@ -94,6 +97,13 @@ class Case(Declared):
     """Groups of consecutive nodes in the same state, as (state, number of nodes), in execution order."""
     times: TimeTotals | None = None
     """The measured times of an op profile, if the user gave one."""
+
+    @property
+    def unchecked(self) -> str:
+        """The parts of the release that were not checked for the delegate. Empty if all parts were checked."""
+        if self.delegate not in DELEGATE_NAMES or not self.runtime:
+            return ""
+        return unchecked_text(find_delegate(self.delegate), parse_release(self.runtime))
 
     @property
     def multiply_adds(self) -> int | None:

@@ -30,7 +30,7 @@ from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable
 from ..model.model import Model
 from ..model.reader import load_content
-from ..releases.catalogue import NEWEST
+from ..releases.catalogue import Release
 from .report import Stop, Stopped
 
 SP_TOKENIZER, LLM_METADATA, HF_TOKENIZER, EXECUTOR_METADATA = 4, 5, 6, 9
@@ -181,7 +181,7 @@ def section_name(model_type: str) -> str:
     return PREFIX + model_type
 
 
-def readable_model(bundle: Bundle, model_type: str, stage: str) -> Model | None:
+def readable_model(bundle: Bundle, model_type: str, stage: str, release: Release) -> Model | None:
     """Return a model, or None if the engine does not find the model.
 
     Raises Stopped if the model is damaged, or if LiteRT's loader refuses it.
@@ -192,7 +192,7 @@ def readable_model(bundle: Bundle, model_type: str, stage: str) -> Model | None:
         text = "Failed to load model from buffer\n└ Invalid flatbuffer"
         hint = f"the section is not a valid TFLite model ({error}): {_HEADER_HINT}"
         raise Stopped(Stop("model-flatbuffer", text, stage, section_name(model_type), hint=hint)) from error
-    failure = None if model is None else litert_load(model, file_facts(model), NEWEST).failure
+    failure = None if model is None else litert_load(model, file_facts(model), release).failure
     if failure is not None:
         raise Stopped(
             Stop(

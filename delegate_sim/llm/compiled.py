@@ -19,7 +19,7 @@ from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
 from ..refusal import Refusal
-from ..releases.catalogue import NEWEST, Release
+from ..releases.catalogue import NEWEST, Release, parse_release
 from ..runtime.interpreter import simulate
 from ..runtime.model_loading import custom_operators
 from ..runtime.run import REFUSED, Run
@@ -29,7 +29,8 @@ from .report import BundleReplacement, Stop, Stopped
 
 NOT_BUILT = "Failed to build TFL interpreter"
 NOT_MODIFIED = "Failed to modify graph with delegate"
-NOT_ALLOCATED = "Failed to invoke the compiled model\n└ Failed to allocate tensors"
+NOT_ALLOCATED = "Failed to allocate tensors"
+NOT_INVOKED = f"Failed to invoke the compiled model\n└ {NOT_ALLOCATED}"
 _NOT_ACCELERATED = (
     "Some ops are not accelerated. Add kLiteRtHwAcceleratorCpu to the compilation accelerator set to allow using the CPU to run "
     "those."
@@ -153,11 +154,13 @@ def _allocation_failure(compiled: Compiled, subgraph: int) -> Refusal | None:
     return None if failure is None else replace(failure, hint=_NO_KERNEL)
 
 
-def not_allocated(compiled: Compiled, subgraph: int, failure: Refusal, stage: str, signature: str | None) -> Stop:
+def not_allocated(
+    compiled: Compiled, subgraph: int, failure: Refusal, stage: str, signature: str | None, *, error: str = NOT_INVOKED
+) -> Stop:
     """Return the stop for tensors that cannot be allocated. If a tensor causes the failure, it has no node."""
     return Stop(
         "allocation",
-        NOT_ALLOCATED,
+        error,
         stage,
         compiled.section,
         signature,
@@ -242,7 +245,7 @@ def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
         if len(run.delegated) < len(run.graph.execution_plan):
             continue
         for index in sorted(run.delegated):
-            text = _crash(compiled.model, run.graph.index, index)
+            text = _crash(compiled.model, run.graph.index, index, compiled.run.release)
             if text:
                 node = compiled.model.subgraphs[run.graph.index].nodes[index]
                 hint = _LOOKUP_HINT if node.op == _LOOKUP else _KERNEL_HINT
@@ -272,9 +275,13 @@ def _stop_at(
     return Stop(check, error, stage, section, signature, subgraph, node, operator, reasons, hint, is_crash)
 
 
-def _crash(model: Model, subgraph: int, index: int) -> str:
+_LOOKS_UP_FLOATS = parse_release("litert-2.4")
+"""The first release with an engine that looks up constant float embeddings on the GPU."""
+
+
+def _crash(model: Model, subgraph: int, index: int, release: Release) -> str:
     node, tensors = model.subgraphs[subgraph].nodes[index], model.subgraphs[subgraph].tensors
-    if node.op == _LOOKUP and not node.is_custom:
+    if node.op == _LOOKUP and not node.is_custom and not release.is_at_least(_LOOKS_UP_FLOATS):
         table = node.input(1)
         if table >= 0 and tensors[table].type in _FLOATS and tensors[table].is_constant:
             return "Unsupported external weights type: 1"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..releases.catalogue import NEWEST, Release
+from ..releases.catalogue import NEWEST, Release, parse_release
 from .backends import (
     BACKENDS,
     CPU_ARTISAN,
@@ -45,6 +45,8 @@ from .session import generate, open_session
 
 KNOWN_OPTIONS = ("vision", "audio", "cache_dir", "kw", "prompt", "dispatch")
 _NO_CACHE = ":nocache"
+_METADATA_IS_CHECKED = parse_release("litert-2.4")
+"""The first release with an engine that reports missing metadata instead of crashing."""
 _PARAMETERS = "odml.infra.proto.LlmParameters"
 
 
@@ -100,9 +102,12 @@ def _main_backend(bundle: Bundle, asked: str) -> str:
 
 def _read_metadata(progress: EngineProgress) -> None:
     content = progress.bundle.bytes_of(LLM_METADATA)
+    hint = "add an LlmMetadata section; if the file is truncated, download it again"
+    if content is None and progress.release.is_at_least(_METADATA_IS_CHECKED):
+        text = "NOT_FOUND: LlmMetadata not found in the model file."
+        raise Stopped(Stop("metadata", text, section="LlmMetadataProto", hint=hint))
     if content is None:
         text = "the bundle has no complete LlmMetadata section: the engine crashes without a message"
-        hint = "add an LlmMetadata section; if the file is truncated, download it again"
         raise Stopped(Stop("metadata", text, section="LlmMetadataProto", hint=hint, is_crash=True))
     try:
         progress.metadata = read_llm_metadata(content)
@@ -193,7 +198,7 @@ def _run_artisan(progress: EngineProgress) -> None:
         hint = f"pad the file to a multiple of {PAGE} bytes"
         raise Stopped(Stop("artisan-padding", text, section=section, hint=hint))
     try:
-        model = readable_model(bundle, ARTISAN_DECODER, ENGINE)
+        model = readable_model(bundle, ARTISAN_DECODER, ENGINE, progress.release)
     except Stopped as stopped:
         text = "model Error building tflite model."
         raise Stopped(Stop("model-flatbuffer", text, section=section, hint=stopped.stop.hint)) from stopped

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.model import Model, Signature, Tensor
+from ..releases.catalogue import parse_release
 from .backends import CPU, GPU, NPU, target_of
 from .bundle import (
     AUX,
@@ -23,6 +24,8 @@ from .bundle import (
     section_name,
 )
 from .compiled import (
+    NOT_ALLOCATED,
+    NOT_INVOKED,
     NOT_MODIFIED,
     Compiled,
     StoppedWhileCompiling,
@@ -80,11 +83,17 @@ class Executor:
     embedding: EmbeddingSizes | None
     """The embeddings of the embedder, or None if the engine cannot create the embedder."""
     per_layer_embedding: EmbeddingSizes | None
+    allocated: frozenset[int] = frozenset()
+    """The subgraphs with tensors that the engine allocates before the first run."""
+
+
+_DECODE_IS_ALLOCATED = parse_release("litert-2.4")
+"""The first release with an engine that allocates the tensors of decode when the executor is created."""
 
 
 def make_executor(progress: EngineProgress) -> Executor:
     """Create the executor. Raises Stopped."""
-    model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE)
+    model = readable_model(progress.bundle, PREFILL_DECODE, ENGINE, progress.release)
     if model is None:
         text = f"{_SECTION} not found in the model."
         hint = "add a section of this model type; if the file is truncated, download it again"
@@ -113,15 +122,27 @@ def make_executor(progress: EngineProgress) -> Executor:
         raise _stopped("signature", f"Signature not found: {PREFILL}", PREFILL)
     caches, context = _state(progress, model, first, buffers)
     _check_logits(progress, model, decode, roles, buffers, dynamic)
+    allocated = frozenset[int]()
+    if not dynamic and progress.backend != GPU and progress.release.is_at_least(_DECODE_IS_ALLOCATED):
+        allocate(progress, compiled, decode, ENGINE, NOT_ALLOCATED)
+        allocated = frozenset([decode.subgraph])
     embedding, per_layer_embedding = [_embedding(progress, model_type) for model_type in (EMBEDDER, PER_LAYER_EMBEDDER)]
     if progress.settings.get("enable_speculative_decoding"):
         _check_drafter(progress, embedding)
-    return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, embedding, per_layer_embedding)
+    return Executor(model, compiled, decode, roles, lengths, caches, context, dynamic, embedding, per_layer_embedding, allocated)
+
+
+def allocate(progress: EngineProgress, compiled: Compiled, signature: Signature, stage: str, error: str = NOT_INVOKED) -> None:
+    """Allocate the tensors of a signature on the CPU, which also inlines composites. Raises Stopped with the text ``error``."""
+    inlined, failure = first_run(compiled, signature.subgraph, is_clustered=progress.is_clustered)
+    progress.add_lines(inlined.replacements)
+    if failure is not None:
+        raise Stopped(not_allocated(inlined, signature.subgraph, failure, stage, signature.key, error=error))
 
 
 def _check_npu(progress: EngineProgress, model: Model) -> None:
     """Check that the auxiliary model has the mask signatures. A model compiled for an NPU must pass this check first."""
-    auxiliary = readable_model(progress.bundle, AUX, ENGINE)
+    auxiliary = readable_model(progress.bundle, AUX, ENGINE, progress.release)
     assert auxiliary is not None
     section = section_name(AUX)
     progress.add(compile_for_cpu(_SECTION, model, ENGINE, is_clustered=progress.is_clustered, release=progress.release))
@@ -332,7 +353,7 @@ def _embedding(progress: EngineProgress, model_type: str) -> EmbeddingSizes | No
     """
     section = section_name(model_type)
     try:
-        model = readable_model(progress.bundle, model_type, ENGINE)
+        model = readable_model(progress.bundle, model_type, ENGINE, progress.release)
     except Stopped:
         return None
     if model is None or not model.subgraphs:
@@ -362,7 +383,7 @@ def _check_drafter(progress: EngineProgress, embedding: EmbeddingSizes | None) -
         text = "embedding_lookup != nullptr"
         raise Stopped(Stop("speculative-decoding", text, section=section_name(EMBEDDER), hint=hint))
     section = section_name(MTP_DRAFTER)
-    if readable_model(progress.bundle, MTP_DRAFTER, ENGINE) is None:
+    if readable_model(progress.bundle, MTP_DRAFTER, ENGINE, progress.release) is None:
         raise Stopped(Stop("speculative-decoding", f"{section} not found in the model.", section=section, hint=hint))
     progress.notes.append("the drafter of speculative decoding is not simulated")
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from ..model.model import Model, Signature
 from .backends import CPU, GPU, NPU
 from .bundle import AUDIO_ADAPTER, AUDIO_ENCODER, PREFILL_DECODE, VISION_ADAPTER, VISION_ENCODER, readable_model, section_name
-from .compiled import StoppedWhileCompiling, compile_for_cpu, compile_for_gpu, first_run, not_allocated
-from .executor import EmbeddingSizes, Executor
+from .compiled import StoppedWhileCompiling, compile_for_cpu, compile_for_gpu
+from .executor import EmbeddingSizes, Executor, allocate
 from .progress import EngineProgress
 from .report import DECODE as DECODE_STAGE
 from .report import DONE, SESSION, Stop, Stopped
@@ -123,18 +123,14 @@ class _FirstRuns:
 
     def __init__(self, progress: EngineProgress, executor: Executor) -> None:
         self._progress, self._executor = progress, executor
-        self._seen: set[int] = set()
+        self._seen = set(executor.allocated)
 
     def run(self, signature: Signature, stage: str) -> None:
         """Run a signature. Raises Stopped if its tensors cannot be allocated."""
         if self._progress.backend == GPU or signature.subgraph in self._seen:
             return
         self._seen.add(signature.subgraph)
-        compiled = self._executor.compiled
-        inlined, failure = first_run(compiled, signature.subgraph, is_clustered=self._progress.is_clustered)
-        self._progress.add_lines(inlined.replacements)
-        if failure is not None:
-            raise Stopped(not_allocated(inlined, signature.subgraph, failure, stage, signature.key))
+        allocate(self._progress, self._executor.compiled, signature, stage)
 
 
 def _check_embeddings(executor: Executor, signature: Signature) -> None:
@@ -201,7 +197,7 @@ def _check_decode(progress: EngineProgress, executor: Executor) -> None:
 
 def _open_vision(progress: EngineProgress, backend: str) -> None:
     encoder = _encoder(progress, VISION_ENCODER)
-    adapter = readable_model(progress.bundle, VISION_ADAPTER, SESSION)
+    adapter = readable_model(progress.bundle, VISION_ADAPTER, SESSION, progress.release)
     _compile(progress, VISION_ENCODER, encoder, backend)
     if adapter is not None:
         _compile(progress, VISION_ADAPTER, adapter, CPU)
@@ -223,7 +219,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
         text = "INVALID_ARGUMENT: The Audio Static Encoder model must have a src_inputs or audio input buffer."
         hint = "give the input of the encoder the name src_inputs or audio"
         raise Stopped(Stop("audio-input", text, SESSION, section_name(AUDIO_ENCODER), hint=hint))
-    adapter = readable_model(progress.bundle, AUDIO_ADAPTER, SESSION)
+    adapter = readable_model(progress.bundle, AUDIO_ADAPTER, SESSION, progress.release)
     if adapter is None:
         section = section_name(AUDIO_ADAPTER)
         raise Stopped(Stop("audio-section", f"{section} not found in the model.", SESSION, section))
@@ -232,7 +228,7 @@ def _open_audio(progress: EngineProgress, backend: str) -> None:
 
 
 def _encoder(progress: EngineProgress, model_type: str) -> Model:
-    model = readable_model(progress.bundle, model_type, SESSION)
+    model = readable_model(progress.bundle, model_type, SESSION, progress.release)
     if model is None:
         section = section_name(model_type)
         hint = "add the section to the bundle, or do not request this kind of input"

@@ -10,6 +10,10 @@ from .model import Model, Node
 
 _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error)
 
+_SMALLEST = 3
+"""The size of the smallest flexbuffer: a value, its type, and its width."""
+_WIDTHS = (1, 2, 4, 8)
+
 
 def custom_options(model: Model, node: Node) -> FlexbufferMap:
     """Return the options of a custom operator. If the node has no options, every key is absent."""
@@ -26,10 +30,19 @@ class FlexbufferMap:
     def __init__(self, content: bytes | memoryview) -> None:
         from flatbuffers import flexbuffers  # imported here because few models need it
 
+        self._map: Any = {}
+        self._is_valid = False
         try:
-            self._map = flexbuffers.GetRoot(bytes(content)).AsMap
+            root = flexbuffers.GetRoot(bytes(content))
+            self._is_valid = len(content) >= _SMALLEST and content[-1] in _WIDTHS
+            self._map = root.AsMap
         except _READING_ERRORS:
-            self._map = {}
+            pass
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the content is a flexbuffer. A valid flexbuffer need not have a map."""
+        return self._is_valid
 
     def has(self, key: str) -> bool:
         """Return whether the map has a key with a value other than null."""
@@ -64,6 +77,14 @@ class FlexbufferMap:
             return [int(vector[position].AsInt) for position in range(len(vector))]
         except _READING_ERRORS:
             return []
+
+    def number(self, key: str) -> float | None:
+        """Return the value of a key as a number, or None if the value is not a number."""
+        try:
+            value: Any = self._map[key]
+            return float(value.AsFloat) if value.IsNumeric else None
+        except _READING_ERRORS:
+            return None
 
     def integer(self, key: str) -> int | None:
         """Return the value of a key as an integer, without its fraction, or None if the value is not a number."""

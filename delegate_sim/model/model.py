@@ -61,6 +61,8 @@ class Quantization(NamedTuple):
     block_size: int = 0
     scales_tensor: int = OPTIONAL_TENSOR
     zero_points_tensor: int = OPTIONAL_TENSOR
+    block_shape: FlatNumbers | None = None
+    """In blockwise quantization, the size of a block along each dimension, or None if the file has only ``block_size``."""
 
     @property
     def is_affine(self) -> bool:
@@ -89,11 +91,13 @@ class Sparsity:
 
     ``traversal_order`` is the order of the stored dimensions. ``block_map`` lists the dimensions that are divided into blocks.
     For each stored dimension, ``dimensions`` has a pair: whether the dimension is dense, and its size if it is dense.
+    ``incomplete`` has the positions of the sparse dimensions without segments or indices.
     """
 
     traversal_order: tuple[int, ...]
     block_map: tuple[int, ...]
     dimensions: tuple[tuple[bool, int], ...]
+    incomplete: tuple[int, ...] = ()
 
 
 class Tensor(NamedTuple):

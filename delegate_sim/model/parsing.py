@@ -304,13 +304,23 @@ def _allocations(data: Iterable[tuple[int, int] | None], types: Iterable[str], i
     ]
 
 
+_INDEX_VECTORS = (1, 2, 3)
+"""The types of vectors with the segments and indices of a sparse dimension, in the union ``SparseIndexVector``."""
+
+
 def _read_sparsities(tables: Tables) -> list[Sparsity | None]:
     if not any(tables.positions):
         return [None] * len(tables)
     dimension_tables, counts = tables.child_vectors("dim_metadata")
     formats, sizes = dimension_tables.numbers("format"), dimension_tables.numbers("dense_size")
-    dimensions = [(form == 0, size) for form, size in zip(formats, sizes, strict=True)]
-    sparsities = map(Sparsity, tables.rows("traversal_order"), tables.rows("block_map"), split(dimensions, counts))
+    dimensions = split([(form == 0, size) for form, size in zip(formats, sizes, strict=True)], counts)
+    lists = [dimension_tables.numbers(field) for field in ("array_segments_type", "array_indices_type")]
+    are_stored = split([all(kind in _INDEX_VECTORS for kind in kinds) for kinds in zip(*lists, strict=True)], counts)
+    incomplete = [
+        tuple([place for place, ((is_dense, _), stored) in enumerate(zip(*rows, strict=True)) if not (is_dense or stored)])
+        for rows in zip(dimensions, are_stored, strict=True)
+    ]
+    sparsities = map(Sparsity, tables.rows("traversal_order"), tables.rows("block_map"), dimensions, incomplete)
     return [sparsity if present else None for sparsity, present in zip(sparsities, tables.positions, strict=True)]
 
 

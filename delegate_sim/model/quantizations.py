@@ -10,7 +10,8 @@ from .flatbuffer import Tables
 from .model import Quantization
 from .numbers import StoredNumbers
 
-_DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({2: "blockwise", 3: "multi-axis"})
+_BLOCKWISE = 2
+_DETAILED_QUANTIZATIONS: Mapping[int, str] = MappingProxyType({_BLOCKWISE: "blockwise", 3: "multi-axis"})
 _NO_SCALES = StoredNumbers("<f4")
 _NO_ZERO_POINTS = StoredNumbers("<i8")
 
@@ -37,10 +38,30 @@ def read_quantizations(tables: Tables) -> Quantizations:
     places = tables.targets("details", "quantization details")
     positions = [place if kind in _DETAILED_QUANTIZATIONS else 0 for place, kind in zip(places, kinds, strict=True)]
     details = Tables(buffer, "BlockwiseQuantization", positions, "QuantizationDetails")
+    shape_starts, shape_counts = Tables(
+        buffer,
+        "BlockwiseQuantization",
+        [place if kind == _BLOCKWISE else 0 for place, kind in zip(positions, kinds, strict=True)],
+        "QuantizationDetails",
+    ).vectors("block_shape", "block sizes")
+    buffer.spend(sum(shape_counts) * 4, "its block sizes")
     if not any(scale_counts) and not any(positions):
         return Quantizations([None] * len(tables), [0.0] * len(tables), [0] * len(tables))
     parameters: list[Quantization | None] = []
-    for scale_start, scale_count, zero_start, zero_count, dimension, kind, position, scales, zero_points, block_size in zip(
+    for (
+        scale_start,
+        scale_count,
+        zero_start,
+        zero_count,
+        dimension,
+        kind,
+        position,
+        scales,
+        zero_points,
+        block_size,
+        shape_start,
+        shape_count,
+    ) in zip(
         scale_starts,
         scale_counts,
         zero_starts,
@@ -51,10 +72,13 @@ def read_quantizations(tables: Tables) -> Quantizations:
         details.numbers("scales"),
         details.numbers("zero_points"),
         details.numbers("block_size"),
+        shape_starts,
+        shape_counts,
         strict=True,
     ):
         if position:
-            detailed = (dimension, block_size, scales, zero_points)
+            block_shape = StoredNumbers("<i4", buffer.content, shape_start, shape_count) if shape_start else None
+            detailed = (dimension, block_size, scales, zero_points, block_shape)
             parameters.append(Quantization(_DETAILED_QUANTIZATIONS[kind], _NO_SCALES, _NO_ZERO_POINTS, *detailed))
         elif scale_count:
             parameters.append(

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ..errors import OptionError
 from ..foundation.printable import suggestion
-from .packages import LITERT_LM_RELEASES, package_release
+from .packages import LITERT_LM_RELEASES, NIGHTLY, package_release
 
 
 class Release(NamedTuple):
@@ -19,7 +19,7 @@ class Release(NamedTuple):
     version: tuple[int, ...]
 
     def __str__(self) -> str:
-        return f"{self.family}-{'.'.join(map(str, self.version))}"
+        return f"{self.family}-{'.'.join(map(str, self.version))}{DEVELOPMENT if self.is_development_build else ''}"
 
     @property
     def name(self) -> str:
@@ -31,11 +31,11 @@ class Release(NamedTuple):
         """A sort key that orders releases by the age of their rules.
 
         LiteRT continues TensorFlow Lite after release 2.17. A TensorFlow release after 2.17 has the key of the LiteRT release
-        from the same time. If a release is newer than all known releases, it has the key of the newest known release.
-        ``tf-2.15`` has the key of ``tf-2.15.0``.
+        from the same time. If a release is newer than all known releases of its family, it has the key of the newest of these
+        releases. ``tf-2.15`` has the key of ``tf-2.15.0``.
         """
         if self.is_after_newest:
-            return NEWEST.order
+            return newest_of(self.family).order
         if self.family == "tf":
             return _COUNTERPARTS.get(self.version[:2], (0, *self.version[:2]))
         return self.version if len(self.version) > 2 else _FIRST_PATCHES.get(self.version, (*self.version, 0))
@@ -44,6 +44,12 @@ class Release(NamedTuple):
     def is_after_newest(self) -> bool:
         """Whether this release is newer than all known releases of its family."""
         return self.version[:2] > _NEWEST_MINOR[self.family]
+
+    @property
+    def is_development_build(self) -> bool:
+        """Whether this release is known only from a development build."""
+        candidate = PRE_RELEASES.get((self.family, self.version[:2]))
+        return candidate is not None and bool(candidate.measured)
 
     def is_at_least(self, other: Release) -> bool:
         """Return whether this release is ``other`` or a release after it."""
@@ -72,26 +78,41 @@ _MINOR_RELEASES = (
     *[("tf", (2, minor)) for minor in range(10, 23)],
     ("litert", (1, 0)),
     *[("litert", (1, minor)) for minor in (1, 2, 3, 4)],
-    *[("litert", (2, minor)) for minor in (0, 1, 2, 3)],
+    *[("litert", (2, minor)) for minor in (0, 1, 2, 3, 4)],
 )
 _NEWEST_MINOR = dict(_MINOR_RELEASES)
 """The newest known minor release of each family."""
-PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], str] = {("tf", (2, 22)): "2.22.0rc0"}
-"""Minor releases that are known only from a release candidate, with the version of this candidate."""
+
+
+class PreRelease(NamedTuple):
+    """A version before a release. The rules of the release were read or measured in this version."""
+
+    version: str
+    measured: str = ""
+    """The date of the measurement of a development build, such as ``2026-11-28``. Empty for a release candidate."""
+
+
+PRE_RELEASES: Mapping[tuple[str, tuple[int, ...]], PreRelease] = {
+    ("tf", (2, 22)): PreRelease("2.22.0rc0"),
+    ("litert", (2, 4)): PreRelease("2.4.0.dev20261026", "2026-11-28"),
+}
+"""Minor releases that are known only from an earlier version."""
+DEVELOPMENT = "-dev"
+"""The end of the name of a release that is known only from a development build, such as ``litert-2.4-dev``."""
 RELEASES = tuple(str(Release(family, version)) for family, version in _MINOR_RELEASES)
 """The releases with known log messages, oldest first within a family."""
 
 _LITERT = """
-    1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0
+    1.0.1 1.1.0 1.1.2 1.2.0 1.3.0 1.4.0 1.4.1 2.0.2 2.0.3 2.1.0 2.1.1 2.1.2 2.1.3 2.1.4 2.1.5 2.1.6 2.2.0 2.3.0 2.4-dev
 """
 KNOWN_RELEASES = (*[name for name in RELEASES if name.startswith("tf-")], *[f"litert-{version}" for version in _LITERT.split()])
 """All releases that rules distinguish, oldest first within a family."""
 
 OLDEST = Release(*_MINOR_RELEASES[0])
-NEWEST = Release(*_MINOR_RELEASES[-1])
-"""The newest release. All rules apply to it, except rules that were withdrawn."""
+NEWEST = Release("litert", (2, 3))
+"""The newest release that is not a development build. It is the default of all commands."""
 DEFAULT_RELEASE = str(NEWEST)
-_NAME = r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})"
+_NAME = r"(tf|litert)-(\d{1,4}(?:\.\d{1,4}){1,2})(?:-dev|\.dev\d{1,12})?"
 """Pattern of a release's name."""
 
 
@@ -100,12 +121,14 @@ def parse_release(text: str) -> Release:
     """Return the release with this name, such as ``tf-2.15`` or ``litert-2.1.6``.
 
     The release may be unknown, but it must not be older than all known releases. For a release of LiteRT-LM
-    (``litert-lm-0.14``) or a package (``com.google.ai.edge.litert:litert:2.1.0``), return the release in it. For any other text,
-    raise OptionError.
+    (``litert-lm-0.14``) or a package (``com.google.ai.edge.litert:litert:2.1.0``), return the release in it. For ``nightly``,
+    return the newest known release of LiteRT. For any other text, raise OptionError.
     """
     name = str(text).strip()
+    if name in NIGHTLY:
+        return newest_of("litert")
     match = re.fullmatch(_NAME, name) or re.fullmatch(_NAME, package_release(name) or "")
-    release = Release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
+    release = _release(match[1], tuple(int(part) for part in match[2].split("."))) if match else None
     if release is None or not _is_covered(release):
         known = (*RELEASES, *LITERT_LM_RELEASES)
         near, listed = suggestion(str(text), known, cutoff=0.9), f"the runtimes are {', '.join(known)}"
@@ -130,11 +153,15 @@ class ReleaseNote(NamedTuple):
 
 def release_note(release: Release) -> ReleaseNote | None:
     """Return a note that says which release's rules are used for an unknown release, or None if ``release`` is known."""
-    if (release.family, release.version[:2]) in PRE_RELEASES:
-        candidate = PRE_RELEASES[release.family, release.version[:2]]
-        return ReleaseNote(f"the rules of {{release}} were read from its release candidate {candidate}", release)
+    if candidate := PRE_RELEASES.get((release.family, release.version[:2])):
+        words = f"the rules of {{release}} were read from its release candidate {candidate.version}"
+        if candidate.measured:
+            words = (
+                f"the rules of {{release}} were measured on {candidate.measured} with its development build {candidate.version}"
+            )
+        return ReleaseNote(words, release)
     if release.is_after_newest:
-        newest = Release(release.family, _NEWEST_MINOR[release.family])
+        newest = newest_of(release.family)
         words = f"{{release}} is not known, because it is newer than {newest}; the rules of {newest} are used instead"
         return ReleaseNote(words, release)
     if str(release) in KNOWN_RELEASES or str(release) in RELEASES or release.family == "tf":
@@ -142,6 +169,16 @@ def release_note(release: Release) -> ReleaseNote | None:
     known = [parse_release(name) for name in KNOWN_RELEASES]
     before = max([other for other in known if other.family == "litert" and release.is_at_least(other)], key=lambda one: one.order)
     return ReleaseNote(f"{{release}} is not known; the rules of {before} are used instead", release)
+
+
+def newest_of(family: str) -> Release:
+    """Return the newest known release of a family, which may be a development build."""
+    return Release(family, _NEWEST_MINOR[family])
+
+
+def _release(family: str, version: tuple[int, ...]) -> Release:
+    """Return a release. All versions of a release that is known only from an earlier version are the same release."""
+    return Release(family, version[:2] if (family, version[:2]) in PRE_RELEASES else version)
 
 
 def _is_covered(release: Release) -> bool:

@@ -13,13 +13,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-PINNED, VERSIONED, DATED, MEASURED, ASSUMED = "pinned", "versioned", "dated", "measured", "assumed"
+PINNED, VERSIONED, DATED, MEASURED, MEASURED_BUILD, ASSUMED = (
+    "pinned",
+    "versioned",
+    "dated",
+    "measured",
+    "measured build",
+    "assumed",
+)
 WORDS = MappingProxyType(
     {
         PINNED: "by commit {commit} in its build file",
         VERSIONED: "by commit {commit} of LiteRT, which sets its version",
         DATED: "by the date of its release; the commit in its build file is not known",
         MEASURED: "by comparing its binary with the rules; its build file has commit {commit}",
+        MEASURED_BUILD: "by comparing its development build 0.19.0.dev20261026 with the rules",
         ASSUMED: "by the releases before and after it; its build file is not known",
     }
 )
@@ -60,7 +68,7 @@ CONTAINED = MappingProxyType(
         "0.16": Contained("litert-2.1.6", PINNED, "0ff28117f"),
         "0.17": Contained("litert-2.2.0", PINNED, "9fe5be455"),
         "0.18": Contained("litert-2.3.0", MEASURED, "26895c9fb"),
-        "0.19": Contained("litert-2.3.0", DATED),
+        "0.19": Contained("litert-2.4-dev", MEASURED_BUILD),
     }
 )
 """The known releases of LiteRT-LM. Patch releases contain the same release of LiteRT as the first release with their number."""
@@ -73,17 +81,21 @@ def releases_with(litert: str) -> tuple[str, ...]:
     return tuple([f"{PREFIX}{version}" for version, contained in CONTAINED.items() if contained.litert == litert])
 
 
-_VERSION = r"v?(\d{1,4}\.\d{1,4})((?:\.\d{1,4})?)(?:-?(?:a|alpha|b|beta|rc)[\w.]*)?"
+_VERSION = r"v?(\d{1,4}\.\d{1,4})((?:\.\d{1,4})?)(?:[-.]?(?:a|alpha|b|beta|rc|dev)[\w.]*)?"
 """Pattern of a version. The first group is the minor release, the second is the number of the patch release with its dot."""
+_BETWEEN = "(?:-|==| )"
+"""Pattern of the text between the name of a Python package and its version."""
 _LITERT_LM = (
-    r"(?:litert-lm-(?:api-)?|litert-lm(?:-api)?==|(?:com\.google\.ai\.edge\.litertlm:)?litertlm-(?:android|jvm)[-:]|@litert-lm/core@)"
+    rf"(?:litert-lm(?:-api)?(?:-nightly)?{_BETWEEN}|(?:com\.google\.ai\.edge\.litertlm:)?litertlm-(?:android|jvm)[-:]|@litert-lm/core@)"
     + _VERSION
 )
 _LITERT_JS = "@litertjs/core@" + _VERSION
 _PART = r"(?:-(?!support|metadata|task)[a-z-]{1,40})?:"
 """Pattern of the end of a Maven artifact's name. Artifacts with a version of their own are left out."""
-_LITERT = rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|ai-edge-litert(?:-|==))" + _VERSION
+_LITERT = rf"(?:com\.google\.ai\.edge\.litert:litert{_PART}|(?:ai-edge-litert(?:-nightly)?|litert-nightly){_BETWEEN})" + _VERSION
 _TENSORFLOW = rf"org\.tensorflow:tensorflow-lite{_PART}" + _VERSION
+NIGHTLY = ("nightly", "litert-nightly", "ai-edge-litert-nightly")
+"""Names of the newest known development build of LiteRT."""
 _BEGINNINGS = ("tf-", "litert-", "litertlm-", "ai-edge-litert", "com.google.ai.edge.litert", "@litert", "org.tensorflow:")
 
 IN_LITERT_JS: Mapping[str, Contained] = MappingProxyType(
@@ -100,6 +112,7 @@ EXAMPLES = (
     "com.google.ai.edge.litert:litert:2.1.0",
     "@litertjs/core@2.0.0",
     "ai-edge-litert==2.1.0",
+    "ai-edge-litert-nightly==2.4.0.dev20261026",
     "litert-lm-api==0.18.1",
     "com.google.ai.edge.litertlm:litertlm-android:0.11.0",
     "org.tensorflow:tensorflow-lite:2.14.0",
@@ -135,7 +148,7 @@ def package_release(name: str) -> str | None:
 
 def is_release_name(text: str) -> bool:
     """Return whether a text begins like the name of a release or of a package."""
-    return text.startswith(_BEGINNINGS)
+    return text in NIGHTLY or text.startswith(_BEGINNINGS)
 
 
 def package_lines() -> tuple[str, ...]:

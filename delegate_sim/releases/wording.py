@@ -16,16 +16,16 @@ _REPLACING = {
     "named subgraph": f"{_WITH_TOTAL} for subgraph {{subgraph}} ({{name}}).",
 }
 _WORDINGS = {
-    **{("tf", (2, minor)): "plain" for minor in (10, 11)},
+    ("tf", (2, 10)): "plain",
     ("tf", (2, 12)): "whole graph",
-    **{("tf", (2, minor)): "out of, whole graph" for minor in range(13, 19)},
-    **{("tf", (2, minor)): "subgraph" for minor in (19, 20, 21)},
+    ("tf", (2, 13)): "out of, whole graph",
+    ("tf", (2, 19)): "subgraph",
     ("tf", (2, 22)): "named subgraph",
     ("litert", (1, 0)): "out of, whole graph",
-    **{("litert", (1, minor)): "subgraph" for minor in (1, 2, 3, 4)},
-    **{("litert", (2, minor)): "subgraph" for minor in (0, 1)},
-    **{("litert", (2, minor)): "named subgraph" for minor in (2, 3)},
+    ("litert", (1, 1)): "subgraph",
+    ("litert", (2, 2)): "named subgraph",
 }
+"""The first release of each family with each wording."""
 DYNAMIC_TENSOR_LINE = (
     "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors "
     "(tensor#{tensor} is a dynamic-sized tensor)."

@@ -202,6 +202,10 @@ _LITERT: Mapping[tuple[int, ...], Mapping[int, str]] = {
         8: "GATHER",
         9: "CAST DEQUANTIZE",
     },
+    (2, 4): {
+        10: "CAST",
+        15: "FULLY_CONNECTED",
+    },
 }
 """For each LiteRT release, the operators with a new highest version, grouped by this version.
 

@@ -1,11 +1,11 @@
 """Tensors that the runtime fails to load because the model file contradicts itself.
 
-Source: ``InterpreterBuilder::ParseQuantization`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
+Source: ``InterpreterBuilder::ParseQuantization``, ``ParseSparsity`` and ``ParseTensors`` (``core/interpreter_builder.cc``),
 ``SetTensorParametersReadOnly`` and ``SetTensorParametersReadWrite`` (``core/subgraph.cc``), ``BytesRequired`` (``util.cc``).
 
 Before LiteRT 2.1.5, the runtime reads a negative size as an unsigned 64-bit number, and loads a tensor without elements. A tensor
 of a 1-byte type that seems to have 2^64 bytes fails only when memory is allocated; it is treated as not loaded. This module omits
-the checks of the storage of sparse constants and of the dimensions of multi-axis quantization.
+the checks of the dimensions of multi-axis quantization, and most checks of the storage of sparse constants.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TypeAlias
 from ..foundation.limits import element_count, fits_if_unsigned
 from ..model import schema
 from ..model.model import OPTIONAL_TENSOR, Model, Quantization, Tensor
+from ..model.numbers import as_list
 from ..refusal import Refusal
 from ..releases.catalogue import Release, parse_release
 from ..rules.kinds import TENSOR_NOT_LOADED
@@ -39,9 +40,13 @@ _MULTI_AXIS = parse_release("litert-2.2")
 """The first release that reads multi-axis quantization."""
 
 
-def release_features(release: Release) -> tuple[bool, bool]:
-    """Return whether a release supports external buffers, and whether the release reads multi-axis quantization."""
-    return release.is_at_least(_EXTERNAL_BUFFERS), release.is_at_least(_MULTI_AXIS)
+_BLOCK_SHAPES = parse_release("litert-2.4")
+"""The first release that reads the sizes of blocks along each dimension."""
+
+
+def release_features(release: Release) -> tuple[bool, ...]:
+    """Return whether a release has each feature that decides which tensors are not loaded."""
+    return tuple([release.is_at_least(first) for first in (_EXTERNAL_BUFFERS, _SIGNED_SIZES, _MULTI_AXIS, _BLOCK_SHAPES)])
 
 
 def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
@@ -51,7 +56,8 @@ def invalid_tensors(model: Model, release: Release) -> tuple[Refusal, ...]:
         suspects = [
             tensor
             for tensor in subgraph.tensors
-            if (tensor.data is not None or tensor.quantization is not None or tensor.is_variable) or tensor.shape in odd
+            if (tensor.data is not None or tensor.quantization is not None or tensor.is_variable or tensor.sparsity is not None)
+            or tensor.shape in odd
         ]
         count = len(subgraph.tensors)
         invalid = [
@@ -76,9 +82,19 @@ def _may_overflow(shape: tuple[int, ...]) -> bool:
 def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool) -> Iterator[_WrongTensor]:
     """Yield the problems with a tensor, in the runtime's order."""
     if tensor.quantization is not None:
-        wrong = _wrong_quantization(tensor) or _wrong_multi_axis(tensor.quantization, tensors, release)
+        wrong = (
+            _wrong_quantization(tensor)
+            or _wrong_multi_axis(tensor.quantization, tensors, release)
+            or _wrong_block_shape(tensor.quantization, len(tensor.shape), release)
+        )
         if wrong is not None:
             yield wrong[0], (wrong[1], f"Tensor {tensor.index} has invalid quantization parameters.")
+    for dimension in () if tensor.sparsity is None else tensor.sparsity.incomplete[:1]:
+        lines = (
+            f"The {dimension}th sparse dimension has invalid parameters.",
+            f"Tensor {tensor.index} has invalid sparsity parameters.",
+        )
+        yield f"its sparse dimension {dimension} has no segments or indices", lines
     is_external = tensor.external_buffer != 0 and release.is_at_least(_EXTERNAL_BUFFERS)
     if tensor.data is not None and (tensor.is_variable or is_external):
         buffer = "buffer or external buffer" if release.is_at_least(_EXTERNAL_BUFFERS) else "buffer"
@@ -125,6 +141,27 @@ def _wrong_multi_axis(quantization: Quantization, tensors: int, release: Release
         return f"its zero points are in tensor {zero_points}, but there are {tensors} tensors", line
     if block_size < 0:
         return f"its blocks have size {block_size}", f"{name} block_size must be non-negative. Was {block_size}."
+    return None
+
+
+def _wrong_block_shape(quantization: Quantization, rank: int, release: Release) -> tuple[str, str] | None:
+    """Return the problem with the sizes of blocks along each dimension, or None.
+
+    A problem has a description and the line that the runtime logs.
+    """
+    sizes = quantization.block_shape
+    if sizes is None or not release.is_at_least(_BLOCK_SHAPES):
+        return None
+    name = "BlockwiseQuantization block_shape"
+    if len(sizes) != rank:
+        line = f"{name} must have one entry per dimension. Expected {rank} entries, got {len(sizes)}."
+        return f"its block_shape has {len(sizes)} sizes, but the tensor has rank {rank}", line
+    for index, size in enumerate(as_list(sizes)):
+        if size <= 0:
+            return (
+                f"its block_shape has size {size}",
+                f"{name} entries must be positive. Value {size} at index {index} is invalid.",
+            )
     return None
 
 

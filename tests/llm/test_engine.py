@@ -301,3 +301,16 @@ def test_the_recorded_runs_of_the_engine(capsys, monkeypatch):
     shares = {measure: float(share) for measure, share in re.findall(r"(\w+) (\d+\.\d+)%", out.splitlines()[0])}
     assert shares.keys() == BARS.keys(), out
     assert {measure: share for measure, share in shares.items() if share < BARS[measure]} == {}, out
+
+
+@pytest.mark.parametrize(
+    ("content", "backend", "outcome", "stage", "error"),
+    [
+        (bundle(MODEL, about=None), "cpu", "refused", "engine", "NOT_FOUND: LlmMetadata not found in the model file."),
+        (bundle(CUSTOM), "cpu", "refused", "engine", "Failed to allocate tensors"),
+        (bundle(MODEL), "cpu", "starts", None, None),
+    ],
+)
+def test_the_development_build(saved, content, backend, outcome, stage, error):
+    found = delegate_sim.analyze_bundle(saved("llm.litertlm", content), backend, runtime="litert-lm-0.19").to_dict()
+    assert (found["outcome"], found["stage"], found["error"]) == (outcome, stage, error)

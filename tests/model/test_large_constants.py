@@ -96,7 +96,6 @@ def shared(op, node_count, with_operands, options=None):
 CASES = {
     "MEAN": (lambda source, large: [source, large], {"keep_dims": True}),
     "SCATTER_ND": (lambda source, large: [large, source, large], None),
-    "SLICE": (lambda source, large: [source, large, large], None),
     "SPLIT": (lambda source, large: [large, source], {"num_splits": 1}),
     "STRIDED_SLICE": (lambda source, large: [source, large, large, large], {}),
     "TRANSPOSE": (lambda source, large: [source, large], {}),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from delegate_sim.model.model import Allocation, Sparsity, Subgraph
+from delegate_sim.model.numbers import as_list
 from delegate_sim.model.reader import load
 from fixtures.builder import ZEROS, ModelBuilder
 from fixtures.sample import one_of_everything
@@ -198,6 +199,8 @@ def test_quantization_by_blocks_and_over_several_axes():
     quantization = tensor_of("INT4", (2, 64), blockwise=(7, -1, 32), axis=1).quantization
     assert (quantization.kind, quantization.dimension) == ("blockwise", 1)
     assert (quantization.scales_tensor, quantization.zero_points_tensor, quantization.block_size) == (7, -1, 32)
+    assert quantization.block_shape is None
+    assert as_list(tensor_of("INT4", (2, 64), blockwise=(7, -1, 0, [1, 32])).quantization.block_shape) == [1, 32]
     assert len(quantization.scales) == len(quantization.zero_points) == 0
     quantization = tensor_of("INT4", (2, 64), multi_axis=(3, 4, 0, [0, 1])).quantization
     assert (quantization.kind, quantization.scales_tensor, quantization.zero_points_tensor) == ("multi-axis", 3, 4)

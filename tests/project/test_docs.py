@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES
+from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES, Release
 from delegate_sim_cli.commands.analyze.analyze import command as analyze
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
@@ -89,7 +89,7 @@ def test_every_release_that_installs_is_measured_and_loads_what_is_said():
     assert {(models, differences) for models, _, differences in measured.values()} == {("200", "0")}
     families = {"ai-edge-litert": "litert", "tensorflow-cpu": "tf", "tflite-runtime": "tf"}
     releases = [(families[name], version) for name, version in map(str.split, measured)]
-    not_on_the_index = {"litert-1.4.1", *(f"{family}-{'.'.join(map(str, version))}" for family, version in PRE_RELEASES)}
+    not_on_the_index = {"litert-1.4.1", *(str(Release(*release)) for release in PRE_RELEASES)}
     for release in set(KNOWN_RELEASES) - not_on_the_index:
         family, _, version = release.partition("-")
         assert any(each == family and f"{found}.".startswith(f"{version}.") for each, found in releases), release

@@ -89,7 +89,7 @@ COVERAGE = {
             """,
     ),
     "npu-google": Coverage(0.2, _GOOGLE_UNTAKEN, _PLUGIN_OUTCOMES),
-    "npu-intel": Coverage(0.3, "CONV_3D RANGE STABLEHLO_COMPOSITE", _PLUGIN_OUTCOMES),
+    "npu-intel": Coverage(0.3, "CONV_3D RANGE REDUCE_ANY STABLEHLO_COMPOSITE", _PLUGIN_OUTCOMES),
     "npu-mediatek": Coverage(0.12, "STABLEHLO_COMPOSITE", _PLUGIN_OUTCOMES),
     "npu-samsung": Coverage(0.0, outcomes=_PLUGIN_OUTCOMES),
 }

@@ -40,6 +40,12 @@ from delegate_sim.releases.packages import (
         ("ai-edge-litert==2.0.2a1", "litert-2.0.2"),
         ("@litertjs/core@2.5.3", "litert-2.1.6"),
         ("@litertjs/core@2.1.0", "litert-2.1.0"),
+        ("ai-edge-litert-nightly==2.4.0.dev20261026", "litert-2.4.0"),
+        ("ai-edge-litert-nightly 2.4.0.dev20261026", "litert-2.4.0"),
+        ("litert-nightly-2.4.0.dev20261026", "litert-2.4.0"),
+        ("ai-edge-litert==2.4.0.dev20261026", "litert-2.4.0"),
+        ("litert-lm-api-nightly==0.19.0.dev20261026", "litert-2.4-dev"),
+        ("litert-lm-0.19", "litert-2.4-dev"),
         ("@litertjs/core@2.6.0", None),
         ("@litertjs/core@0.0.1", None),
         ("litert-lm-0.99", None),
@@ -80,7 +86,7 @@ def test_an_unknown_package_is_refused():
 def test_lines_say_how_the_contained_release_was_found():
     lines = package_lines()
     assert len(lines) == len(CONTAINED)
-    assert "litert-lm-0.11  litert-2.1.4  by commit 47615eb6e in its build file" in lines
+    assert "litert-lm-0.11  litert-2.1.4    by commit 47615eb6e in its build file" in lines
 
 
 def test_releases_by_what_they_contain():

@@ -5,6 +5,8 @@ What it says with a line of its source is left out.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from delegate_sim.model.reader import load
@@ -155,3 +157,36 @@ def test_all_that_is_wrong_with_a_tensor():
         "shape and type need 4"
     )
     assert wrong.log_lines[1:] == ("Tensor 0 has invalid quantization parameters.", WITH_BUFFER, INVALID)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "line"),
+    [
+        ([1], "must have one entry per dimension. Expected 2 entries, got 1."),
+        ([1, 32, 1], "must have one entry per dimension. Expected 2 entries, got 3."),
+        ([0, 32], "entries must be positive. Value 0 at index 0 is invalid."),
+        ([1, -2], "entries must be positive. Value -2 at index 1 is invalid."),
+        ([1, 32], None),
+    ],
+)
+def test_blocks_with_a_size_for_each_dimension(sizes, line):
+    wrong = found("INT8", [4, 64], blockwise=(1, -1, 32, sizes), release=parse_release("litert-2.4"))
+    expected = [f"BlockwiseQuantization block_shape {line}", "Tensor 0 has invalid quantization parameters."]
+    assert [list(one.log_lines) for one in wrong] == ([expected] if line else [])
+    assert not found("INT8", [4, 64], blockwise=(1, -1, 32, sizes))
+
+
+def test_a_sparse_dimension_without_its_segments():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    graph.tensor("sparse", "FLOAT32", (4, 4), b"\0" * 16, sparsity=((0, 1), (), [(True, 4), (False, 0)]))
+    model = load(builder.bytes())
+    assert not invalid_tensors(model, NEWEST)
+    (subgraph,) = model.subgraphs
+    broken = subgraph.tensors[0]._replace(sparsity=replace(subgraph.tensors[0].sparsity, incomplete=(1,)))
+    model = replace(model, subgraphs=(replace(subgraph, tensors=(broken,)),))
+    (wrong,) = invalid_tensors(model, NEWEST)
+    assert wrong.log_lines == (
+        "The 1th sparse dimension has invalid parameters.",
+        "Tensor 0 has invalid sparsity parameters.",
+    )

@@ -27,7 +27,7 @@ from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import AcceleratorTraits, LogTraits, ReleaseHistory
-from .failures import KINDS, hint_not_met, not_fully_accelerated
+from .failures import FORMER, KINDS, hint_not_met, not_fully_accelerated
 from .known_releases import BUILDS_CHECKED, NEWEST_MEASURED, release_notes, rules_of
 from .loading import load_refusal
 from .messages import HEADING, LAST_LINE, refusal_lines
@@ -137,7 +137,7 @@ class MlDriftAccelerator(Accelerator):
 
     def load_refusal(self, model: Model, options: OptionValues, release: Release = NEWEST) -> Refusal | None:
         """Return the first refusal of LiteRT's own loader."""
-        return load_refusal(model)
+        return load_refusal(model, release)
 
     def graph_refusal(
         self, decision: Decision, subsets: Sequence[Subset], options: OptionValues, release: Release = NEWEST
@@ -253,10 +253,11 @@ class MlDriftDelegate(Delegate):
         """Return the failure to build ML Drift's own model of one partition, or None if no failure is known."""
         if options["hint_fully_delegated"] and len(decision.nodes) < len(decision.graph.execution_plan):
             return None  # The model already fails because the hint is not met.
-        failure = build_failure(decision.graph, subset, options)
+        failure = build_failure(decision.graph, subset, options, release)
         if failure is None or options["build_kernels"]:
             return failure
-        return replace(failure, effect=failure.effect.postponed(), is_predicted=not release.is_at_least(NEWEST_MEASURED))
+        is_predicted = not release.is_at_least(NEWEST_MEASURED) and failure.code not in FORMER
+        return replace(failure, effect=failure.effect.postponed(), is_predicted=is_predicted)
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
         """Yield what one partition computes wrongly, as measured on a software device and read in ML Drift's source."""

@@ -15,8 +15,8 @@ LITERT_LOADER = Kind(
     Problem.MODEL,
     "model that LiteRT's own loader refuses",
     "LiteRT 2 loads a model with its own loader before the interpreter gets the model. This loader refuses variable tensors "
-    "(as in stateful LSTM cells), operators with intermediate tensors, and types such as VARIANT. TFLite's interpreter accepts "
-    "all of these. If the loader refuses a model, no accelerator gets the model.",
+    "(as in stateful LSTM cells), operators with intermediate tensors and, in older releases, types such as VARIANT. TFLite's "
+    "interpreter accepts all of these. If the loader refuses a model, no accelerator gets the model.",
     "Convert without variables and resources: pass state in and out as tensors of the model.",
     "convert without variables and resources, and pass state as inputs and outputs",
     is_shared=True,
@@ -181,7 +181,43 @@ COPIED_INPUT = Kind(
     is_shared=True,
     template="the STRIDED_SLICE copies the whole input {tensor}, and a node reads both of them",
 )
+INDICES = Kind(
+    "mldrift-build-indices",
+    Problem.SHAPE,
+    "constant indices",
+    "Before LiteRT 2.3, ML Drift accepts a GATHER with several constant indices, but cannot generate its kernel (seen with "
+    "WebGPU and the wheels of LiteRT 2.1.3 to 2.2.0).",
+    "Use LiteRT 2.3 or later, or compute the indices at run time.",
+    "use LiteRT 2.3 or later",
+    is_shared=True,
+    template="{tensor} of shape {shape} has several constant indices, for which there is no kernel",
+)
+COLUMNS = Kind(
+    "mldrift-build-columns",
+    Problem.SHAPE,
+    "matrix product with few rows",
+    "Before LiteRT 2.1.5, ML Drift accepts a BATCH_MATMUL with adj_y, but has no kernel for at most 8 rows if the number of "
+    "columns is not a multiple of 4 (seen with WebGPU and, in LiteRT issue 6518, with OpenCL).",
+    "Use LiteRT 2.1.5 or later, or transpose the second operand with TRANSPOSE.",
+    "use LiteRT 2.1.5 or later, or transpose the second operand with TRANSPOSE",
+    is_shared=True,
+    template="there is no kernel for a product with the transposed matrix {tensor} of shape {shape}",
+)
+BOUND_TYPE = Kind(
+    "mldrift-build-bound-type",
+    Problem.TYPE,
+    "input or output of the model without a type of shaders",
+    "Since LiteRT 2.4, CompiledModel gives inputs and outputs of the model their own memory before it applies ML Drift. ML Drift "
+    "does not check the types of these tensors any more. It accepts the node, but cannot generate a shader that reads or writes "
+    "numbers of this type (seen with WebGPU).",
+    "Convert the model with inputs and outputs of type FLOAT32 or INT32.",
+    "convert the model with inputs and outputs of type FLOAT32 or INT32",
+    is_shared=True,
+    template="{tensor} has type {type}, which shaders do not have",
+)
 
+FORMER = frozenset({INDICES.name, COLUMNS.name})
+"""The codes of failures that only older releases have. They were measured with the wheels of these releases."""
 
 KINDS = kinds_by_code(
     LITERT_LOADER,
@@ -198,6 +234,9 @@ KINDS = kinds_by_code(
     WITHOUT_KERNEL,
     GROUPS,
     COPIED_INPUT,
+    BOUND_TYPE,
+    INDICES,
+    COLUMNS,
 )
 """The kinds of failures, by code."""
 

@@ -9,8 +9,10 @@ from dataclasses import replace
 from ...releases.catalogue import Release, ReleaseNote, parse_release, release_note
 from ...rules.rule import Check
 
-OLDEST, _SECOND, THIRD, NEWEST_MEASURED = (parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0"))
-MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED)
+OLDEST, _SECOND, THIRD, NEWEST_MEASURED, _DEVELOPMENT = (
+    parse_release(f"litert-{version}") for version in ("2.1.3", "2.1.5", "2.2.0", "2.3.0", "2.4")
+)
+MEASURED = (OLDEST, _SECOND, THIRD, NEWEST_MEASURED, _DEVELOPMENT)
 """The measured releases, oldest first."""
 
 BUILDS_CHECKED = _SECOND

@@ -1,47 +1,23 @@
-"""The checks of LiteRT's own loader. The loader runs before the interpreter and the accelerators.
-
-Source: ``UnpackTensor`` and ``UnpackOp`` (``litert/core/model/model_load.cc``), and ``MapElementType``
-(``litert/core/model/flatbuffer_to_litert.cc``).
-"""
+"""The checks of LiteRT's own loader as a failure of the model. The loader runs before the interpreter and the accelerators."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ...graph.graph import index_in_graph
-from ...model.model import Model, Subgraph, Tensor
+from ...model.model import Model
 from ...refusal import Refusal
+from ...releases.catalogue import Release
+from ..npu.loader import loaded
 from .failures import LITERT_LOADER
 
-_UNNAMED_TYPES = frozenset({"VARIANT", "COMPLEX128"})
-"""Types without a name in LiteRT."""
 
-
-def load_refusal(model: Model) -> Refusal | None:
+def load_refusal(model: Model, release: Release) -> Refusal | None:
     """Return the loader's first refusal, or None if the model loads."""
-    for subgraph in model.subgraphs:
-        for tensor in subgraph.tensors:
-            problem = _problem_of(tensor)
-            if problem is not None:
-                return _refusal(subgraph, *problem, tensor=tensor)
-        for node in subgraph.nodes:
-            if node.intermediates:
-                problem = (f"{node.op} has intermediate tensors", "Intermediate tensors not yet supported.")
-                return _refusal(subgraph, *problem, node=index_in_graph(subgraph, node))
-    return None
-
-
-def _problem_of(tensor: Tensor) -> tuple[str, str] | None:
-    if tensor.type in _UNNAMED_TYPES or tensor.type.startswith("UNKNOWN("):
-        return (
-            f"a tensor has the type {tensor.type}, and LiteRT does not support this type",
-            f"Element type ({tensor.type}) not currently supported",
-        )
-    if tensor.is_variable:
-        return "a tensor is variable", "Variable tensors not yet supported."
-    return None
-
-
-def _refusal(subgraph: Subgraph, problem: str, line: str, node: int | None = None, tensor: Tensor | None = None) -> Refusal:
-    failure = LITERT_LOADER.failure(tensor, node, problem=problem)
-    return replace(failure, subgraph=subgraph.index, log_lines=(line,))
+    failure = loaded(model, release, frozenset()).failure
+    if failure is None:
+        return None
+    subgraph = model.subgraphs[failure.subgraph]
+    node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
+    refusal = LITERT_LOADER.failure(problem=failure.message)
+    return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)

@@ -6,20 +6,22 @@ depend on the driver and are not simulated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
+from typing import Any
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
+from ...releases.catalogue import Release
 from ..options import OptionValues
-from .build_problems import BuildProblems
-from .failures import EMPTY
+from .build_problems import BuildProblems, FormerProblems
+from .failures import BOUND_TYPE, EMPTY
 from .rules import MODULES
-from .rules.checks import integers
+from .rules.checks import BOUND_BUFFERS, integers, is_bound
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS
 from .shapes import axes_of
 
@@ -31,15 +33,26 @@ ML Drift has no kernel for a result that is empty along the split axis. Therefor
 _CHANNELS_AXIS = 3
 
 
-def build_failure(graph: Graph, subset: Subset, options: OptionValues) -> Refusal | None:
-    """Return the first failure to build the model of a partition, or None if no failure is known."""
+_SHADER_TYPES = frozenset({"FLOAT32", "FLOAT16", "BFLOAT16", "INT32", "UINT32", "INT16", "UINT16", "INT8", "UINT8", "BOOL"})
+"""The types that shaders can read and write. They were measured with WebGPU and a development build of LiteRT 2.4."""
+
+
+def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Refusal | None:
+    """Return the first failure to build the model of a partition, or None if no failure is known.
+
+    Shaders are generated after all nodes are read.
+    """
     for index in subset.nodes:
-        for problem in _problems(graph.view(graph.nodes[index]), options):
+        for problem in _problems(graph.view(graph.nodes[index]), options, release):
             return replace(problem, node=index)
+    for index in subset.nodes if release.is_at_least(BOUND_BUFFERS) else ():
+        for tensor in map(graph.tensor, (*graph.nodes[index].inputs, *graph.nodes[index].outputs)):
+            if is_bound(graph, tensor) and tensor.type not in _SHADER_TYPES:
+                return BOUND_TYPE.failure(tensor, index)
     return None
 
 
-def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
+def _problems(node: NodeView, options: OptionValues, release: Release) -> Iterator[Refusal]:
     is_on_webgpu = options["backend"] == "webgpu"
     if node.node.is_custom:
         if is_on_webgpu and node.op in CUSTOM_PROBLEMS:
@@ -48,6 +61,7 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
     if node.is_constant_float16_dequantize:
         return
     yield from _problems_of_operator(node, "BUILD_PROBLEMS")
+    yield from _former_problems(node, release)
     if not options["constant_tensor_sharing"]:
         yield from _problems_of_operator(node, "UNSHARED_PROBLEMS")
     if is_on_webgpu:
@@ -57,8 +71,20 @@ def _problems(node: NodeView, options: OptionValues) -> Iterator[Refusal]:
         yield from _problems_of_operator(node, "WEBGPU_PROBLEMS")
 
 
+def _table(node: NodeView, name: str) -> Mapping[str, Any]:
+    table: Mapping[str, Any] = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), name, {})
+    return table
+
+
+def _former_problems(node: NodeView, release: Release) -> Iterator[Refusal]:
+    problems: FormerProblems = _table(node, "FORMER_PROBLEMS")
+    if node.op in problems:
+        until, find = problems[node.op]
+        yield from () if release.is_at_least(until) else find(node)
+
+
 def _problems_of_operator(node: NodeView, table: str) -> Iterator[Refusal]:
-    problems: BuildProblems = getattr(import_module(f".rules.{MODULES[FAMILY_OF[node.op]]}", __package__), table, {})
+    problems: BuildProblems = _table(node, table)
     if node.op in problems:
         yield from problems[node.op](node)
 

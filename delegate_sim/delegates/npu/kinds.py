@@ -78,7 +78,7 @@ ELEMENT_TYPE = _loader_kind(
     Problem.TYPE,
     "type that LiteRT's loader does not support",
     "The loader fails if a tensor has this type.",
-    "Convert without lists of tensors (VARIANT) and, before LiteRT 2.1.5, without variables (RESOURCE).",
+    "Convert without variables (RESOURCE) before LiteRT 2.1.5, and without lists of tensors (VARIANT) before LiteRT 2.4.",
     "convert without tensors of this type",
 )
 TENSOR_RANK = _loader_kind(
@@ -93,9 +93,19 @@ CHANNELS = _loader_kind(
     "channel-quantization",
     Problem.QUANTIZATION,
     "different numbers of scales and zero points",
-    "The loader fails if a tensor quantized per channel does not have one zero point for each scale.",
+    "The loader fails if a tensor quantized per channel does not have one zero point for each scale. Since LiteRT 2.4, it also "
+    "fails if any other tensor has different numbers of scales and zero points.",
     "Write one zero point for each scale.",
     in_code("write one zero point for each scale"),
+)
+OPERATOR_CODE = _loader_kind(
+    "operator-code",
+    Problem.OPERATOR,
+    "operator that LiteRT's loader does not know",
+    "Since LiteRT 2.4, the loader fails if a builtin operator of the file has a code above 206 (STABLEHLO_COMPOSITE), even if "
+    "the CPU kernels run this operator.",
+    "Convert without this operator, or run the model with the Interpreter instead of CompiledModel.",
+    "convert without this operator",
 )
 VARIABLE = _loader_kind(
     "variable-tensor",
@@ -147,7 +157,18 @@ SIGNATURE = _loader_kind(
     "Write the model again, so that each signature names every input and output of its subgraph.",
     "let the signature name every input and output of its subgraph",
 )
-LOADER_KINDS = (ELEMENT_TYPE, TENSOR_RANK, CHANNELS, VARIABLE, VARIANT, INTERMEDIATE, MUTATING, MISSING_TENSOR, SIGNATURE)
+LOADER_KINDS = (
+    OPERATOR_CODE,
+    ELEMENT_TYPE,
+    TENSOR_RANK,
+    CHANNELS,
+    VARIABLE,
+    VARIANT,
+    INTERMEDIATE,
+    MUTATING,
+    MISSING_TENSOR,
+    SIGNATURE,
+)
 
 
 def _plugin_kind(name: str, problem: Problem, title: str, meaning: str, advice: str, hint: str) -> Kind:

@@ -20,11 +20,23 @@ from ...model.model import Model, Node, Signature, Subgraph, Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import Kind
-from .kinds import CHANNELS, ELEMENT_TYPE, INTERMEDIATE, MISSING_TENSOR, MUTATING, SIGNATURE, TENSOR_RANK, VARIABLE, VARIANT
+from .kinds import (
+    CHANNELS,
+    ELEMENT_TYPE,
+    INTERMEDIATE,
+    MISSING_TENSOR,
+    MUTATING,
+    OPERATOR_CODE,
+    SIGNATURE,
+    TENSOR_RANK,
+    VARIABLE,
+    VARIANT,
+)
 
 NONE, PER_TENSOR, PER_CHANNEL, BLOCKWISE = "none", "per tensor", "per channel", "blockwise"
 
 _BLOCKWISE_DETAILS = 2
+_LAST_OPERATOR = schema.enum_values("BuiltinOperator")["STABLEHLO_COMPOSITE"]
 
 FilePlace = tuple[int, int]
 """The index of a subgraph, and the index of a node or tensor in this subgraph."""
@@ -40,6 +52,10 @@ class FileFacts:
     """Nodes with the list ``mutating_variable_inputs``, even if no entry of the list is true."""
     invalid_channels: frozenset[FilePlace]
     """Tensors quantized per channel that do not have one zero point for each scale."""
+    unequal_counts: frozenset[FilePlace]
+    """All tensors that do not have one zero point for each scale."""
+    unknown_operators: tuple[tuple[int, int], ...]
+    """The codes of operators that newer releases do not load: the builtin code, and the code for old readers."""
     kinds: Mapping[FilePlace, str]
     """The kind of quantization of each tensor for which ``quantization_kind`` cannot determine the kind."""
 
@@ -48,13 +64,15 @@ class FileFacts:
 def file_facts(model: Model) -> FileFacts:
     """Read the facts from the bytes of a loaded model. The facts of the last two models are cached."""
     root = flatbuffer_of(model.content).root("Model")
+    operators = root.child_vectors("operator_codes")[0]
+    codes = zip(operators.numbers("builtin_code"), operators.numbers("deprecated_builtin_code"), strict=True)
     subgraphs = root.child_vectors("subgraphs")[0]
     tensors, tensor_counts = subgraphs.child_vectors("tensors")
     nodes, node_counts = subgraphs.child_vectors("operators")
     quantization = tensors.children("quantization")
     scales, zero_points = _counts(quantization, "scale"), _counts(quantization, "zero_point")
     places = _places(tensor_counts)
-    invalid, kinds = set(), {}
+    invalid, unequal, kinds = set(), set(), {}
     for place, of_scales, of_zero_points, details in zip(
         places, scales, zero_points, quantization.numbers("details_type"), strict=True
     ):
@@ -63,14 +81,18 @@ def file_facts(model: Model) -> FileFacts:
         kind = NONE if not of_scales and not of_zero_points else PER_CHANNEL
         if 1 in (of_scales, of_zero_points):
             kind = PER_TENSOR
-        if kind == PER_CHANNEL and of_scales != of_zero_points:
-            invalid.add(place)
+        if of_scales != of_zero_points:
+            unequal.add(place)
+            if kind == PER_CHANNEL:
+                invalid.add(place)
         if (not of_scales and of_zero_points) or details > _BLOCKWISE_DETAILS:
             kinds[place] = kind
     return FileFacts(
         _chosen(_counts(tensors, "variant_tensors"), tensor_counts),
         _chosen(_counts(nodes, "mutating_variable_inputs"), node_counts),
         frozenset(invalid),
+        frozenset(unequal),
+        tuple([(code, old) for code, old in codes if max(code, old) > _LAST_OPERATOR]),
         kinds,
     )
 
@@ -108,10 +130,13 @@ _SPARSE_LINE = "Sparsity tensors may not yet be fully supported."
 _MOST_DIMENSIONS = 8
 _RANK_IS_CHECKED = parse_release("litert-2.3.0")
 
-_NEVER = frozenset({"COMPLEX128", "VARIANT"})
+_CHECKS_CODES_AND_COUNTS = parse_release("litert-2.4")
+"""The first release that checks the codes of operators, and the numbers of scales and zero points of all tensors."""
+
 _BEFORE = (
     ("litert-2.1.5", frozenset({"STRING", "FLOAT64", "UINT64", "RESOURCE", "UINT16"})),
     ("litert-2.2.0", frozenset({"UINT4", "FLOAT8_E4M3FN", "FLOAT8_E5M2"})),
+    ("litert-2.4", frozenset({"COMPLEX128", "VARIANT"})),
 )
 """For each release, the types that LiteRT supports only from this release on."""
 
@@ -137,6 +162,10 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
     """
     unknown = _unknown_types(model, release)
     lines: list[str] = []
+    if release.is_at_least(_CHECKS_CODES_AND_COUNTS) and OPERATOR_CODE.name not in ended:
+        for code, old in facts.unknown_operators:
+            line = f"Invalid operator code: builtin_code={code}, deprecated_builtin_code={old}"
+            return Loaded((line,), OPERATOR_CODE.refusal(line, subgraph=0, log_lines=(line,)))
     for subgraph in model.subgraphs:
         for fault in (*_tensor_faults(subgraph, facts, unknown, release), *_node_faults(subgraph, facts)):
             if isinstance(fault, str):
@@ -168,8 +197,8 @@ def _signature_fault(model: Model, signature: Signature) -> str:
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:
     """Return the model's tensor types that LiteRT's loader does not support in this release."""
-    refused = _NEVER.union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
-    known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE")) - refused
+    refused = frozenset[str]().union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
+    known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE", "VARIANT")) - refused
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
 
 
@@ -182,7 +211,10 @@ def _tensor_faults(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str]
         if len(tensor.shape) > _MOST_DIMENSIONS and release.is_at_least(_RANK_IS_CHECKED):
             line = f"Tensor rank ({len(tensor.shape)}) exceeds max rank ({_MOST_DIMENSIONS})"
             yield _fault(subgraph, TENSOR_RANK, line, tensor=tensor)
-        if place in facts.invalid_channels:
+        if release.is_at_least(_CHECKS_CODES_AND_COUNTS):
+            if place in facts.unequal_counts:
+                yield _fault(subgraph, CHANNELS, "Invalid quantization parameters", tensor=tensor)
+        elif place in facts.invalid_channels:
             yield _fault(subgraph, CHANNELS, "Invalid per-channel quantization parameters", tensor=tensor)
         if tensor.is_variable:
             yield _fault(subgraph, VARIABLE, "Variable tensors not yet supported.", tensor=tensor)

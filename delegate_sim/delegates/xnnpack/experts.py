@@ -8,7 +8,7 @@ operators.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import TypeAlias
 
 from ...graph.graph import NodeView
@@ -26,6 +26,8 @@ EXPERTS = "moe"
 _KNOWN_FROM = parse_release("litert-2.2.0")
 _QUANTIZED_FROM = "litert-2.3"
 """The first release that accepts integer weights and checks the sizes of weights and scales."""
+_GROUPED_FROM = "litert-2.4"
+"""The first release in which a row of INT8 weights may have several scales."""
 _SIZES = ("num_experts", "num_active_experts", "model_dim", "hidden_dim")
 _REQUIRED = (*_SIZES, "weight_type")
 _WEIGHT_TYPES = ("fp32", "int8", "int4")
@@ -139,11 +141,18 @@ def _computed_before(node: NodeView) -> _Problem | None:
 
 
 def _unusable_operand(node: NodeView) -> _Problem | None:
-    return next(_operand_problems(node), None)
+    return next(_operand_problems(node, grouped=("int8", "int4")), None)
 
 
-def _operand_problems(node: NodeView) -> Iterator[_Problem]:
-    """Yield the problems of weights and scales in the layers gate, ff1 and linear, then the problems of ``per_expert_scale``."""
+def _unusable_operand_before_groups(node: NodeView) -> _Problem | None:
+    return next(_operand_problems(node, grouped=("int4",)), None)
+
+
+def _operand_problems(node: NodeView, grouped: Collection[str]) -> Iterator[_Problem]:
+    """Yield the problems of weights and scales in the layers gate, ff1 and linear, then the problems of ``per_expert_scale``.
+
+    Weights of a type in ``grouped`` may have several scales in each row.
+    """
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3
@@ -151,7 +160,7 @@ def _operand_problems(node: NodeView) -> Iterator[_Problem]:
         yield from _weight_problems(node, position, f"{name}_weight", hidden * experts * model)
         position += 1
         if _is_quantized(node):
-            yield from _scale_problems(node, position, f"{name}_scale", count)
+            yield from _scale_problems(node, position, f"{name}_scale", count, grouped)
             position += 1
     scales = node.input(position)
     if not _is_constant_float(scales) or scales.element_count != experts:
@@ -172,14 +181,14 @@ def _weight_problems(node: NodeView, position: int, name: str, elements: int) ->
         yield f"{name} with {tensor.element_count} elements instead of {expected}", message
 
 
-def _scale_problems(node: NodeView, position: int, name: str, rows: int) -> Iterator[_Problem]:
+def _scale_problems(node: NodeView, position: int, name: str, rows: int, grouped: Collection[str]) -> Iterator[_Problem]:
     tensor = node.input(position)
     if not _is_constant_float(tensor):
         yield f"{name} is {tensor.type}", f"{name} must be a constant fp32 tensor"
-    count = tensor.element_count
-    if _text(node, "weight_type") == "int8" and count != rows:
+    count, is_grouped = tensor.element_count, _text(node, "weight_type") in grouped
+    if not is_grouped and count != rows:
         yield f"{name} of {count} elements for {rows} rows", f"{name} element count {count} does not match rows {rows}"
-    if _text(node, "weight_type") == "int4" and (count <= 0 or count % rows):
+    if is_grouped and (count <= 0 or count % rows):
         message = f"{name} element count {count} is not a multiple of rows {rows}"
         yield f"{name} of {count} elements for {rows} rows", message
 
@@ -222,6 +231,7 @@ def _since_quantized(check: Check[object]) -> Check[object]:
     return check.from_release(_QUANTIZED_FROM)
 
 
+_USABLE_OPERANDS = "constant weights and scales with the types and sizes in the attributes"
 _PATH = " for the XNNPACK prototype path"
 
 MIXTURE: OpRule[Visit] = (
@@ -250,9 +260,8 @@ MIXTURE: OpRule[Visit] = (
             _before_quantized(_demand(TENSOR_TYPE, "FLOAT32 tensors, and INT32 for the indices", _other_types_before)),
             _before_quantized(_demand(CONSTANT, "weights and scales that are constants", _computed_before)),
             _since_quantized(_demand(TENSOR_TYPE, "FLOAT32 activations and INT32 indices", _other_types)),
-            _since_quantized(
-                _demand(SHAPE, "constant weights and scales with the types and sizes in the attributes", _unusable_operand)
-            ),
+            _since_quantized(_demand(SHAPE, _USABLE_OPERANDS, _unusable_operand_before_groups)).before_release(_GROUPED_FROM),
+            _demand(SHAPE, _USABLE_OPERANDS, _unusable_operand).from_release(_GROUPED_FROM),
         )
     )
     .from_source(_SOURCE)

@@ -128,6 +128,15 @@ KINDS = kinds_by_code(
         template="{tensor} has shape {shape}, which cannot be split into {found} equal parts",
     ),
     shared_kind(
+        "xnnpack-kernel-operand-shapes",
+        Problem.SHAPE,
+        "operands with shapes that do not match",
+        "The delegate does not compare the shapes of the operands. XNNPACK compares them when it computes shapes.",
+        "Give the operands shapes that the operator can combine, as converters do.",
+        "give the operands shapes that match",
+        template="{op} with {found}",
+    ),
+    shared_kind(
         "xnnpack-kernel-attention",
         Problem.SHAPE,
         "attention operands that do not match",

@@ -26,6 +26,7 @@ from .shapes import (
     attention_of_other_shapes,
     missing_axis,
     not_an_image,
+    operands_of_other_shape,
     overflowing_constant,
     uneven_split,
     variable_read_twice,
@@ -147,6 +148,7 @@ class _Kernel:
                 return kernel_failure("xnnpack-kernel-rank", node.index, self.tensor(index))
         define = (_DEFINE_CUSTOM if node.is_custom else _DEFINE).get(node.op)
         failure = define(self, view) if define is not None else None
+        failure = failure or operands_of_other_shape(view, self.inputs)
         return failure or weights_of_other_shape(view, self.visit) or variable_read_twice(view, self.positions, self.outputs)
 
     def mixed(self, node: NodeView, *datatypes: str | None) -> Refusal | None:

@@ -7,7 +7,7 @@ as ``reshape_reduce_operator`` in ``src/subgraph/static-reduce.c``), and ``xnn_s
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from ...graph.graph import Graph, NodeView
 from ...model.model import Tensor
@@ -75,6 +75,53 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> R
     if is_open or not count or not release.is_at_least(_SHAPES_ARE_CHECKED) or source.shape[axis] % count == 0:
         return None
     return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
+
+
+_BINARY = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB"})
+"""Operators that broadcast their two operands."""
+
+
+def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal | None:
+    """Return the failure of a node with operands that XNNPACK cannot combine.
+
+    The shapes of constants, of the model's ``inputs``, and of tensors that no node computes are certain. All other shapes are
+    not compared, because XNNPACK computes them itself.
+    """
+
+    def is_certain(tensor: Tensor) -> bool:
+        is_given = tensor.index in node.graph.inputs or tensor.index in node.graph.writers
+        return tensor.is_constant or tensor.index in inputs or not is_given
+
+    source = node.input(0)
+    if node.node.is_custom or not is_certain(source):
+        return None
+    problem = next(_shape_problems(node, source, is_certain), None)
+    return (
+        None if problem is None else kernel_failure("xnnpack-kernel-operand-shapes", node.node.index, op=node.op, found=problem)
+    )
+
+
+def _shape_problems(node: NodeView, source: Tensor, is_certain: Callable[[Tensor], bool]) -> Iterator[str]:
+    shape = list(source.shape)
+    if node.op in _BINARY:
+        other = node.input(1)
+        if is_certain(other) and not _broadcasts(source.shape, other.shape):
+            yield f"shapes {shape} and {list(other.shape)}, which cannot be broadcast together"
+    elif node.op == "SOFTMAX" and source.shape[-1:] == (0,):
+        yield f"a last dimension of size 0 in shape {shape}"
+    elif node.op == "SLICE" and not source.shape and node.input(1).element_count:
+        yield "an operand without dimensions"
+    elif node.op == "RESHAPE" and len(node.node.inputs) == 2:
+        sizes = node.value(node.input(1))
+        yield from [f"size {size}" for size in ([] if sizes is None else as_list(sizes)) if size < -1]
+    elif node.op == "CONV_2D" and source.rank == _IMAGE_RANK:
+        channels, weights = shape[3], node.input(1).shape
+        if weights[3] and (channels % weights[3] or (channels and weights[0] % (channels // weights[3]))):
+            yield f"{channels} input channels and weights of shape {list(weights)}"
+    elif node.op == "DEPTHWISE_CONV_2D" and source.rank == _IMAGE_RANK:
+        channels, multiplier = node.input(1).shape[3], node.options.depth_multiplier
+        if channels != shape[3] * multiplier:
+            yield f"{shape[3]} input channels, depth_multiplier {multiplier} and {channels} output channels"
 
 
 def attention_of_other_shapes(node: NodeView) -> Refusal | None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from ...foundation.limits import element_count
 from ...graph.graph import fused_activation
+from ...model.flexbuffer import FlexbufferMap
 from ..kernel import KernelNode, KernelTensor, broadcast_shape, kernel
 from ..operands import (
     HYBRID_WEIGHT_TYPES,
@@ -18,13 +21,18 @@ from ..operands import (
 
 _QUANTIZED_TYPES = ("UINT8", "INT8", "INT16")
 _INTEGER_BIAS_TYPES = ("INT32", "INT64")
+_SPECIFICATION = "cint2_fp32_int4_e8m0_drq"
+"""The only quantization that ``quant_spec`` of a FULLY_CONNECTED may name."""
+_SPECIFICATION_BLOCK = 32
 _DEFAULT_WEIGHTS, _SHUFFLED_WEIGHTS = 0, 1
 
 
-@kernel("FULLY_CONNECTED", changed_in=("litert-2.1.4", "litert-2.1.5"))
+@kernel("FULLY_CONNECTED", changed_in=("litert-2.1.4", "litert-2.1.5", "litert-2.4"))
 def prepare_fully_connected(node: KernelNode) -> None:
     """``kernels/fully_connected.cc: Prepare, PrepareImpl``."""
     source, weights = node.input(0), node.input(1)
+    if node.options.quant_spec and node.since("litert-2.4"):
+        _check_specification(node, source, weights)
     _check_fully_connected_options(node, source, weights)
     options = node.options
     node.ensure_counts((2, 3), 1 if options.weights_format == _DEFAULT_WEIGHTS else 2)
@@ -40,6 +48,9 @@ def prepare_fully_connected(node: KernelNode) -> None:
         node.ensure(bias.element_count == units, "the bias does not have one element for each unit")
     if source.type in _QUANTIZED_TYPES:
         _check_fully_connected_quantization(node, source, weights, bias, result)
+    elif weights.source.sparsity is not None and weights.type in HYBRID_WEIGHT_TYPES and node.since("litert-2.4"):
+        stored = [is_dense for is_dense, _ in weights.source.sparsity.dimensions]
+        node.ensure(stored[:2] == [True, False], "the sparse weights are not stored as rows of compressed columns")
     if source.type == result.type == "INT16":
         check_symmetric(node, source, result)
         check_quantized_bias_type(node, bias)
@@ -48,6 +59,24 @@ def prepare_fully_connected(node: KernelNode) -> None:
         node.resize(result, (*source.shape[:-1], units))
     else:
         node.resize(result, (source.element_count // depth, units))
+
+
+def _check_specification(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:
+    """Check the quantization that ``quant_spec`` names. The checks and their order were measured with a wheel.
+
+    The runtime compares the number of scales with the number of units only when the node runs.
+    """
+    entries = FlexbufferMap(bytes(node.options.quant_spec or ()))
+    node.ensure(entries.is_valid, "quant_spec is not a flexbuffer")
+    node.ensure(entries.text("spec") == _SPECIFICATION, "quant_spec names an unknown quantization")
+    is_hybrid = source.type == "FLOAT32" and weights.type in HYBRID_WEIGHT_TYPES
+    node.ensure(is_hybrid, "quant_spec needs a float input and quantized weights")
+    node.ensure_type(weights, "INT2")
+    node.ensure_rank(weights, 2)
+    node.ensure(weights.shape[1] % _SPECIFICATION_BLOCK == 0, f"the input channels are not a multiple of {_SPECIFICATION_BLOCK}")
+    dilation = entries.number("act_dilation")
+    node.ensure(dilation is not None and math.isfinite(dilation) and dilation >= 0, "quant_spec has no usable act_dilation")
+    node.ensure(weights.source.sparsity is None, "quant_spec does not support sparse weights")
 
 
 def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weights: KernelTensor) -> None:

@@ -41,7 +41,7 @@ def prepare_slice(node: KernelNode) -> None:
     if not node.since("litert-2.2.0"):
         node.ensure(source.rank <= _SLICE_FORMER_MAX_RANK, "the input has more than 5 dimensions")
     is_complete = result.rank > 0 and not has_unspecified_dimension(result)
-    if is_complete and not node.since("litert-2.3.0"):
+    if is_complete and not (node.since("litert-2.3.0") and source.rank):
         return
     unknown = first_unknown(begin, size)
     is_static = unknown is None and not has_unspecified_dimension(source)

@@ -192,7 +192,7 @@ class ReleaseTable(Declared):
     options: OptionValues
     rows: tuple[ReleaseRow, ...]
     newest: Run
-    """The run on the newest release."""
+    """The run on the newest release that is not a development build."""
     platforms: tuple[PlatformRow, ...] = ()
     """The results on the releases of the delegate's platform. Empty if there is no platform."""
     not_simulated: tuple[str, ...] = ()
@@ -202,6 +202,11 @@ class ReleaseTable(Declared):
     def full(self) -> tuple[Release, ...]:
         """The releases that load the model and delegate all of its nodes."""
         return tuple(row.release for row in self.rows if row.is_full)
+
+    @property
+    def newest_row(self) -> ReleaseRow:
+        """The row of the newest release that is not a development build."""
+        return next(row for row in reversed(self.rows) if row.release == self.newest.release)
 
     @property
     def first_loading(self) -> Mapping[str, FirstLoading | None]:
@@ -235,10 +240,12 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
     left_out = ordered[: -max(effort.left, 2)]
     rows: list[ReleaseRow] = []
     before: Run | None = None
+    newest: Run | None = None
     cache = AnalysisCache()
     for release in ordered[len(left_out) :]:
         effort.spend()
         run = simulate(model, replace(target, release=release), cache=cache)
+        newest = run if newest is None or not release.is_development_build else newest
         loading = load_on(model, release, cache)
         unloaded = tuple([Unloaded(code.op, code.version) for code in loading.refused or loading.unknown])
         moves: tuple[Move, ...] = ()
@@ -264,7 +271,8 @@ def release_table(model: Model, target: Target, effort: Effort | None = None) ->
         )
     not_simulated = (f"{left_out[0]} to {left_out[-1]}: {effort.reason}",) if left_out else ()
     platforms, left_out_platforms = platform_rows(model, target, cache, effort)
-    return ReleaseTable(model, delegate, target.options, tuple(rows), run, platforms, (*not_simulated, *left_out_platforms))
+    assert newest is not None
+    return ReleaseTable(model, delegate, target.options, tuple(rows), newest, platforms, (*not_simulated, *left_out_platforms))
 
 
 def _known(delegate: Delegate) -> Sequence[str]:

@@ -11,6 +11,7 @@ from ...delegates.base import Delegate
 from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.reachability import no_weights
 from ...model.precompiled import DISPATCH, compiled_elsewhere
+from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
@@ -38,9 +39,21 @@ def verdict(run: Run, measures: Measures | None = None) -> str:
 
 
 def _unchecked(target: Target, measures: Measures, further: Sequence[str] = ()) -> str:
-    """Return the parts of the release that were not checked, unless the model is known not to run."""
-    parts = [] if measures.outcome in NOT_RUNNING else [*target.delegate.unchecked_parts(target.release), *further]
-    return f" (not checked for {target.release}: {', '.join(parts)})" if parts else ""
+    """Return what ``unchecked_text`` says about the target, unless the model is known not to run on a known release."""
+    is_known = not target.release.is_after_newest
+    said = "" if is_known and measures.outcome in NOT_RUNNING else unchecked_text(target.delegate, target.release, further)
+    return f" ({said})" if said else ""
+
+
+def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] = ()) -> str:
+    """Return the parts of a release that were not checked, or "" if all parts were checked.
+
+    If the release is newer than all known releases, return the release whose rules are used. ``further`` has more parts.
+    """
+    if release.is_after_newest:
+        return str(release_note(release))
+    parts = [*delegate.unchecked_parts(release), *further]
+    return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 
 
 def _about_file(run: Run, measures: Measures) -> str:

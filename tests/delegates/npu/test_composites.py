@@ -94,3 +94,43 @@ def test_composites_that_read_each_other_s_results_are_inlined_in_any_order(orde
     assert run[0].inputs == inlined.inputs
     assert [node.inputs for node in run[1:]] == [node.outputs for node in run[:-1]]
     assert inlined.outputs == run[-1].outputs
+
+
+def test_the_development_build_logs_a_table_of_unselected_nodes():
+    builder = with_composites(["RELU", ("other", 1, b""), "SHAPE"], [["TANH"]])
+    head = [
+        "CPU-offloaded operations:",
+        "  Op Index | Op Code                | Reason",
+        f"  {'-' * 9}+{'-' * 24}+{'-' * 67}",
+    ]
+    shape = "tfl.shape              | Op is not supported on the Google Tensor NPU."
+    assert run(builder, "npu-google", release="litert-2.4")["log_lines"] == [
+        "unsupported composite op: other",
+        "Partitioning summary: 1 ops on NPU, 2 ops offloaded to CPU (Total: 3).",
+        *head,
+        "  1        | shlo.composite         | Composite operation is not supported.",
+        f"  2        | {shape}",
+        "Inlined 1 composite ops into subgraph<0>",
+        "Partitioning summary: 2 ops on NPU, 1 ops offloaded to CPU (Total: 3).",
+        *head,
+        f"  2        | {shape}",
+        "Partition strategy: 0",
+        "Partitioned subgraph<0>, selected 2 ops, from a total of 3 ops. resulted in 1 partitions.",
+    ]
+
+
+def test_the_table_of_unselected_nodes_has_five_rows():
+    lines_of_run = run(with_composites(["SHAPE"] * 7, []), "npu-google", release="litert-2.4")["log_lines"]
+    assert len([line for line in lines_of_run if "tfl.shape" in line]) == 5
+    (omitted,) = [line for line in lines_of_run if "omitted" in line]
+    assert omitted.startswith("  ... 2 additional unsupported op diagnostics omitted")
+
+
+@pytest.mark.parametrize(("release", "is_selected"), [("litert-2.3", False), ("litert-2.4", True)])
+def test_intel_selects_reduce_any_since_the_development_build(release, is_selected):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "BOOL", [2, 4]), graph.tensor("y", "BOOL", [2])
+    graph.node("REDUCE_ANY", [source, graph.tensor("axes", "INT32", [1], [1])], [result], options={"keep_dims": False})
+    graph.outputs(result)
+    assert selected(run(builder, "npu-intel", release=release)) == ([0] if is_selected else [])

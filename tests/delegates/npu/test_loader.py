@@ -25,7 +25,7 @@ def test_variable_tensors_are_refused():
 
 
 @pytest.mark.parametrize(("kind", "number"), [("VARIANT", 14), ("COMPLEX128", 11)])
-def test_types_that_no_release_loads(kind, number):
+def test_types_that_no_release_loaded(kind, number):
     assert refused(chain(["RELU"], kind)) == ("litert-element-type", f"Element type ({number}) not currently supported")
 
 
@@ -35,6 +35,29 @@ def test_types_that_came_with_a_release(kind, since):
     facts = file_facts(model)
     assert load(model, facts, parse_release(since)).failure is None
     assert load(model, facts, parse_release("litert-2.1.3")).failure.code == "litert-element-type"
+
+
+@pytest.mark.parametrize("kind", ["COMPLEX128", "VARIANT"])
+def test_types_of_the_development_build(kind):
+    assert run(chain(["RELU"], kind), "npu-samsung", release="litert-2.4")["refusal"] is None
+
+
+def test_operators_with_a_high_code():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", SHAPE), graph.tensor("y", "FLOAT32", SHAPE)
+    graph.node("STABLEHLO_CBRT", [source], [result])
+    graph.outputs(result)
+    assert run(builder, "npu-samsung", release="litert-2.3")["refusal"] is None
+    line = "Invalid operator code: builtin_code=208, deprecated_builtin_code=127"
+    assert refused(builder, release="litert-2.4") == ("litert-operator-code", line)
+
+
+@pytest.mark.parametrize(("scales", "zero_points"), [([0.5], [0, 0]), ([0.5, 0.5], [0])])
+def test_other_numbers_of_scales_and_zero_points(scales, zero_points):
+    builder = chain(["RELU"], "INT8", scale=scales, zero_point=zero_points, axis=0)
+    assert refused(builder, release="litert-2.4") == ("litert-channel-quantization", "Invalid quantization parameters")
+    assert run(builder, "npu-samsung", release="litert-2.3")["outcome"] != "refused"
 
 
 def test_too_many_dimensions():

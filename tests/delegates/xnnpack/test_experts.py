@@ -11,6 +11,9 @@ from tests.support.delegates.xnnpack_expert_cases import ACCEPTED, REFUSED, one,
 LINE = "Replacing {} out of {} node(s) with delegate (TfLiteXNNPackDelegate) node, yielding {} partitions for subgraph 0 (main)."
 
 
+INT8_IN_GROUPS = one(attributes={"weight_type": "int8"}, constants={1: ("FLOAT32", (32,))})
+
+
 def run(model, **arguments):
     return analyze(model, "xnnpack", assume_ops_registered=True, **{"defaults": "api", **arguments}).to_dict()["runs"][0]
 
@@ -69,6 +72,13 @@ def test_calls_follow_each_other_on_the_plan_that_is_left():
             "moe node #1 currently supports fp32 weights, fp32 activations, and int32 top_indices only",
         ),
         ("litert-2.2.0", REFUSED["computed"][0], "moe node #1 expects constant expert weights and per_expert_scale"),
+        ("litert-2.3.0", INT8_IN_GROUPS, "moe node #1 gate_scale element count 32 does not match rows 16"),
+        ("litert-2.4-dev", INT8_IN_GROUPS, LINE.format(1, 3, 3)),
+        (
+            "litert-2.4-dev",
+            REFUSED["scales-int8"][0],
+            "moe node #1 linear_scale element count 9 is not a multiple of rows 8",
+        ),
     ],
 )
 def test_releases(release, model, line):

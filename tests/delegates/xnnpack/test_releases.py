@@ -61,10 +61,11 @@ def code(node, release):
     return reasons[0].code if reasons else None
 
 
-def blocks(scales_tensor=0):
+def blocks(scales_tensor=0, block_shape=None):
     """INT4 weights that are quantized in blocks."""
     quantization = Quantization("blockwise", np.empty(0, np.float32), np.empty(0, np.int64), 0, 32, scales_tensor)
-    return weights(2, 4, kind="INT4")._replace(quantization=quantization)
+    sizes = None if block_shape is None else np.array(block_shape, np.int32)
+    return weights(2, 4, kind="INT4")._replace(quantization=quantization._replace(block_shape=sizes))
 
 
 class Change(NamedTuple):
@@ -220,6 +221,8 @@ def hybrid(kind, *scales, inputs=ROW, outputs=RESULT, zero_point=0):
 
 
 change("FULLY_CONNECTED", "litert-1.3.0", QUANTIZATION, None, [ROW, blocks()], [RESULT])
+change("FULLY_CONNECTED", "litert-2.3.0", None, ATTRIBUTE, [ROW, weights(2, 4)], [RESULT], quant_spec=(0,))
+change("FULLY_CONNECTED", "litert-2.4-dev", None, QUANTIZATION, [ROW, blocks(block_shape=(1, 32))], [RESULT])
 change("FULLY_CONNECTED", "litert-1.3.0", HYBRID, None, *hybrid("INT4", 0.5, 0.5, inputs=INT8_ROW, outputs=INT8_RESULT))
 change("FULLY_CONNECTED", "litert-2.1.2", TYPE, None, *hybrid("INT2", 0.5, 0.5))
 change("FULLY_CONNECTED", "litert-2.1.5", QUANTIZATION, None, *hybrid("INT4", 0.5))
@@ -253,7 +256,15 @@ change("TRANSPOSE", "litert-2.0.2", None, SHAPE, [EMPTY, constant([0, 2, 1, 3])]
 change("TRANSPOSE", "litert-2.0.2", None, RANK, [SCALAR, constant([0])], [FLOAT])
 change("CONCATENATION", "litert-2.1.4", None, ATTRIBUTE, [FLOAT, FLOAT], [FLOAT], axis=4)
 _SEVEN = arena("FLOAT32", *[2] * 7)
-change("SLICE", "tf-2.22", None, RANK, [_SEVEN, constant([0] * 7), constant([2] * 7)], [_SEVEN])
+change("SLICE", "litert-2.3.0", None, RANK, [_SEVEN, constant([0] * 7), constant([2] * 7)], [_SEVEN])
+change("SLICE", "litert-2.3.0", None, VALUE, [FLOAT, constant([0, 0, 0, -1]), TWOS], [FLOAT])
+change("SLICE", "litert-2.4-dev", VALUE, None, [FLOAT, ZEROS, constant([1, 2, 2, -1])], [FLOAT])
+change("SLICE", "litert-2.4-dev", VALUE, VALUE, [FLOAT, ZEROS, constant([1, 2, 2, -2])], [FLOAT])
+change("SLICE", "litert-2.4-dev", VALUE, VALUE, [FLOAT, ZEROS, constant([1, 2, 2, 0])], [FLOAT])
+change("SLICE", "litert-2.4-dev", None, SHAPE, [FLOAT, constant([0]), constant([1])], [FLOAT])
+change("SLICE", "litert-2.4-dev", None, SHAPE, [SCALAR, constant([0]), constant([1])], [FLOAT])
+_LARGE = constant(np.array([1, 2, 2, 2**63 - 1]), "INT64")
+change("SLICE", "litert-2.4-dev", None, VALUE, [FLOAT, constant([0, 0, 0, 1], "INT64"), _LARGE], [FLOAT])
 for _size in (0, -1):
     change("RESHAPE", "litert-2.1.3", None, VALUE, [FLOAT, constant([_size])], [FLOAT])
 for _start, _end in (([0, 0, 0, 0], [1, 5, 2, 2]), ([0, 5, 0, 0], [1, 2, 2, 2])):
@@ -390,6 +401,7 @@ def test_datatype(release, old, new, tensor, zero_points):
 # Nothing is left out
 
 BY_OTHER_TESTS = {
+    "MaxUnpooling2D",
     "ASSIGN_VARIABLE",
     "READ_VARIABLE",
     "VAR_HANDLE",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from flatbuffers import flexbuffers
 
+from delegate_sim.model.model import Sparsity
 from delegate_sim.prepare.kernel import PrepareError
+from delegate_sim.releases.catalogue import parse_release
 
 TANH = 4
 """Value of the schema's ActivationFunctionType."""
@@ -136,6 +139,73 @@ def test_fully_connected_shuffled_weights(kernels):
         kernels.prepare("FULLY_CONNECTED", [source, weights, bias], [result], weights_format=SHUFFLED)
     with pytest.raises(PrepareError, match="INT8"):
         fully_connected(kernels, source, weights._replace(type="INT8"), bias, result, weights_format=SHUFFLED)
+
+
+SPECIFICATION = {"act_dilation": 1.0, "spec": "cint2_fp32_int4_e8m0_drq"}
+
+
+def specified(kernels, entries, source="FLOAT32", weights="INT2", columns=64, **arguments):
+    content = entries if isinstance(entries, bytes) else flexbuffers.Dumps(entries)
+    operands = [kernels.arena(source, 2, columns), arguments.pop("filter", None) or kernels.arena(weights, 3, columns), None]
+    result, options = kernels.arena("FLOAT32"), {"keep_num_dims": False, "quant_spec": tuple(content)}
+    return kernels.prepare("FULLY_CONNECTED", operands, [result], release=parse_release("litert-2.4"), **options)
+
+
+@pytest.mark.parametrize("dilation", [0, 1, 2.5])
+def test_fully_connected_with_a_known_specification(kernels, dilation):
+    kernels.assert_static(specified(kernels, SPECIFICATION | {"act_dilation": dilation}), (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("entries", "arguments", "message"),
+    [
+        (b"\1\2\3garb", {}, "not a flexbuffer"),
+        ({}, {}, "unknown quantization"),
+        ("cint2_fp32_int4_e8m0_drq", {}, "unknown quantization"),
+        (["cint2_fp32_int4_e8m0_drq", 1.0], {}, "unknown quantization"),
+        (SPECIFICATION | {"spec": "CINT2_FP32_INT4_E8M0_DRQ"}, {}, "unknown quantization"),
+        (SPECIFICATION, {"source": "INT8"}, "float input"),
+        (SPECIFICATION, {"weights": "FLOAT32"}, "quantized weights"),
+        (SPECIFICATION, {"weights": "INT4"}, "INT4, an unsupported type"),
+        (SPECIFICATION, {"columns": 48}, "multiple of 32"),
+        ({"spec": SPECIFICATION["spec"]}, {}, "act_dilation"),
+        (SPECIFICATION | {"act_dilation": "1.5"}, {}, "act_dilation"),
+        (SPECIFICATION | {"act_dilation": -1.0}, {}, "act_dilation"),
+        (SPECIFICATION | {"act_dilation": float("inf")}, {}, "act_dilation"),
+    ],
+)
+def test_fully_connected_refuses_specifications(kernels, entries, arguments, message):
+    with pytest.raises(PrepareError, match=message):
+        specified(kernels, entries, **arguments)
+
+
+def test_fully_connected_ignored_specifications_before(kernels):
+    node = fully_connected(kernels, kernels.arena("FLOAT32", 2, 6), kernels.arena("FLOAT32", 3, 6), quant_spec=(1, 2, 3))
+    kernels.assert_static(node, (2, 3))
+
+
+@pytest.mark.parametrize(
+    ("kind", "dimensions", "is_prepared"),
+    [
+        ("INT8", ((True, 3), (False, 0)), True),
+        ("INT8", ((True, 3), (False, 0), (True, 2)), True),
+        ("INT8", ((False, 0), (False, 0)), False),
+        ("INT8", ((False, 0), (True, 6)), False),
+        ("INT8", ((True, 3), (True, 6)), False),
+        ("INT8", ((True, 3),), False),
+        ("FLOAT32", ((False, 0), (False, 0)), True),
+    ],
+)
+def test_fully_connected_storage_of_sparse_weights(kernels, kind, dimensions, is_prepared):
+    weights = kernels.arena(kind, 3, 6)._replace(sparsity=Sparsity((0, 1), (), dimensions))
+    arguments = {"release": parse_release("litert-2.4")}
+    source = kernels.arena("FLOAT32", 2, 6)
+    kernels.assert_static(fully_connected(kernels, source, weights), (2, 3))
+    if is_prepared:
+        kernels.assert_static(fully_connected(kernels, source, weights, **arguments), (2, 3))
+    else:
+        with pytest.raises(PrepareError, match="compressed columns"):
+            fully_connected(kernels, source, weights, **arguments)
 
 
 def batch_matmul(kernels, left, right, kinds=("FLOAT32", "FLOAT32", "FLOAT32"), **options):

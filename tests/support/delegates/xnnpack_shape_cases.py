@@ -83,6 +83,38 @@ def variable(op, operands, *, other_reader=False, is_output=False):
     return finished(sketch, *outputs, *([value] if is_output else []))
 
 
+def combined(one, other):
+    sketch = Sketch()
+    operands = [sketch.input(shape=one), sketch.input(shape=other)]
+    return finished(sketch, sketch.node("SUB", operands, shape=one, options={}))
+
+
+def normalized(shape):
+    sketch = Sketch()
+    return finished(sketch, sketch.node("SOFTMAX", [sketch.input(shape=shape)], shape=shape, options={"beta": 1.0}))
+
+
+def sliced(shape):
+    sketch = Sketch()
+    operands = [sketch.input(shape=shape), sketch.constant("INT32", (1,), [0]), sketch.constant("INT32", (1,), [1])]
+    return finished(sketch, sketch.node("SLICE", operands, shape=(1,)))
+
+
+def reshaped(sizes):
+    sketch = Sketch()
+    operands = [sketch.input(shape=(2, 3)), sketch.constant("INT32", (len(sizes),), sizes)]
+    return finished(sketch, sketch.node("RESHAPE", operands, shape=(2, 3)))
+
+
+def convolved(weights, op="CONV_2D"):
+    sketch = Sketch()
+    channels = weights[3] if op == "DEPTHWISE_CONV_2D" else weights[0]
+    operands = [sketch.input(shape=(1, 4, 4, 4)), sketch.constant(shape=weights), sketch.constant(shape=(channels,))]
+    options = {"stride_w": 1, "stride_h": 1, "dilation_w_factor": 1, "dilation_h_factor": 1}
+    options |= {"depth_multiplier": 1} if op == "DEPTHWISE_CONV_2D" else {}
+    return finished(sketch, sketch.node(op, operands, shape=(1, 4, 4, channels), options=options))
+
+
 def finished(sketch, *outputs):
     sketch.graph.outputs(*outputs)
     return sketch.builder.bytes()
@@ -111,6 +143,17 @@ CASES = {
     "space-of-rank-5": ("image-rank", blocks("SPACE_TO_DEPTH", (1, 4, 4, 4, 4)), blocks("SPACE_TO_DEPTH", (1, 4, 4, 4))),
     "split-axis": ("axes", split(2), split(-1)),
     "uneven-split": ("uneven-split", split(1, (2, 3)), split(1, count=4)),
+    "broadcast": ("operand-shapes", combined((2, 3), (4,)), combined((2, 3), (3,))),
+    "empty-channels": ("operand-shapes", normalized((2, 0)), normalized((0, 2))),
+    "slice-of-scalar": ("operand-shapes", sliced(()), sliced((2,))),
+    "reshape-below-0": ("operand-shapes", reshaped([2, -3]), reshaped([2, -1])),
+    "groups": ("operand-shapes", convolved((3, 1, 1, 2)), convolved((2, 1, 1, 2))),
+    "input-channels": ("operand-shapes", convolved((2, 1, 1, 3)), convolved((2, 1, 1, 4))),
+    "depth-multiplier": (
+        "operand-shapes",
+        convolved((1, 1, 1, 5), "DEPTHWISE_CONV_2D"),
+        convolved((1, 1, 1, 4), "DEPTHWISE_CONV_2D"),
+    ),
     "dynamic-scalar": ("scalar", quantized_at_run_time(()), quantized_at_run_time((4,))),
     "heads": ("attention", attention(HEADS, (1, 6, 3, 8), (1, 6, 3, 8)), attention(HEADS, (1, 6, 2, 8), (1, 6, 2, 8), MASK)),
     "rank-of-query": ("attention", attention((6, 4, 8), (6, 4, 8), (6, 4, 8)), attention(HEADS, HEADS, HEADS)),

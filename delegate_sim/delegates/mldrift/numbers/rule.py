@@ -13,7 +13,7 @@ from ....refusal import Effect, Refusal, Stage
 from ....releases.catalogue import Release, parse_release
 from ....rules.kinds import Kind, Problem
 
-CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0")])
+CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0", "2.4")])
 """The releases whose numbers were measured, oldest first."""
 BACKEND = "webgpu"
 """The backend on which all conditions were measured."""

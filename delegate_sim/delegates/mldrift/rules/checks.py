@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ....graph.graph import NodeView
+from ....graph.graph import Graph, NodeView
 from ....model.model import Allocation, Tensor
 from ....model.numbers import StoredNumbers, as_list
 from ....releases.catalogue import Release, parse_release
@@ -552,8 +552,20 @@ def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
     return ((position, node.graph.tensors[index]) for position, index in enumerate(indices) if index >= 0)
 
 
-def _has_other_type(tensor: Tensor, types: Sequence[str]) -> bool:
-    return tensor.allocation is Allocation.ARENA and tensor.type not in types
+BOUND_BUFFERS = parse_release("litert-2.4")
+"""The first release in which CompiledModel gives inputs and outputs of the model their own memory before it applies ML Drift."""
+
+
+def is_bound(graph: Graph, tensor: Tensor) -> bool:
+    """Return whether a tensor is an input or an output of the model that has its own memory since ``BOUND_BUFFERS``."""
+    is_outer = tensor.index in graph.inputs or tensor.index in graph.outputs
+    return not graph.index and is_outer and tensor.allocation is Allocation.ARENA
+
+
+def _has_other_type(node: NodeView, tensor: Tensor, types: Sequence[str], release: Release) -> bool:
+    if tensor.allocation is not Allocation.ARENA or tensor.type in types:
+        return False
+    return not (release.is_at_least(BOUND_BUFFERS) and is_bound(node.graph, tensor))
 
 
 _Since = tuple[str | None, tuple[str, ...]]
@@ -580,14 +592,14 @@ def _side(*allowed: _Since, is_output: bool) -> tuple[Check[Any], ...]:
             if tensor.rank > _MAX_RANK:
                 description = f"{side} {position} of rank {tensor.rank}"
                 return Found(description, f"Tensor dimensions must be less than 5. {name_of(node.graph, tensor)}")
-            if _has_other_type(tensor, types):
+            if _has_other_type(node, tensor, types, target.release):
                 return None
         return None
 
     def find_type(node: NodeView, target: MlDriftTarget) -> Found | None:
         types = types_in(target.release)
         for position, tensor in _tensors(node, is_output):
-            if _has_other_type(tensor, types):
+            if _has_other_type(node, tensor, types, target.release):
                 message = f"Tensor type({tensor.type}) is not supported. {name_of(node.graph, tensor)}"
                 return Found(f"{side} {position} of type {tensor.type}", message)
         return None

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from ....graph.graph import NodeView
 from ....refusal import Refusal
+from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..build_problems import BuildProblems, blockwise_weights
-from ..failures import BATCH, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, unread_constants
+from ..failures import BATCH, COLUMNS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
@@ -113,6 +114,17 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
 # Building the model
 
 
+_FEW_ROWS = 8
+
+
+def _few_rows(node: NodeView) -> Iterator[Refusal]:
+    left, right = node.input(0), node.input(1)
+    if node.options.adj_y and min(left.rank, right.rank) > 1:
+        rows, columns = left.shape[-1 if node.options.adj_x else -2], right.shape[-2]
+        if rows <= _FEW_ROWS and columns % 4:
+            yield COLUMNS.failure(right)
+
+
 def _unread_matrices(node: NodeView) -> Iterator[Refusal]:
     for tensor in node.inputs:
         if tensor.is_constant and tensor.type == "INT8" and tensor.quantization is None:
@@ -142,7 +154,11 @@ def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
         yield BATCH.failure(node.output(0))
 
 
+_BIAS, _TRANSPOSE_CONV_BIAS = 2, 3
+
+
 def _fully_connected(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     yield from _unusable_weights(node)
     # The same line was seen with OpenCL on a Mali GPU (LiteRT issue 9277), and with WebGPU.
     yield from _rows_as_batches(node)
@@ -208,12 +224,14 @@ _RESERVED_CHANNELS = 4
 
 
 def _split_groups(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     shapes = node.input(0).shape, node.input(1).shape, node.output(0).shape
     if node.input(1).is_constant and are_groups_split(*shapes) and groups_of(*shapes)[1] > _RESERVED_CHANNELS:
         yield GROUPS.failure(node.output(0))
 
 
 def _depthwise(node: NodeView) -> Iterator[Refusal]:
+    yield from unread_constants(node, (_BIAS,))
     if has_runtime_weights(node) and not node.input(1).is_constant and node.options.depth_multiplier != 1:
         yield WEIGHTS.failure(node.input(1))
 
@@ -301,7 +319,10 @@ BUILD_PROBLEMS: BuildProblems = {
     "DEPTHWISE_CONV_2D": _depthwise,
     "BATCH_MATMUL": _unread_matrices,
     "FULLY_CONNECTED": _fully_connected,
+    "TRANSPOSE_CONV": lambda node: unread_constants(node, (_TRANSPOSE_CONV_BIAS,)),
 }
+
+FORMER_PROBLEMS: FormerProblems = {"BATCH_MATMUL": (parse_release("litert-2.1.5"), _few_rows)}
 
 UNSHARED_PROBLEMS: BuildProblems = {
     "FULLY_CONNECTED": blockwise_weights,

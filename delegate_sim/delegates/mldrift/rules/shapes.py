@@ -7,14 +7,15 @@ from collections.abc import Iterator
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....refusal import Refusal
+from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted, operand
 from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblems, blockwise_weights, constants_read, unread_constants
-from ..failures import AXES, CHANNELS, CONSTANT_TYPE, WEIGHTS
+from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, constants_read, unread_constants
+from ..failures import AXES, CHANNELS, CONSTANT_TYPE, INDICES, WEIGHTS
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
@@ -245,6 +246,11 @@ def _unusable_values(node: NodeView) -> Iterator[Refusal]:
             yield WEIGHTS.failure(node.input(position))
 
 
+def _several_constant_indices(node: NodeView) -> Iterator[Refusal]:
+    if node.input(1).is_constant and node.input(1).element_count > 1:
+        yield INDICES.failure(node.input(1))
+
+
 RULES = {
     "ARG_MAX": parsed_by(
         "ArgMaxOperationParser",
@@ -334,6 +340,8 @@ BUILD_PROBLEMS: BuildProblems = {
     "GATHER": _unread_data,
     "ONE_HOT": _unusable_values,
 }
+
+FORMER_PROBLEMS: FormerProblems = {"GATHER": (parse_release("litert-2.3.0"), _several_constant_indices)}
 
 UNSHARED_PROBLEMS: BuildProblems = {
     "EMBEDDING_LOOKUP": blockwise_weights,

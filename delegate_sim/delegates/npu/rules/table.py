@@ -72,6 +72,7 @@ TABLE: PluginTable = {
     "CUMSUM": PluginRow(intel=ANY),
     "MEAN": PluginRow(intel=ANY, mediatek=TYPED),
     "REDUCE_ALL": PluginRow(intel=ANY),
+    "REDUCE_ANY": PluginRow(intel=ANY.from_release("litert-2.4")),
     "REDUCE_MAX": PluginRow(intel=ANY, mediatek=TYPED),
     "REDUCE_PROD": PluginRow(google=REFUSED),
     "SUM": PluginRow(intel=ANY, mediatek=TYPED),

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from ....graph.graph import Graph
+from ....model.model import Node
 from ....refusal import Refusal
 from ....releases.catalogue import NEWEST, Release, parse_release
 from ....rules.rule import Verdict
@@ -29,7 +30,14 @@ _COMPOSITE_LINE = "unsupported composite op: "
 _FILTERS_SINCE = parse_release("litert-2.1.5")
 _COMPOSITES_SINCE = parse_release("litert-2.1.5")
 _TWICE_SINCE = parse_release("litert-2.3.0")
-"""From this release on, the plugin logs the first unselected composite of each subgraph twice."""
+"""The first release in which the plugin logs the first unselected composite of each subgraph twice."""
+_SUMMARY_SINCE = parse_release("litert-2.4")
+"""From this release on, the plugin logs a table of unselected nodes, and each unselected composite once."""
+_MOST_REASONS = 5
+"""The number of rows in the table of unselected nodes."""
+_STABLEHLO = "STABLEHLO_"
+_OTHER_NAMES = {"PADV2": "pad_v2", "RFFT2D": "rfft_2d"}
+"""The plugin's names of operators that are not the schema's name in lower case."""
 
 
 @functools.lru_cache(maxsize=8)
@@ -89,14 +97,16 @@ class GooglePlugin(NpuPlugin):
         return NpuTarget(release, file_facts(graph.model), _filters_of(options))
 
     def lines(self, graph: Graph, verdicts: Mapping[int, Verdict], target: NpuTarget) -> Iterator[str]:
-        """Yield the log lines of all nodes.
+        """Yield the log lines of all nodes, and in newer releases a table of the unselected nodes.
 
-        Newer releases print the line about the first unselected composite twice. The first copy comes before all other lines.
+        LiteRT 2.3 prints the line about the first unselected composite twice. The first copy comes before all other lines.
         """
         lines = list(super().lines(graph, verdicts, target))
-        if target.release.is_at_least(_TWICE_SINCE):
+        if target.release.is_at_least(_TWICE_SINCE) and not target.release.is_at_least(_SUMMARY_SINCE):
             yield from [line for line in lines if line.startswith(_COMPOSITE_LINE)][:1]
         yield from lines
+        if target.release.is_at_least(_SUMMARY_SINCE):
+            yield from _summary(graph, verdicts)
 
     def lines_of(self, graph: Graph, index: int, verdict: Verdict, target: NpuTarget) -> Iterator[str]:
         """Yield the log lines about an unselected composite, or about a node that the op filters match."""
@@ -112,6 +122,35 @@ class GooglePlugin(NpuPlugin):
             and _is_filtered(verdict)
         ):
             yield from target.filters.match([graph.tensors[tensor].name for tensor in present(node.outputs)]).lines
+
+
+def _summary(graph: Graph, verdicts: Mapping[int, Verdict]) -> Iterator[str]:
+    """Yield the number of selected nodes, and a table of the first unselected nodes."""
+    refused = [(position, graph.nodes[index]) for position, index in enumerate(verdicts) if not verdicts[index].is_supported]
+    total = len(verdicts)
+    yield f"Partitioning summary: {total - len(refused)} ops on NPU, {len(refused)} ops offloaded to CPU (Total: {total})."
+    if not refused:
+        return
+    yield "CPU-offloaded operations:"
+    yield f"  Op Index | {'Op Code':<22} | Reason"
+    yield f"  {'-' * 9}+{'-' * 24}+{'-' * 67}"
+    for position, node in refused[:_MOST_REASONS]:
+        is_composite = node.op == COMPOSITE and not node.is_custom
+        reason = "Composite operation is not supported." if is_composite else "Op is not supported on the Google Tensor NPU."
+        yield f"  {position:<8} | {_operator_name(node):<22} | {reason}"
+    omitted = len(refused) - _MOST_REASONS
+    if omitted > 0:
+        variable = "LITERT_MAX_LOGGED_OFFLOAD_REASONS"
+        yield f"  ... {omitted} additional unsupported op diagnostics omitted (set {variable}=-1 to log all)."
+
+
+def _operator_name(node: Node) -> str:
+    """Return the plugin's name of an operator, such as ``tfl.rfft_2d``."""
+    if node.is_custom:
+        return "tfl.custom_op"
+    if node.op.startswith(_STABLEHLO):
+        return f"shlo.{node.op.removeprefix(_STABLEHLO).lower()}"
+    return f"tfl.{_OTHER_NAMES.get(node.op) or node.op.lower()}"
 
 
 def _is_filtered(verdict: Verdict) -> bool:

@@ -244,6 +244,11 @@ def _no_padding(node: NodeView) -> str | None:
     return None if mode in _PADDING_MODES else f"padding mode {mode}"
 
 
+def _same_padding(node: NodeView) -> str | None:
+    mode, *_ = _parameters(node)
+    return f"padding {_PADDING_MODES[mode]}" if _PADDING_MODES.get(mode) == "SAME" else None
+
+
 _CUSTOM_POOLING = (
     *in_method(
         "CheckMediaPipePoolParams",
@@ -333,6 +338,8 @@ CUSTOM_RULES = {
         *of_type(OUTPUT, FLOAT32),
         *shaped(OUTPUT, 4),
         *_CUSTOM_POOLING,
+        # This check was measured; in the source, the kernel fails instead.
+        check(ATTRIBUTE, "padding VALID", _same_padding).from_release("litert-2.3.0"),
     ),
     "moe": MIXTURE,
     "odml.scaled_dot_product_attention": OpRule(ATTENTION_CHECKS).from_source(*ATTENTION_SOURCE),

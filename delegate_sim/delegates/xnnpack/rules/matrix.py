@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ....graph.graph import NodeView
 from ....model.model import Tensor
-from ....rules.kinds import HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
+from ....rules.kinds import ATTRIBUTE, HYBRID, QUANTIZATION, SHAPE, TENSOR_TYPE, VERSION
 from ....rules.operands import OUTPUT, at_least, between
 from ....rules.rule import Check
 from ....rules.vocabulary import check, check_for_target, option, rank, refused_if, unset, where_given
@@ -108,6 +108,17 @@ def _signed_weights_quantization(tensor: Tensor) -> str | None:
 def _blocks(node: NodeView) -> str | None:
     quantization = node.input(1).quantization
     return "weights in blocks" if quantization is not None and quantization.kind == "blockwise" else None
+
+
+_SPECIFICATIONS_FROM = "litert-2.3.0"
+"""The first release that reads ``quant_spec``. CPU kernels read it only since LiteRT 2.4."""
+_BLOCK_SHAPES_FROM = "litert-2.4"
+"""The first release that reads ``block_shape`` of quantization in blocks."""
+
+
+def _block_shape(node: NodeView) -> str | None:
+    quantization = node.input(1).quantization
+    return None if quantization is None or quantization.block_shape is None else "weights with block_shape"
 
 
 def _int4_without_channels(node: NodeView) -> str | None:
@@ -240,6 +251,10 @@ RULES = {
         _not_yet("FLOAT16").before_release(FLOAT16_LAYERS),
         _not_yet("INT2").before_release("litert-2.1.2"),
         check(QUANTIZATION, "weights that are not quantized in blocks", _blocks).before_release("litert-1.3.0"),
+        refused_if(ATTRIBUTE, "no quant_spec", lambda node: bool(node.options.quant_spec), "quant_spec")
+        .from_source(SOURCE)
+        .from_release(_SPECIFICATIONS_FROM),
+        check(QUANTIZATION, "weights without block_shape", _block_shape).from_release(_BLOCK_SHAPES_FROM),
         check(QUANTIZATION, "one scale for each output channel of INT4 weights", _int4_without_channels).before_release(
             "litert-2.1.5"
         ),

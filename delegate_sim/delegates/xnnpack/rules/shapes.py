@@ -82,8 +82,28 @@ def _same_count(first: Operand, second: Operand) -> Check[object]:
     return check(SHAPE, needed, find).from_source(method("CheckTensorsDimensionMatch"))
 
 
+_SLICE_TO_END_FROM = "litert-2.4"
+"""The first release that accepts the size -1, and compares the length of ``begin`` with the rank of the input."""
+_LARGEST_INT64 = 2**63 - 1
+
+
 def _empty_slice(node: NodeView) -> str | None:
     return next((f"size {size}" for size in elements_of(node, 2) if size <= 0), None)
+
+
+def _empty_slice_unless_to_end(node: NodeView) -> str | None:
+    return next((f"size {size}" for size in elements_of(node, 2) if size <= 0 and size != -1), None)
+
+
+def _negative_begin(node: NodeView) -> str | None:
+    return next((f"begin {begin}" for begin in elements_of(node, 1) if begin < 0), None)
+
+
+def _overflowing_slice(node: NodeView) -> str | None:
+    for begin, size in zip(elements_of(node, 1), elements_of(node, 2), strict=False):
+        if begin + size > _LARGEST_INT64:
+            return f"begin {begin} and size {size}"
+    return None
 
 
 def _too_many_dimensions(node: NodeView) -> str | None:
@@ -229,11 +249,17 @@ RULES = {
         _same_count(_BEGIN, _SIZE),
         check(
             RANK, f"at most {MAX_RANK} dimensions", _too_many_dimensions, by_reshape("fold dimensions with RESHAPE")
-        ).from_release("tf-2.22"),
+        ).from_release("litert-2.3.0"),
+        _one_for_each_dimension(_BEGIN).from_release(_SLICE_TO_END_FROM),
         *of_types(INPUT, FLOAT_OR_8_BITS_ARITHMETIC),
         *of_types(OUTPUT, FLOAT_OR_8_BITS_ARITHMETIC),
+        check(OPERAND_VALUE, "begin of at least 0", _negative_begin, "count begin from the start").from_release("litert-2.3.0"),
         check(
             OPERAND_VALUE, "sizes of at least 1 (-1 is not supported)", _empty_slice, "write the size of the slice instead of -1"
+        ).before_release(_SLICE_TO_END_FROM),
+        check(OPERAND_VALUE, "sizes of at least 1, or -1", _empty_slice_unless_to_end).from_release(_SLICE_TO_END_FROM),
+        check(OPERAND_VALUE, "an end below 2^63", _overflowing_slice, "write the size of the slice").from_release(
+            _SLICE_TO_END_FROM
         ),
     ),
     "STRIDED_SLICE": xnnpack_rule(

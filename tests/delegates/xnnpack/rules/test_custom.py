@@ -9,9 +9,12 @@ import struct
 
 import pytest
 
+from delegate_sim.delegates.xnnpack.node_visit import Visit
 from delegate_sim.delegates.xnnpack.rules import RULES, calls
+from delegate_sim.delegates.xnnpack.target import XnnpackTarget
 from delegate_sim.graph.graph import file_graph
 from delegate_sim.model.reader import load
+from delegate_sim.releases.catalogue import parse_release
 from fixtures.builder import ModelBuilder
 from tests.support.delegates.xnnpack_rule_cases import (
     ACTIVATION,
@@ -32,7 +35,7 @@ IMAGE = ("FLOAT32", (1, 4, 4, 2))
 POOLED = ("FLOAT32", (1, 2, 2, 2))
 
 
-def custom_code(op, inputs, outputs, *parameters):
+def custom_code(op, inputs, outputs, *parameters, target=DEFAULT):
     """The code that a custom operator with these 32-bit parameters is refused with."""
     builder = ModelBuilder()
     graph = builder.subgraph()
@@ -47,7 +50,7 @@ def custom_code(op, inputs, outputs, *parameters):
     content = struct.pack(f"<{len(parameters)}i", *parameters)
     graph.node("CUSTOM", tensors, results, custom=op, custom_options=content)
     found = file_graph(model := load(builder.bytes()), model.subgraphs[0])
-    reasons = RULES.validate(found.view(found.nodes[0]), DEFAULT).reasons
+    reasons = RULES.validate(found.view(found.nodes[0]), target).reasons
     return reasons[0].code if reasons else None
 
 
@@ -63,6 +66,7 @@ CUSTOM_CASES = [
     (ACTIVATION, "MaxPoolingWithArgmax2D", [IMAGE], [POOLED, POOLED], (_SAME, 2, 2, 2, 2, TANH)),
     (ATTRIBUTE, "MaxPoolingWithArgmax2D", [IMAGE], [POOLED, POOLED], (0, 2, 2, 2, 2, 0)),
     (None, "MaxUnpooling2D", [POOLED, POOLED], [IMAGE], (_VALID, 2, 2, 2, 2, 0)),
+    (ATTRIBUTE, "MaxUnpooling2D", [POOLED, POOLED], [IMAGE], (_SAME, 2, 2, 2, 2, 0)),
     (RANK, "MaxUnpooling2D", [POOLED, ("INT32", (2, 2))], [IMAGE], (_VALID, 2, 2, 2, 2, 0)),
     (None, "Convolution2DTransposeBias", [POOLED], [IMAGE], (_SAME, 2, 2)),
     (ATTRIBUTE, "Convolution2DTransposeBias", [POOLED], [IMAGE], (_SAME, 0, 2)),
@@ -84,6 +88,11 @@ CUSTOM_CASES = [
 )
 def test_custom_operator(code, op, inputs, outputs, parameters):
     assert custom_code(op, inputs, outputs, *parameters) == code
+
+
+def test_unpooling_with_the_padding_same_until_a_release():
+    old = Visit(XnnpackTarget(release=parse_release("litert-2.2.0")))
+    assert custom_code("MaxUnpooling2D", [POOLED, POOLED], [IMAGE], _SAME, 2, 2, 2, 2, 0, target=old) is None
 
 
 @pytest.mark.parametrize(("name", "code"), [(calls.ATTENTION, None), ("odml.rms_norm", OPERATOR)])

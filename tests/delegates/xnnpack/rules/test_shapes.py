@@ -85,6 +85,8 @@ variant("SLICE", QUANTIZATION, inputs={0: BARE_INT8})
 variant("SLICE", TYPE, outputs=[INT16])
 variant("SLICE", QUANTIZATION, outputs=[BARE_INT8])
 variant("SLICE", VALUE, inputs={2: constant([1, 2, 2, -1])})
+variant("SLICE", VALUE, inputs={1: constant([0, 0, 0, -1])})
+variant("SLICE", RANK, inputs={0: RANK_7, 1: constant([0] * 7), 2: constant([1] * 7)})
 
 _ONES = constant([1, 1, 1, 1])
 accepted("STRIDED_SLICE", [FLOAT, constant([0, 0, 0, 0]), constant([1, 2, 2, 2]), _ONES], [FLOAT])
