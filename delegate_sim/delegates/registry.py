@@ -19,6 +19,7 @@ _PACKAGES = {
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "edgetpu": ".edgetpu.delegate",
+    "armnn": ".armnn.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {

@@ -19,7 +19,7 @@ from ...gpu_compatibility.checks import Found, asked, case
 from ..build_problems import BuildProblems, constants_read
 from ..failures import COPIED_INPUT
 from ..shapes import Bhwc, axes_of, bhwc, filled
-from ..tensor_names import type_number
+from ....model.type_numbers import type_number
 from .checks import (
     ANY_NUMBERS,
     INPUT_AXES,
