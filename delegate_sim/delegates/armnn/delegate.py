@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ...errors import NotSimulatedError
 from ...foundation.parsing.invalid_value import InvalidValueError
@@ -21,6 +21,7 @@ from ..base import Delegate
 from ..decision import Decision, crash_while_checking, kinds_by_code, take_supported
 from ..options import Option, OptionValues, boolean, text
 from ..traits import LogTraits
+from .builds import build_failure
 from .kinds import FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
 from .rules import RULES
 from .rules.common import BACKENDS
@@ -127,6 +128,12 @@ class ArmnnDelegate(Delegate):
         if refused and options["disable-tflite-runtime-fallback"]:
             failure = FALLBACK_DISABLED.failure(None, refused[0], refused=len(refused), total=len(graph.execution_plan))
         return replace(decision, log_lines=lines, failure=failure, findings=target)
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the reason why Arm NN cannot load the network of a partition, or None if it loads."""
+        return build_failure(decision.graph, subset, cast(ArmnnTarget, decision.findings))
 
 
 def _creation_lines(options: OptionValues) -> Iterator[str]:

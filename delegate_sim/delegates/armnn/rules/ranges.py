@@ -128,7 +128,9 @@ def _concat(node: NodeView) -> Call:
 
 
 def _stack(node: NodeView) -> Call:
-    return Call(tuple(input_infos(node)), (output_info(node),), values={"axis": node.options.axis})
+    # The CPU kernel's Prepare has counted the axis from the front.
+    axis = wrapped(node.options.axis, node.input(0).rank + 1)
+    return Call(tuple(input_infos(node)), (output_info(node),), values={"axis": axis})
 
 
 def _results(node: NodeView) -> tuple[Info, ...]:

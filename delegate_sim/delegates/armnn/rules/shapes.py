@@ -15,7 +15,7 @@ _SECOND, _THIRD = operand(1), operand(2)
 _MOST_DIMENSIONS = 8
 
 
-def _target_shape(node: NodeView) -> list[int] | None:
+def target_shape(node: NodeView) -> list[int] | None:
     """Return the new shape of RESHAPE, or None if the node has none."""
     stored = [int(size) for size in node.options.new_shape or ()]
     if 0 < len(stored) <= _MOST_DIMENSIONS:
@@ -26,16 +26,16 @@ def _target_shape(node: NodeView) -> list[int] | None:
 
 
 def _no_shape(node: NodeView) -> str | None:
-    return "no new shape" if _target_shape(node) is None else None
+    return "no new shape" if target_shape(node) is None else None
 
 
 def _wildcards(node: NodeView) -> str | None:
-    shape = _target_shape(node) or []
+    shape = target_shape(node) or []
     return f"new shape {shape}" if shape.count(-1) > 1 else None
 
 
 def _other_count(node: NodeView) -> str | None:
-    source, shape = input_info(node, 0), _target_shape(node) or []
+    source, shape = input_info(node, 0), target_shape(node) or []
     if -1 in shape:
         known = -math.prod(shape)
         shape[shape.index(-1)] = source.element_count // known if known else 0
