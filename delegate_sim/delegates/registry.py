@@ -20,6 +20,7 @@ _PACKAGES = {
     "hexagon": ".hexagon.delegate",
     "edgetpu": ".edgetpu.delegate",
     "armnn": ".armnn.delegate",
+    "teflon": ".teflon.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
