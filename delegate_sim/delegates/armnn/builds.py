@@ -68,7 +68,9 @@ def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal 
     node = graph.nodes[problem.node]
     values = {"operator": node.op, "found": problem.found, "needed": problem.needed}
     if not problem.text:
-        return NOT_BUILT.refusal(NOT_BUILT.template, node=problem.node, values=values, effect=Effect.UNDO, log_lines=problem.lines)
+        return NOT_BUILT.refusal(
+            NOT_BUILT.template, node=problem.node, values=values, effect=Effect.UNDO, log_lines=problem.lines
+        )
     lines = (*problem.lines, f"RuntimeError: {problem.text}")
     return NOT_BUILT.refusal(NOT_BUILT.template, node=problem.node, values=values, effect=Effect.UNDO, log_lines=lines)
 
@@ -128,7 +130,9 @@ class _Network:
                 text = "TfLiteArmnnDelegate: Unable to parse node: "[index:]
                 return Problem(index, f"a constant of type {info.type}", "constants of another type", text, tuple(lines))
             self.slots[tensor] = info
-        inputs = tuple([self.slots.get(node.node.input(position)) or call.inputs[at] for at, position in enumerate(data[: len(call.inputs)])])
+        inputs = tuple(
+            [self.slots.get(node.node.input(position)) or call.inputs[at] for at, position in enumerate(data[: len(call.inputs)])]
+        )
         if layer.name != "fully_connected":
             call = call._replace(inputs=inputs)
         for other, asked in calls[:-1]:
@@ -169,7 +173,9 @@ class _Network:
             shape = built.call.output.shape
             if inferred is not None and shape != inferred:
                 name, sizes = built.layer.word, [",".join(map(str, one or ())) for one in (shape, inferred)]
-                text = f"{name}: TensorShape set on OutputSlot[0] does not match the inferred shape. : [{sizes[0]}] != [{sizes[1]}]"
+                text = (
+                    f"{name}: TensorShape set on OutputSlot[0] does not match the inferred shape. : [{sizes[0]}] != [{sizes[1]}]"
+                )
                 yield Problem(index, f"a result of shape {list(shape or ())}", f"the shape {list(inferred)}", _optimize(text))
 
     def _assign(self) -> Iterator[Problem]:
@@ -181,7 +187,9 @@ class _Network:
             if info.is_per_axis:
                 yield Problem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
             elif not info.scale:
-                yield Problem(index, "a UINT8 tensor without a scale", "a scale", _optimize("Failed to assign a backend to each layer"))
+                yield Problem(
+                    index, "a UINT8 tensor without a scale", "a scale", _optimize("Failed to assign a backend to each layer")
+                )
 
     def _load(self) -> Iterator[Problem]:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""

@@ -42,7 +42,9 @@ def backends(value: Any) -> tuple[str, ...]:
 
 def _no_backend(values: Any) -> str:
     known = [name for name in values["backends"] if name in (*BACKENDS, GPU_ACC)]
-    return "" if known else f"TfLiteArmnnDelegate: No known backend specified. Known backends are {', '.join((*BACKENDS, GPU_ACC))}"
+    return (
+        "" if known else f"TfLiteArmnnDelegate: No known backend specified. Known backends are {', '.join((*BACKENDS, GPU_ACC))}"
+    )
 
 
 _UNREAD = {

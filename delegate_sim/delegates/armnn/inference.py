@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping
 
 from ...graph.graph import NodeView
-from .rules.shapes import target_shape
 from .steps import Call
 from .tensors import Info, Thrown
 
@@ -61,7 +60,8 @@ def _pad(_: NodeView, call: Call) -> _Shape:
     return tuple([size + sum(pair) for size, pair in zip(_sizes(call.input), call.values["pads"], strict=False)])
 
 
-def _strided_slice(_: NodeView, call: Call) -> _Shape:
+def strided_shape(call: Call) -> _Shape:
+    """Return the shape of the result of STRIDED_SLICE. Raises Thrown if Arm NN does not slice so."""
     values, shape = call.values, []
     for at, size in enumerate(_sizes(call.input)):
         begin, end, stride = (values[name][at] for name in ("begin", "end", "stride"))
@@ -100,10 +100,10 @@ def _stack(_: NodeView, call: Call) -> _Shape:
     return (*shape[:axis], len(call.inputs), *shape[axis:])
 
 
-def _reshape(node: NodeView, call: Call) -> _Shape | None:
-    if node.op != "RESHAPE":
+def _reshape(_: NodeView, call: Call) -> _Shape | None:
+    if "shape" not in call.values:
         return None
-    shape = [*(target_shape(node) or ())]
+    shape = [*call.values["shape"]]
     if -1 in shape:
         known = -math.prod(shape)
         shape[shape.index(-1)] = call.input.element_count // known if known else 0
@@ -147,7 +147,7 @@ _INFERRED: Mapping[str, Callable[[NodeView, Call], _Shape | None]] = {
     "logical_and": _logical,
     "logical_or": _logical,
     "pad": _pad,
-    "strided_slice": _strided_slice,
+    "strided_slice": lambda _, call: strided_shape(call),
     "stack": _stack,
     "reshape": _reshape,
     "gather": _gather,

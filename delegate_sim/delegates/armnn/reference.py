@@ -54,7 +54,9 @@ def _weighted(name: str) -> _Demands:
         return None if is_same else f"{call.input.type} input and {call.weights.type} weights"
 
     def said(call: Call) -> str:
-        ending = "weights type not supported for quantized input." if _has_eight_bits(call) else "weights is not a supported type."
+        ending = (
+            "weights type not supported for quantized input." if _has_eight_bits(call) else "weights is not a supported type."
+        )
         return f"{name}: {ending}"
 
     types = typed(WEIGHTS, _WITH_PER_CHANNEL)
@@ -132,7 +134,10 @@ def _fully_connected() -> _Demands:
         same_type(INPUT, WEIGHTS, f"{name}: input and weights types mismatched.", hint=_INT8_WEIGHTS),
         typed(BIAS, (*_FLOATS, "INT32", "INT8"), f"{name}: bias type not supported."),
         replace(
-            match, needed="a bias of the type that belongs to the weights", find=other_bias, said=f"{name}: bias and weight types mismatch."
+            match,
+            needed="a bias of the type that belongs to the weights",
+            find=other_bias,
+            said=f"{name}: bias and weight types mismatch.",
         ),
         ranked(BIAS, range(1, 2), "1", f"{name}: bias must have 1 dimension."),
     )
@@ -208,13 +213,35 @@ def _sizes_differ(name: str) -> Demand[Call]:
     return same_size(INPUT, OUTPUT, f"{name}: input and output shapes have different num total elements.")
 
 
-_LSTM_PARTS = """
-    outputStateIn cellStateIn scratchBuffer outputStateOut cellStateOut output InputToForgetWeights InputToCellWeights
-    InputToOutputWeights RecurrentToForgetWeights RecurrentToCellWeights RecurrentToOutputWeights ForgetGateBias CellBias
-    OutputGateBias InputToInputWeights RecurrentToInputWeights InputGateBias CellToInputWeights CellToForgetWeights
-    CellToOutputWeights ProjectionWeights ProjectionBias InputLayerNormWeights ForgetLayerNormWeights CellLayerNormWeights
-    OutputLayerNormWeights
-""".split()
+_LSTM_PARTS = [
+    "outputStateIn",
+    "cellStateIn",
+    "scratchBuffer",
+    "outputStateOut",
+    "cellStateOut",
+    "output",
+    "InputToForgetWeights",
+    "InputToCellWeights",
+    "InputToOutputWeights",
+    "RecurrentToForgetWeights",
+    "RecurrentToCellWeights",
+    "RecurrentToOutputWeights",
+    "ForgetGateBias",
+    "CellBias",
+    "OutputGateBias",
+    "InputToInputWeights",
+    "RecurrentToInputWeights",
+    "InputGateBias",
+    "CellToInputWeights",
+    "CellToForgetWeights",
+    "CellToOutputWeights",
+    "ProjectionWeights",
+    "ProjectionBias",
+    "InputLayerNormWeights",
+    "ForgetLayerNormWeights",
+    "CellLayerNormWeights",
+    "OutputLayerNormWeights",
+]
 
 
 def _of_lstm(name: str) -> Part:
@@ -264,7 +291,9 @@ LAYERS: Mapping[str, _Demands] = {
     ),
     "batch_to_space": _unary(_NUMBERS, "Reference BatchToSpaceNd: ", *_closed(*_SUPPORTED, _MISMATCHED)),
     "cast": (
-        *_unary((*_WITH_PER_CHANNEL, "INT32"), "Reference cast: ", "input is not a supported type", "output is not a supported type"),
+        *_unary(
+            (*_WITH_PER_CHANNEL, "INT32"), "Reference cast: ", "input is not a supported type", "output is not a supported type"
+        ),
         same_size(INPUT, OUTPUT, "Reference cast: input and output shapes have different number of total elements"),
     ),
     "comparison": (
@@ -328,7 +357,11 @@ LAYERS: Mapping[str, _Demands] = {
     "shape": (typed(OUTPUT, ("INT32",), "Reference Shape: output type not supported"),),
     "slice": _unary(("FLOAT32", "INT8", "UINT8", "INT16", "INT32"), "Reference Slice: ", *_SUPPORTED, _ARE_MISMATCHED),
     "softmax": _unary(
-        _WITH_PER_CHANNEL, "Reference Softmax: ", "output type not supported", "input type not supported", "input type not supported"
+        _WITH_PER_CHANNEL,
+        "Reference Softmax: ",
+        "output type not supported",
+        "input type not supported",
+        "input type not supported",
     ),
     "space_to_batch": _unary(_NUMBERS, "Reference SpaceToBatchNd: ", *_SUPPORTED, _ARE_MISMATCHED),
     "space_to_depth": _unary(_NUMBERS, "Reference SpaceToDepth: ", *_SUPPORTED, _ARE_MISMATCHED),
@@ -340,7 +373,12 @@ LAYERS: Mapping[str, _Demands] = {
         typed(INPUT, _NUMBERS, "PReLU: input is not a supported type."),
         typed(SECOND, _NUMBERS, "PReLU: alpha is not a supported type."),
         typed(OUTPUT, _NUMBERS, "PReLU: output is not a supported type."),
-        replace(same_type(INPUT, SECOND), needed="the same type in all tensors", find=lambda call: _prelu_types(call), said="PReLU: input, alpha and output types are mismatched"),
+        replace(
+            same_type(INPUT, SECOND),
+            needed="the same type in all tensors",
+            find=lambda call: _prelu_types(call),
+            said="PReLU: input, alpha and output types are mismatched",
+        ),
         broadcast("PReLU: shapes are not suitable for implicit broadcast"),
     ),
     "tile": (

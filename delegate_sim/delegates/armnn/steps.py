@@ -56,7 +56,8 @@ class Demand(Generic[T]):
     """A demand on a node (of the delegate) or on a call (of a backend).
 
     ``find`` describes the actual value if the demand is not met. ``said`` is the delegate's log line or the backend's reason; it
-    may be a function of the same argument as ``find``.
+    may be a function of the same argument as ``find``. With ``again``, the backend is asked again with the argument that it
+    returns, and that answer counts.
     """
 
     kind: Kind
@@ -64,6 +65,7 @@ class Demand(Generic[T]):
     find: Callable[[T], str | None]
     said: str | Callable[[T], str] = ""
     hint: str = ""
+    again: Callable[[T], T] | None = None
 
     def reason(self, subject: T) -> str:
         """Return the delegate's words."""
@@ -85,6 +87,8 @@ class Backend:
         for position, demand in enumerate(self.layers.get(layer, (NO_LAYER,))):
             found = demand.find(call)
             if found is not None:
+                if demand.again and not self.problems(layer, demand.again(call)):
+                    return {}
                 problems[position] = (demand, found)
                 if not self.reports_all:
                     break

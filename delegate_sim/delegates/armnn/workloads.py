@@ -62,11 +62,19 @@ def workload_problem(node: NodeView, layer: str, call: Call) -> WorkloadProblem 
     """Return the problem of a workload, or None."""
     if layer in _TYPES:
         name, types = _TYPES[layer]
-        wrong = [info.type for info in (*call.inputs[: 1 if layer in ("gather", "gather_nd") else None], *call.outputs[:1]) if info.type not in types]
+        wrong = [
+            info.type
+            for info in (*call.inputs[: 1 if layer in ("gather", "gather_nd") else None], *call.outputs[:1])
+            if info.type not in types
+        ]
         if wrong and layer not in ("concat", "shape"):
-            return WorkloadProblem(f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported.")
+            return WorkloadProblem(
+                f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported."
+            )
         if wrong and layer == "shape" and call.input.type not in types:
-            return WorkloadProblem(f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported.")
+            return WorkloadProblem(
+                f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported."
+            )
     if layer in _RANKS and call.input.rank > _MOST_DIMENSIONS:
         text = f"{_RANKS[layer]}QueueDescriptor: Input tensors with rank greater than 4 are not supported."
         return WorkloadProblem(f"input of rank {call.input.rank}", "a rank of at most 4", text)
@@ -88,7 +96,10 @@ def _comparison(call: Call) -> WorkloadProblem | None:
 def _strided_slice(call: Call) -> WorkloadProblem | None:
     if not call.input.is_quantized or call.input.has_space_of(call.output):
         return None
-    spaces = [f"{side} has offset {info.zero_point} and scale {info.scale:f}" for side, info in (("input", call.input), ("output", call.output))]
+    spaces = [
+        f"{side} has offset {info.zero_point} and scale {info.scale:f}"
+        for side, info in (("input", call.input), ("output", call.output))
+    ]
     text = f"StridedSliceQueueDescriptor: input and output must have the same quantization space, {', '.join(spaces)}"
     return WorkloadProblem(", ".join(spaces), "the same scale and zero point in input and output", text)
 
@@ -112,7 +123,9 @@ def _batch_mat_mul(call: Call) -> WorkloadProblem | None:
     axis = len(first) - 2
     if axis < len(second) and second[axis] == first[-1]:
         return None
-    text = "BatchMatMulDescriptor: The final axis of input tensor X must be the same size as the second last axis of input tensor Y."
+    text = (
+        "BatchMatMulDescriptor: The final axis of input tensor X must be the same size as the second last axis of input tensor Y."
+    )
     return WorkloadProblem(f"inputs of shape {list(first)} and {list(second)}", "inputs of the same rank", text)
 
 
@@ -122,7 +135,9 @@ def _bias_problem(name: str, call: Call) -> WorkloadProblem | None:
         return None
     needed = call.input.type if call.input.type in ("FLOAT32", "FLOAT16") else "INT32"
     if bias.type != needed:
-        return WorkloadProblem(f"a bias of type {bias.type}", f"a bias of type {needed}", f"{name}: Expected data type {needed} for bias")
+        return WorkloadProblem(
+            f"a bias of type {bias.type}", f"a bias of type {needed}", f"{name}: Expected data type {needed} for bias"
+        )
     if bias.zero_point:
         text = f"{name}: Expected zero quantization offset for bias tensor but got {bias.zero_point}"
         return WorkloadProblem(f"a bias with zero point {bias.zero_point}", "the zero point 0", text)
@@ -131,7 +146,9 @@ def _bias_problem(name: str, call: Call) -> WorkloadProblem | None:
             f"{name}: Expected matching number of per-axis quantization scales for weights and bias, but got different values. This "
             f"is currently unsupported: weights={weights.scales}, biases={bias.scales}"
         )
-        return WorkloadProblem(f"{weights.scales} scales of weights and {bias.scales} of the bias", "as many scales of both", text)
+        return WorkloadProblem(
+            f"{weights.scales} scales of weights and {bias.scales} of the bias", "as many scales of both", text
+        )
     return None
 
 
@@ -139,7 +156,9 @@ def _fully_connected(call: Call) -> WorkloadProblem | None:
     name = "FullyConnectedQueueDescriptor"
     for info, side in ((call.output, "output"), (call.input, "input")):
         if info.rank != 2:
-            return WorkloadProblem(f"{side} of rank {info.rank}", f"{side} of rank 2", f"{name}: Expected 2 dimensions for {side}")
+            return WorkloadProblem(
+                f"{side} of rank {info.rank}", f"{side} of rank 2", f"{name}: Expected 2 dimensions for {side}"
+            )
     return _bias_problem(name, call)
 
 
@@ -151,7 +170,9 @@ def _weighted(name: str) -> Callable[[Call], WorkloadProblem | None]:
         weights = call.weights
         if weights.type != PER_CHANNEL:
             text = f"{name}: Expected data type which supports per-axis quantization scheme but got {weights.type} for weight tensor."
-            return WorkloadProblem(f"{weights.scales} scales of {weights.type} weights", "INT8 weights with a zero point for each scale", text)
+            return WorkloadProblem(
+                f"{weights.scales} scales of {weights.type} weights", "INT8 weights with a zero point for each scale", text
+            )
         return None
 
     return problem

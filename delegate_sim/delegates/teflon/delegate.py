@@ -91,7 +91,9 @@ class TeflonDelegate(Delegate):
         failure = crash_while_checking(decision, rules, READS_COMPUTED)
         if failure is not None:
             return replace(decision, nodes=(), preview=(), failure=failure)
-        return replace(decision, warnings=(*chance_warnings(decision, rules), *_float_warnings(decision), *_stale_warnings(decision)))
+        return replace(
+            decision, warnings=(*chance_warnings(decision, rules), *_float_warnings(decision), *_stale_warnings(decision))
+        )
 
 
 def _float_warnings(decision: Decision) -> Iterator[str]:

@@ -110,7 +110,9 @@ def _largest(tensor: Tensor) -> float | None:
         return None
     top = _EIGHT_BITS[tensor.type]
     zeros = [int(zero) for zero in given.zero_points] or [0]
-    return max([float32((top - zeros[min(at, len(zeros) - 1)]) * float(scale)) for at, scale in enumerate(given.scales)], default=0.0)
+    return max(
+        [float32((top - zeros[min(at, len(zeros) - 1)]) * float(scale)) for at, scale in enumerate(given.scales)], default=0.0
+    )
 
 
 def _relu6(node: NodeView) -> str | None:
@@ -280,9 +282,7 @@ _OPERATORS: Mapping[str, Mapping[str, OpRule[object]]] = {
                 check(SHAPE, f"fewer than {_MOST_INPUTS} inputs", _large_input),
             )
         ),
-        "TRANSPOSE": OpRule(
-            (_readable(_SECOND), check(OPERAND_VALUE, "the permutation 0, 3, 1, 2 or 0, 2, 3, 1", _permutation))
-        ),
+        "TRANSPOSE": OpRule((_readable(_SECOND), check(OPERAND_VALUE, "the permutation 0, 3, 1, 2 or 0, 2, 3, 1", _permutation))),
         **dict.fromkeys(("RESHAPE", "RELU", "ABS", "LOGISTIC"), _ALWAYS),
     },
     ROCKET: {**_CONVOLUTIONS, "ADD": _ADDITION},

@@ -48,7 +48,9 @@ def _int32_vector(position: int, name: str, texts: tuple[str, str, str]) -> tupl
         Demand(
             OPERAND_COUNT,
             f"{name} with a value for each dimension of input",
-            lambda node: None if which.tensor(node).shape == (node.input(0).rank,) else f"{name} of {which.tensor(node).shape[0]}",
+            lambda node: (
+                None if which.tensor(node).shape == (node.input(0).rank,) else f"{name} of {which.tensor(node).shape[0]}"
+            ),
             count,
             f"give {name} a value for each dimension",
         ),
@@ -103,7 +105,9 @@ def _sliced(node: NodeView) -> Call:
 
 def _strided(node: NodeView) -> Call:
     options = node.options
-    masks = {name: getattr(options, name) for name in ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask")}
+    masks = {
+        name: getattr(options, name) for name in ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask")
+    }
     values = {"begin": values_of(node, 1), "end": values_of(node, 2), "stride": values_of(node, 3), **masks}
     return Call((input_info(node, 0),), (info_of(node.output(0)),), values=values)
 
@@ -297,15 +301,18 @@ RULES = {
             OPERAND_VALUE,
             "sizes that add up to the dimension",
             _wrong_sum,
-            lambda node: "TfLiteArmnnDelegate: SplitV split_sizes does not sum to the dimension of value along split_dim in node "
-            f"#{node.node.index}",
+            lambda node: (
+                "TfLiteArmnnDelegate: SplitV split_sizes does not sum to the dimension of value along split_dim in node "
+                f"#{node.node.index}"
+            ),
         ),
         Demand(
             OPERAND_VALUE,
             "at most one size below 0",
             _inferred,
-            lambda node: "TfLiteArmnnDelegate: SplitV cannot infer split size for more than one split in node "
-            f"#{node.node.index}",
+            lambda node: (
+                f"TfLiteArmnnDelegate: SplitV cannot infer split size for more than one split in node #{node.node.index}"
+            ),
         ),
         Layer("SPLIT", "split", _split_v, "Split.hpp:329", "VisitSplitVOperator"),
     ),
@@ -318,16 +325,20 @@ RULES = {
             ATTRIBUTE,
             "an axis within the rank",
             _unpack_axis,
-            lambda node: f"TfLiteArmnnDelegate: The unpack axis #{node.options.axis} cannot be greater than or equal to the number "
-            f"of input dimensions #{input_info(node, 0).rank} in operator #{node.node.builtin_code} node #{node.node.index}",
+            lambda node: (
+                f"TfLiteArmnnDelegate: The unpack axis #{node.options.axis} cannot be greater than or equal to the number "
+                f"of input dimensions #{input_info(node, 0).rank} in operator #{node.node.builtin_code} node #{node.node.index}"
+            ),
         ),
         outputs_exactly(_unpack_count, "an output for each slice"),
         Demand(
             SHAPE,
             "as many outputs as slices",
             _unpacked_size,
-            lambda node: "TfLiteArmnnDelegate: Number to unpack must be the same as length of the dimension to unpack along in "
-            + place(node),
+            lambda node: (
+                "TfLiteArmnnDelegate: Number to unpack must be the same as length of the dimension to unpack along in "
+                + place(node)
+            ),
         ),
         _READABLE_OUTPUTS,
         Layer("UNPACK", "split", _unpack, "Unpack.hpp:141", "VisitUnpackOperator"),

@@ -15,7 +15,7 @@ _SECOND, _THIRD = operand(1), operand(2)
 _MOST_DIMENSIONS = 8
 
 
-def target_shape(node: NodeView) -> list[int] | None:
+def _target_shape(node: NodeView) -> list[int] | None:
     """Return the new shape of RESHAPE, or None if the node has none."""
     stored = [int(size) for size in node.options.new_shape or ()]
     if 0 < len(stored) <= _MOST_DIMENSIONS:
@@ -26,21 +26,25 @@ def target_shape(node: NodeView) -> list[int] | None:
 
 
 def _no_shape(node: NodeView) -> str | None:
-    return "no new shape" if target_shape(node) is None else None
+    return "no new shape" if _target_shape(node) is None else None
 
 
 def _wildcards(node: NodeView) -> str | None:
-    shape = target_shape(node) or []
+    shape = _target_shape(node) or []
     return f"new shape {shape}" if shape.count(-1) > 1 else None
 
 
 def _other_count(node: NodeView) -> str | None:
-    source, shape = input_info(node, 0), target_shape(node) or []
+    source, shape = input_info(node, 0), _target_shape(node) or []
     if -1 in shape:
         known = -math.prod(shape)
         shape[shape.index(-1)] = source.element_count // known if known else 0
     checked(tuple(shape))
     return None if math.prod(shape) == source.element_count else f"new shape {shape} for {source.element_count} elements"
+
+
+def _reshaped(node: NodeView) -> Call:
+    return unary_call(node)._replace(values={"shape": _target_shape(node) or []})
 
 
 def _squeezed(node: NodeView) -> Call:
@@ -223,8 +227,9 @@ RULES = {
             ATTRIBUTE,
             "a new shape",
             _no_shape,
-            lambda node: "Target shape not defined in reshape parameters or input tensor. At least one method required in "
-            + place(node),
+            lambda node: (
+                "Target shape not defined in reshape parameters or input tensor. At least one method required in " + place(node)
+            ),
         ),
         Demand(
             OPERAND_VALUE,
@@ -238,7 +243,7 @@ RULES = {
             _other_count,
             lambda node: "TfLiteArmnnDelegate: Reshape, number of elements in output shape does not match input " + place(node),
         ),
-        Layer("RESHAPE", "reshape", unary_call, "Redefine.hpp:193"),
+        Layer("RESHAPE", "reshape", _reshaped, "Redefine.hpp:193"),
     ),
     "SQUEEZE": visited(
         "Redefine.hpp",
@@ -309,8 +314,10 @@ RULES = {
             ATTRIBUTE,
             "an axis within the rank",
             _gather_axis,
-            lambda node: f"TfLiteArmnnDelegate: Operation has invalid axis: {node.options.axis}. It is out of bounds "
-            f"[-{input_info(node, 0).rank}, {input_info(node, 0).rank}))",
+            lambda node: (
+                f"TfLiteArmnnDelegate: Operation has invalid axis: {node.options.axis}. It is out of bounds "
+                f"[-{input_info(node, 0).rank}, {input_info(node, 0).rank}))"
+            ),
         ),
         Demand(
             RANK,
@@ -389,8 +396,10 @@ RULES = {
             OPERAND_VALUE,
             "padding within the size of each dimension",
             _wide_padding,
-            lambda node: "TfLiteArmnnDelegate: Padding values must be less (Reflect) or equal (Symmetric) to the dimension size "
-            f"in {place(node)}",
+            lambda node: (
+                "TfLiteArmnnDelegate: Padding values must be less (Reflect) or equal (Symmetric) to the dimension size "
+                f"in {place(node)}"
+            ),
         ),
         _PAD,
     ),

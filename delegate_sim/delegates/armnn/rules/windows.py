@@ -129,7 +129,9 @@ def _negative(node: NodeView) -> str | None:
     return None
 
 
-_POSITIVE: Demand[NodeView] = Demand(SHAPE, "strides and dilations of at least 0", _negative, hint="use positive strides and dilations")
+_POSITIVE: Demand[NodeView] = Demand(
+    SHAPE, "strides and dilations of at least 0", _negative, hint="use positive strides and dilations"
+)
 
 
 def _convolved(word: str, name: str, call: Any, line: int, function: str) -> Any:
@@ -165,9 +167,11 @@ _RESIZED = visited(
         OPERAND_COUNT,
         "a size of 2 elements",
         _not_two_sizes,
-        lambda node: "TfLiteArmnnDelegate: The Size-Input-Tensor of the Resize operation requires to have a dimension of 2 "
-        f"[new_hight, new width] but a tensor with a dimension of #{_size_count(node)} was given. "
-        f"Operator: #{place(node)[10:]}",
+        lambda node: (
+            "TfLiteArmnnDelegate: The Size-Input-Tensor of the Resize operation requires to have a dimension of 2 "
+            f"[new_hight, new width] but a tensor with a dimension of #{_size_count(node)} was given. "
+            f"Operator: #{place(node)[10:]}"
+        ),
         "give the new height and width",
     ),
     Layer("RESIZE", "resize", _resize, "Resize.hpp:31", "ValidateResizeOperator"),
@@ -204,8 +208,10 @@ RULES = {
             RANK,
             "weights of rank 2",
             _weights_rank,
-            lambda node: "TfLiteArmnnDelegate: Dimension #$d for Fully Connected weights is not supported by Armnn in operator "
-            f"#{input_info(node, 1).rank} node #{node.node.builtin_code}: ",
+            lambda node: (
+                "TfLiteArmnnDelegate: Dimension #$d for Fully Connected weights is not supported by Armnn in operator "
+                f"#{input_info(node, 1).rank} node #{node.node.builtin_code}: "
+            ),
         ),
         readable(_BIAS),
         Demand(
