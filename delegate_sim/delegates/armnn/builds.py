@@ -14,13 +14,14 @@ from typing import NamedTuple
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...refusal import Effect, Refusal
+from .compute_library import CPU_ACC
 from .inference import inferred_shape
 from .kinds import NOT_BUILT
 from .rules import RULES
 from .rules.common import BACKENDS
 from .steps import ArmnnTarget, Call, Layer, VisitRule
 from .tensors import Info, Thrown, info_of
-from .workloads import workload_problem
+from .workloads import WorkloadProblem, workload_problem
 
 _OWN_CONSTANTS: Mapping[str, tuple[int, ...]] = {
     "CONV_2D": (0, 1, 2),
@@ -97,7 +98,7 @@ class _Network:
             problem = self._parse(self.graph.view(self.graph.nodes[index]))
             if problem is not None:
                 return problem
-        return next(chain(self._infer(), self._assign(), self._load()), None)
+        return next(chain(self._infer(), self._assign(), self._optimized(), self._load()), None)
 
     def _parse(self, node: NodeView) -> Problem | None:
         """Add the layers of a node (``VisitNode`` with a network)."""
@@ -194,12 +195,49 @@ class _Network:
     def _load(self) -> Iterator[Problem]:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
         for built in self.layers:
-            found = workload_problem(built.node, built.layer.name, built.call)
+            backend = self._backend_of(built.layer.name, built.call)
+            found = workload_problem(built.layer.name, built.call, backend) or self._unread_view(built, backend)
             if found is None:
                 continue
             text = "TfLiteArmnnDelegate: Network could not be loaded: An error occurred when preparing the network workloads: "
             told = f"TfLiteArmnnDelegate: Exception ({text} {found.text}) caught from LoadNetwork." if found.text else ""
             yield Problem(built.node.node.index, found.found, found.needed, told)
+
+    def _backend_of(self, layer: str, call: Call) -> str:
+        """Return the backend that a layer is assigned to."""
+        return next((name for name in self.target.backends if not BACKENDS[name].problems(layer, call)), "")
+
+    def _unread_view(self, built: _Built, backend: str) -> WorkloadProblem | None:
+        """Find a result of SPLIT that nothing reads (``SplitterLayer::CreateTensors``)."""
+        if backend != CPU_ACC.name or built.layer.name != "split":
+            return None
+        read = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].inputs} | {*self.subset.outputs}
+        unread = next((at for at, tensor in enumerate(built.node.node.outputs) if tensor not in read), None)
+        text = "GetConnection: Invalid index 0 provided"
+        return (
+            None
+            if unread is None
+            else WorkloadProblem(f"result {unread}, which nothing reads", "results that are all read", text)
+        )
+
+    def _optimized(self) -> Iterator[Problem]:
+        """Yield the problems of optimizations (``Optimizer::Pass`` and ``OptimizeSubgraphView``)."""
+        for built in self.layers:
+            index, name, call = built.node.node.index, built.layer.name, built.call
+            if name == "dequantize" and call.input.is_per_axis and call.input.is_constant and call.output.type == "FLOAT32":
+                yield Problem(index, f"constants with {call.input.scales} scales", "one scale, or float constants")
+            if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(name, call) == CPU_ACC.name:
+                chained = call.input._replace(shape=call.output.shape)
+                if chained != call.output:
+                    yield Problem(index, f"{_described(call.input)} input and {_described(call.output)} output", _CHAINED)
+
+
+_CHAINED = "input and output of the same type and quantization, neither constant, to reduce several axes"
+
+
+def _described(info: Info) -> str:
+    space = f" (scale {info.scale:g}, zero point {info.zero_point})" if info.is_quantized else ""
+    return f"{'constant ' if info.is_constant else ''}{info.type}{space}"
 
 
 def _results(node: NodeView, call: Call) -> tuple[Info, ...]:

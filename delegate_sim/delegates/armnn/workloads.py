@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ...graph.graph import NodeView
 from .steps import Call
 from .tensors import PER_CHANNEL, Info
 
@@ -18,7 +17,6 @@ _TYPES: Mapping[str, tuple[str, Sequence[str]]] = {
     "activation": ("Activation", _NUMBERS),
     "batch_to_space": ("BatchToSpaceNd", _NUMBERS),
     "cast": ("Cast", (*_WITH_INT32, "INT64", PER_CHANNEL)),
-    "concat": ("Concat", (*_WITH_INT32, "BOOL")),
     "depth_to_space": ("DepthToSpace", _NUMBERS),
     "gather": ("Gather", _WITH_INT32),
     "gather_nd": ("GatherNd", _WITH_INT32),
@@ -46,7 +44,8 @@ _TYPES: Mapping[str, tuple[str, Sequence[str]]] = {
 """The name of the workload, and the types that it takes."""
 _RANKS = {"slice": "Slice", "strided_slice": "StridedSlice", "l2_normalization": "L2Normalization"}
 """Workloads of at most 4 dimensions."""
-_BROADCAST = {"comparison": "Comparison"}
+_FIRST_ONLY = frozenset({"cast", "gather", "gather_nd", "shape"})
+"""Workloads that look only at the type of the first operand."""
 _MOST_DIMENSIONS = 4
 
 
@@ -58,28 +57,24 @@ class WorkloadProblem(NamedTuple):
     text: str
 
 
-def workload_problem(node: NodeView, layer: str, call: Call) -> WorkloadProblem | None:
-    """Return the problem of a workload, or None."""
+def workload_problem(layer: str, call: Call, backend: str) -> WorkloadProblem | None:
+    """Return the problem of a workload of a backend, or None."""
     if layer in _TYPES:
         name, types = _TYPES[layer]
-        wrong = [
-            info.type
-            for info in (*call.inputs[: 1 if layer in ("gather", "gather_nd") else None], *call.outputs[:1])
-            if info.type not in types
-        ]
-        if wrong and layer not in ("concat", "shape"):
-            return WorkloadProblem(
-                f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported."
-            )
-        if wrong and layer == "shape" and call.input.type not in types:
-            return WorkloadProblem(
-                f"a tensor of type {wrong[0]}", f"{', '.join(types)}", f"{name}QueueDescriptor:  Tensor type is not supported."
-            )
+        infos = call.inputs[:1] if layer in _FIRST_ONLY else (*call.inputs, *call.outputs[:1])
+        wrong = next((info.type for info in infos if info.type not in types), None)
+        if wrong is not None:
+            text = f"{name}QueueDescriptor:  Tensor type is not supported."
+            return WorkloadProblem(f"a tensor of type {wrong}", ", ".join(types), text)
     if layer in _RANKS and call.input.rank > _MOST_DIMENSIONS:
         text = f"{_RANKS[layer]}QueueDescriptor: Input tensors with rank greater than 4 are not supported."
         return WorkloadProblem(f"input of rank {call.input.rank}", "a rank of at most 4", text)
-    check = _CHECKS.get(layer)
-    return None if check is None else check(call)
+    for checks in (_CHECKS, _CHECKS_BY_BACKEND.get(backend, {})):
+        check = checks.get(layer)
+        found = None if check is None else check(call)
+        if found is not None:
+            return found
+    return None
 
 
 def _comparison(call: Call) -> WorkloadProblem | None:
@@ -87,6 +82,10 @@ def _comparison(call: Call) -> WorkloadProblem | None:
     if one.rank != two.rank:
         text = "ComparisonQueueDescriptor: Tensors input_0 & input_1 must have the same number of dimensions in order to be broadcasted"
         return WorkloadProblem(f"inputs of rank {one.rank} and {two.rank}", "inputs of the same rank", text)
+    return None
+
+
+def _compared_scales(call: Call) -> WorkloadProblem | None:
     per_axis = next((info for info in call.inputs if info.is_per_axis and info.type in ("UINT8", "INT8", "INT16")), None)
     if per_axis is not None:
         return WorkloadProblem(f"a {per_axis.type} input with {per_axis.scales} scales", "one scale", "")
@@ -178,6 +177,18 @@ def _weighted(name: str) -> Callable[[Call], WorkloadProblem | None]:
     return problem
 
 
+def _mirrored(call: Call) -> WorkloadProblem | None:
+    """Find the types that Compute Library cannot join along the third dimension from the end."""
+    pads = call.values["pads"]
+    is_joined = call.values["mode"] != "CONSTANT" and len(pads) > 2 and any(pads[-3])
+    if not is_joined or call.input.type in ("FLOAT32", "FLOAT16", "INT8", "UINT8"):
+        return None
+    text = "in configure src/cpu/kernels/CpuConcatenateDepthKernel.cpp:184: Unsupported data type."
+    return WorkloadProblem(
+        f"{call.input.type} input", "FLOAT32, FLOAT16, INT8 or UINT8 to mirror the third dimension from the end", text
+    )
+
+
 _CHECKS: Mapping[str, Callable[[Call], WorkloadProblem | None]] = {
     "comparison": _comparison,
     "strided_slice": _strided_slice,
@@ -188,4 +199,8 @@ _CHECKS: Mapping[str, Callable[[Call], WorkloadProblem | None]] = {
     "convolution_3d": _weighted("Convolution3dQueueDescriptor"),
     "depthwise": _weighted("DepthwiseConvolution2dQueueDescriptor"),
     "transpose_convolution": _weighted("TransposeConvolution2dQueueDescriptor"),
+}
+_CHECKS_BY_BACKEND: Mapping[str, Mapping[str, Callable[[Call], WorkloadProblem | None]]] = {
+    "CpuRef": {"comparison": _compared_scales},
+    "CpuAcc": {"pad": _mirrored},
 }

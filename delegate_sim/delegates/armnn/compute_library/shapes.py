@@ -39,12 +39,27 @@ _JOIN = "cpu/kernels/CpuConcatenateDepthKernel.cpp"
 
 
 def _permutation(call: Call) -> str | None:
-    length = len(call.values["permutation"])
-    return None if 1 <= length <= MOST_DIMENSIONS else f"a permutation of {length} dimensions"
+    order, swapped = [*call.values["permutation"]], _swapped(call)
+    is_known = len(order) <= MOST_DIMENSIONS or order == sorted(order) or swapped
+    return None if is_known else f"permutation {order}"
+
+
+def _swapped(call: Call) -> bool:
+    """Return whether only the last two dimensions are exchanged, for which there is a kernel of its own."""
+    order = [*call.values["permutation"]]
+    last = len(order) - 1
+    return last > 0 and order == [*range(last - 1), last, last - 1]
+
+
+def _wide_elements(call: Call) -> str | None:
+    return f"{call.input.type} input" if call.input.type == "INT64" and _swapped(call) else None
 
 
 def _empty_range(call: Call) -> str | None:
-    return f"output of shape {list(strided_shape(call))}" if 0 in strided_shape(call) else None
+    shape, shrunk = strided_shape(call), call.values["shrink_axis_mask"]
+    if all(shrunk >> at & 1 for at in range(call.input.rank)):
+        return f"one element of an input of shape {list(call.input.known_shape)}"
+    return f"output of shape {list(shape)}" if 0 in shape else None
 
 
 def _slice_shape(call: Call) -> tuple[int, ...]:
@@ -124,6 +139,12 @@ def _other_space(call: Call) -> str | None:
         return None
     one, two = ((info.scale, info.zero_point) for info in (call.input, call.output))
     return None if one == two else f"scale {one[0]:g} with zero point {one[1]} and scale {two[0]:g} with zero point {two[1]}"
+
+
+def _unknown_sizes(call: Call) -> None:
+    """Read all sizes. Raises Thrown if one is not known. The result of several axes is not read."""
+    for info in (call.input, *(call.outputs if len(call.values["axes"]) < 2 else ())):
+        _sizes_of(info)
 
 
 _AXIS = "an axis among the last 4 dimensions"
@@ -242,10 +263,17 @@ LAYERS: Mapping[str, _Demands] = {
     "transpose": known(
         refused(
             RANK,
-            "a permutation of at most 4 dimensions",
+            "a permutation of at most 4 dimensions, or one that exchanges only the last two",
             _permutation,
             Place(_PERMUTE, 82).says("PermutationVector not supported."),
             "merge dimensions that stay together before the TRANSPOSE",
+        ),
+        refused(
+            TENSOR_TYPE,
+            "elements of at most 4 bytes to exchange the last two dimensions",
+            _wide_elements,
+            Place("cpu/kernels/CpuTransposeKernel.cpp", 771, "validate").says("Element size not supported"),
+            "cast to INT32 before the TRANSPOSE",
         ),
         same_space(INPUT, OUTPUT, Place(_PERMUTE, 90)),
         same_type(INPUT, OUTPUT, Place(_PERMUTE, 91)),
@@ -253,7 +281,12 @@ LAYERS: Mapping[str, _Demands] = {
     "slice": _sliced(shaped(_slice_shape, Place(_SLICE, 70))),
     "strided_slice": _sliced(
         shaped(strided_shape, Place(_SLICE, 70)),
-        refused(SHAPE, "a range that is not empty", _empty_range, Place(_SLICE, 64).says("exp_output_shape.total_size() == 0")),
+        refused(
+            SHAPE,
+            "a range that is neither empty nor one element",
+            _empty_range,
+            Place(_SLICE, 64).says("exp_output_shape.total_size() == 0"),
+        ),
     ),
     "gather": known(
         rank_at_most(INPUT, MOST_DIMENSIONS, Place(_GATHER, 44), "input->num_dimensions() > 4"),
@@ -308,7 +341,8 @@ LAYERS: Mapping[str, _Demands] = {
         refused(ATTRIBUTE, _AXIS, _outer_axis, Place(_MEAN, 76, "validate_config").says("axis_local[i] > 3")),
         same_type(INPUT, OUTPUT, Place(_MEAN, 95, "validate_config")),
     ),
-    "reduce": known(
+    "reduce": (
+        refused(SHAPE, "known sizes of all dimensions", _unknown_sizes, "", "fix the shapes before converting"),
         refused(ATTRIBUTE, _AXIS, _outer_axis, Place(_REDUCTION, 78, "validate").says("Unsupported reduction axis")),
         no_half(Place(_REDUCE, 257)),
         typed(INPUT, (INT8, UINT8, INT32, *FLOATS_AND_EIGHT_BITS[2:]), Place(_REDUCE, 261)),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ....rules.kinds import ATTRIBUTE, CONSTANT, HYBRID, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE
 from ..demands import INPUT, OUTPUT, SECOND, WEIGHTS
 from ..steps import Call, Demand
-from ..tensors import PER_CHANNEL
+from ..tensors import PER_CHANNEL, Info
 from .checks import (
     BOOL,
     EIGHT_BITS,
@@ -50,7 +50,20 @@ def _computed_weights(call: Call) -> str | None:
 def _channels(call: Call) -> str | None:
     assert call.weights is not None
     source, filters = call.input.known_shape[-1], call.weights.known_shape[-1]
-    return None if source == filters else f"weights for {filters} channels, and an input of {source}"
+    is_right = source == filters or _is_winograd(call)
+    return None if is_right else f"weights for {filters} channels, and an input of {source}"
+
+
+_WINOGRAD = frozenset({(3, 3), (5, 5), (1, 3), (3, 1), (1, 5), (5, 1), (1, 7), (7, 1)})
+"""The windows (height and width) of Winograd's function, which does not compare the channels."""
+
+
+def _is_winograd(call: Call) -> bool:
+    """Return whether Winograd's function is chosen (``CpuConv2d::get_convolution_method``)."""
+    assert call.weights is not None
+    steps = [call.values[f"{name}_{side}"] for name in ("stride", "dilation") for side in ("h", "w")]
+    is_float = {info.type for info in (call.input, call.weights, call.bias) if info is not None} == {FLOAT32}
+    return is_float and set(steps) == {1} and call.input.size(3) >= 16 and call.weights.known_shape[1:3] in _WINOGRAD
 
 
 def _biased(place: Place, other: Place) -> Demand[Call]:
@@ -267,8 +280,8 @@ _L2, _REDUCTION = "core/NEON/kernels/NEL2NormalizeLayerKernel.cpp", "core/NEON/k
 
 
 def _lstm_types(call: Call) -> str | None:
-    other = [f"{name} is {info.type}" for name, info in call.values.items() if info.type != call.input.type]
-    return other[0] if other else None
+    infos = {name: info for name, info in call.values.items() if isinstance(info, Info)}
+    return next((f"{name} is {info.type}" for name, info in infos.items() if info.type != call.input.type), None)
 
 
 def _lstm(said: str) -> _Demands:
@@ -298,12 +311,20 @@ def _sequence_lstm() -> _Demands:
 
     def find(call: Call) -> str | None:
         if is_quantized(call):
-            return None
+            batch, time, _ = call.input.known_shape
+            is_permuted = call.values["time_major"] or batch == time
+            return None if is_permuted else f"quantized input of {batch} batches and {time} steps"
         return f"input is {call.input.type}" if call.input.type != FLOAT32 else _lstm_types(call)
 
     return known(
         refused(RANK, "input of rank 3", _sequence_rank, said),
-        refused(HYBRID, "FLOAT32 in all tensors, or INT8 with an INT16 cell state", find, said, "convert with FLOAT32 weights"),
+        refused(
+            HYBRID,
+            "FLOAT32 in all tensors, or INT8 with an INT16 cell state and the time as the first dimension",
+            find,
+            said,
+            "convert with FLOAT32 weights",
+        ),
     )
 
 

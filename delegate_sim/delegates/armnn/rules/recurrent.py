@@ -70,6 +70,7 @@ def _lstm(node: NodeView, dimension: int) -> Call:
         "outputStateOut": source.with_shape((batch, size)),
         "cellStateOut": (cell_state if dimension == 2 else source).with_shape((batch, units)),
         "output": output,
+        "time_major": bool(node.options.time_major) if dimension == 2 else False,
     }
     return Call((source,), (output,), values=values)
 
