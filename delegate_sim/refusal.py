@@ -43,6 +43,8 @@ class Effect(Enum):
 
     UNDO = "undo"
     """The runtime restores the plan without the delegate. With CompiledModel, the model fails."""
+    LEAVE = "leave"
+    """An exception leaves the delegate, or an assertion ends the process. The runtime restores nothing and prints nothing."""
     CRASH = "crash"
     """The process ends, so nothing is restored."""
     FAIL_LATER = "fail-later"

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
-from ...refusal import Effect, Refusal
+from ...refusal import Refusal
 from .compute_library import CPU_ACC
 from .inference import inferred_shape
-from .kinds import NOT_BUILT
+from .kinds import ASSERTION, NOT_BUILT
 from .rules import RULES
 from .rules.common import BACKENDS
 from .steps import ArmnnTarget, Call, Layer, VisitRule
@@ -68,12 +68,9 @@ def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal 
         return None
     node = graph.nodes[problem.node]
     values = {"operator": node.op, "found": problem.found, "needed": problem.needed}
-    if not problem.text:
-        return NOT_BUILT.refusal(
-            NOT_BUILT.template, node=problem.node, values=values, effect=Effect.UNDO, log_lines=problem.lines
-        )
-    lines = (*problem.lines, f"RuntimeError: {problem.text}")
-    return NOT_BUILT.refusal(NOT_BUILT.template, node=problem.node, values=values, effect=Effect.UNDO, log_lines=lines)
+    kind = NOT_BUILT if problem.text else ASSERTION
+    lines = (*problem.lines, f"RuntimeError: {problem.text}") if problem.text else problem.lines
+    return kind.refusal(kind.template, node=problem.node, values=values, log_lines=lines)
 
 
 class _Network:
@@ -112,9 +109,9 @@ class _Network:
         for position in own:
             tensor = node.node.input(position)
             if tensor >= 0 and node.input(position).is_constant and tensor in self.slots:
-                found = f"the constant input {position}, which an earlier node of the partition also reads"
+                shared = f"the constant input {position}, which an earlier node of the partition also reads"
                 text = "Tried to connect an output slot to an input slot, but the latter already has a connection"
-                return Problem(index, found, "a constant of its own", text)
+                return Problem(index, shared, "a constant of its own", text)
         for position in data:
             tensor = node.node.input(position)
             if position in own or tensor in self.slots or tensor < 0:
@@ -196,12 +193,12 @@ class _Network:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
         for built in self.layers:
             backend = self._backend_of(built.layer.name, built.call)
-            found = workload_problem(built.layer.name, built.call, backend) or self._unread_view(built, backend)
-            if found is None:
+            problem = workload_problem(built.layer.name, built.call, backend) or self._unread_view(built, backend)
+            if problem is None:
                 continue
             text = "TfLiteArmnnDelegate: Network could not be loaded: An error occurred when preparing the network workloads: "
-            told = f"TfLiteArmnnDelegate: Exception ({text} {found.text}) caught from LoadNetwork." if found.text else ""
-            yield Problem(built.node.node.index, found.found, found.needed, told)
+            told = f"TfLiteArmnnDelegate: Exception ({text} {problem.text}) caught from LoadNetwork." if problem.text else ""
+            yield Problem(built.node.node.index, problem.found, problem.needed, told)
 
     def _backend_of(self, layer: str, call: Call) -> str:
         """Return the backend that a layer is assigned to."""

@@ -22,7 +22,7 @@ from ..decision import Decision, crash_while_checking, kinds_by_code, take_suppo
 from ..options import Option, OptionValues, boolean, text
 from ..traits import LogTraits
 from .builds import build_failure
-from .kinds import FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
+from .kinds import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
 from .rules import RULES
 from .rules.common import BACKENDS
 from .steps import ArmnnTarget, VisitRule
@@ -85,12 +85,7 @@ OPTIONS = (
         f"backends in order of preference, separated by commas without spaces: {', '.join(BACKENDS)}; {GPU_ACC} is not simulated",
         conflict=_no_backend,
     ),
-    Option(
-        "disable-tflite-runtime-fallback",
-        boolean,
-        False,
-        "true: the delegate fails if it refuses any node",
-    ),
+    Option("disable-tflite-runtime-fallback", boolean, False, "true: the delegate fails if it refuses any node"),
     *[Option(name, text, None, f"{takes}; changes no verdict") for name, takes in _UNREAD.items()],
 )
 
@@ -105,7 +100,7 @@ class ArmnnDelegate(Delegate):
     summary = f"Arm NN's delegate, release {RELEASE} with Compute Library 24.11, for Arm processors and Mali GPUs."
     options = OPTIONS
     rules = RULES
-    further_kinds = kinds_by_code(NOT_BUILT, FALLBACK_DISABLED)
+    further_kinds = kinds_by_code(NOT_BUILT, ASSERTION, FALLBACK_DISABLED)
     log = LogTraits(switch="external delegate path", libraries=("armnndelegate",), prints_refusals=True)
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:

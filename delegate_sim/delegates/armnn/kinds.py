@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...refusal import Stage
+from ...refusal import Effect, Stage
 from ...rules import kinds
 from ...rules.kinds import Kind, Problem
 from ...rules.source import Repository, Source
@@ -32,6 +32,19 @@ NOT_BUILT = Kind(
     "change the named node so that Arm NN can build it",
     template="{operator}: {found}; Arm NN needs {needed} to build the network",
     stage=Stage.BUILDING,
+    effect=Effect.LEAVE,
+)
+ASSERTION = Kind(
+    "assertion",
+    Problem.MODEL,
+    "nodes that the delegate takes, but whose network ends the process",
+    "The delegate takes nodes after a check of each layer. While Arm NN then builds the network, an assertion fails, or it reads "
+    "memory that it has not allocated, and the process ends. A build without assertions may go on.",
+    "Change the named node, or choose other backends with the option backends.",
+    "change the named node so that Arm NN can build it",
+    template="{operator}: {found}; Arm NN asserts {needed} while it builds the network, and the process ends",
+    stage=Stage.BUILDING,
+    effect=Effect.LEAVE,
 )
 FALLBACK_DISABLED = Kind(
     "fallback-disabled",
@@ -42,16 +55,15 @@ FALLBACK_DISABLED = Kind(
     "leave out disable-tflite-runtime-fallback, or change the refused nodes",
     template="the delegate refuses {refused} of {total} nodes, and disable-tflite-runtime-fallback forbids the CPU",
     stage=Stage.ACCEPTING,
+    effect=Effect.LEAVE,
 )
 KINDS = (
-    kinds.OPERATOR.reworded(
-        meaning="The delegate has no layer for this operator, or none of the named backends has the layer.",
-    ),
+    kinds.OPERATOR.reworded(meaning="The delegate has no layer for this operator, or none of the named backends has the layer."),
     kinds.OPERAND_COUNT,
     kinds.TENSOR_TYPE,
     kinds.HYBRID.reworded(
         meaning="The backend needs operands of equal types. Weights may differ only from 8-bit activations, so dynamic-range "
-        "quantization is refused.",
+        "quantization is refused."
     ),
     kinds.RANK,
     kinds.SHAPE,

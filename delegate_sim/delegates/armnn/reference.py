@@ -272,6 +272,12 @@ _MISMATCHED = "input and output types mismatched"
 _ARE_MISMATCHED = "input and output types are mismatched"
 _NOT_MATCHING = "input and output types not matching"
 
+
+def _prelu_types(call: Call) -> str | None:
+    types = [info.type for info in (*call.inputs, call.output)]
+    return None if len(set(types)) == 1 else f"types {', '.join(types)}"
+
+
 LAYERS: Mapping[str, _Demands] = {
     "activation": (
         *_unary(_NUMBERS, "Reference activation: ", *_closed(*_SUPPORTED, _MISMATCHED)),
@@ -376,7 +382,7 @@ LAYERS: Mapping[str, _Demands] = {
         replace(
             same_type(INPUT, SECOND),
             needed="the same type in all tensors",
-            find=lambda call: _prelu_types(call),
+            find=_prelu_types,
             said="PReLU: input, alpha and output types are mismatched",
         ),
         broadcast("PReLU: shapes are not suitable for implicit broadcast"),
@@ -391,11 +397,4 @@ LAYERS: Mapping[str, _Demands] = {
     **dict.fromkeys(("add", "div", "maximum", "minimum", "mul", "power", "squared_difference", "sub"), _binary()),
 }
 """The demands of CpuRef for each layer."""
-
-
-def _prelu_types(call: Call) -> str | None:
-    types = [info.type for info in (*call.inputs, call.output)]
-    return None if len(set(types)) == 1 else f"types {', '.join(types)}"
-
-
 CPU_REF = Backend("CpuRef", LAYERS, reports_all=True)

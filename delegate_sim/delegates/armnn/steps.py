@@ -85,11 +85,11 @@ class Backend:
         """Return the demands that are not met, with what was found. Keys are positions. Raises Thrown as the backend does."""
         problems = {}
         for position, demand in enumerate(self.layers.get(layer, (NO_LAYER,))):
-            found = demand.find(call)
-            if found is not None:
+            value = demand.find(call)
+            if value is not None:
                 if demand.again and not self.problems(layer, demand.again(call)):
                     return {}
-                problems[position] = (demand, found)
+                problems[position] = (demand, value)
                 if not self.reports_all:
                     break
         return problems
@@ -158,10 +158,10 @@ class Visit:
             place = ""
             try:
                 if isinstance(step, Demand):
-                    found = step.find(node)
-                    if found is not None:
+                    value = step.find(node)
+                    if value is not None:
                         said = step.reason(node)
-                        return Outcome({position: found}, (*lines, f"ERROR: {said}") if said else tuple(lines))
+                        return Outcome({position: value}, (*lines, f"ERROR: {said}") if said else tuple(lines))
                     continue
                 call = step.call(node)
                 place = f"\nFailed to check layer support at function {step.function} [delegate/classic/src/{step.place}]"
@@ -184,7 +184,7 @@ class Visit:
             problems = backend.problems(layer.name, call)
             if not problems:
                 return {}
-            failed |= {first[name] + number: found for number, (_, found) in problems.items()}
+            failed |= {first[name] + number: value for number, (_, value) in problems.items()}
             end = "\n" if backend.reports_all else ""
             reason = "".join([demand.reason(call) + end for demand, _ in problems.values() if demand.said])
             lines.append(f"WARNING: {layer.word}: not supported by armnn" + (f": {reason}" if reason else ""))

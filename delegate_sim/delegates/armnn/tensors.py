@@ -119,10 +119,7 @@ def info_of(tensor: Tensor, *, is_result: bool = False) -> Info:
     """Describe a tensor. Raises Thrown if Arm NN does not know its type or its number of dimensions."""
     kind = type_of(tensor)
     shape: tuple[int, ...] | None = tuple(max(size, 0) for size in tensor.shape)
-    if not shape:
-        shape = None if is_result else (1,)
-    else:
-        shape = checked(shape)
+    shape = (None if is_result else (1,)) if not shape else checked(shape)
     constant = tensor.is_constant and shape is not None
     given = tensor.quantization
     if given is None or not given.is_affine:

@@ -71,16 +71,19 @@ def workload_problem(layer: str, call: Call, backend: str) -> WorkloadProblem | 
         return WorkloadProblem(f"input of rank {call.input.rank}", "a rank of at most 4", text)
     for checks in (_CHECKS, _CHECKS_BY_BACKEND.get(backend, {})):
         check = checks.get(layer)
-        found = None if check is None else check(call)
-        if found is not None:
-            return found
+        problem = None if check is None else check(call)
+        if problem is not None:
+            return problem
     return None
 
 
 def _comparison(call: Call) -> WorkloadProblem | None:
     one, two = call.inputs
     if one.rank != two.rank:
-        text = "ComparisonQueueDescriptor: Tensors input_0 & input_1 must have the same number of dimensions in order to be broadcasted"
+        text = (
+            "ComparisonQueueDescriptor: Tensors input_0 & input_1 must have the same number of dimensions in order to be "
+            "broadcasted"
+        )
         return WorkloadProblem(f"inputs of rank {one.rank} and {two.rank}", "inputs of the same rank", text)
     return None
 
@@ -142,8 +145,8 @@ def _bias_problem(name: str, call: Call) -> WorkloadProblem | None:
         return WorkloadProblem(f"a bias with zero point {bias.zero_point}", "the zero point 0", text)
     if (bias.is_per_axis or weights.is_per_axis) and bias.scales != weights.scales:
         text = (
-            f"{name}: Expected matching number of per-axis quantization scales for weights and bias, but got different values. This "
-            f"is currently unsupported: weights={weights.scales}, biases={bias.scales}"
+            f"{name}: Expected matching number of per-axis quantization scales for weights and bias, but got different values. "
+            f"This is currently unsupported: weights={weights.scales}, biases={bias.scales}"
         )
         return WorkloadProblem(
             f"{weights.scales} scales of weights and {bias.scales} of the bias", "as many scales of both", text
@@ -162,19 +165,21 @@ def _fully_connected(call: Call) -> WorkloadProblem | None:
 
 
 def _weighted(name: str) -> Callable[[Call], WorkloadProblem | None]:
-    def problem(call: Call) -> WorkloadProblem | None:
-        found = _bias_problem(name, call)
-        if found is not None or call.weights is None or not call.weights.is_per_axis:
-            return found
+    def weights_problem(call: Call) -> WorkloadProblem | None:
+        problem = _bias_problem(name, call)
+        if problem is not None or call.weights is None or not call.weights.is_per_axis:
+            return problem
         weights = call.weights
         if weights.type != PER_CHANNEL:
-            text = f"{name}: Expected data type which supports per-axis quantization scheme but got {weights.type} for weight tensor."
+            text = (
+                f"{name}: Expected data type which supports per-axis quantization scheme but got {weights.type} for weight tensor"
+            )
             return WorkloadProblem(
                 f"{weights.scales} scales of {weights.type} weights", "INT8 weights with a zero point for each scale", text
             )
         return None
 
-    return problem
+    return weights_problem
 
 
 def _mirrored(call: Call) -> WorkloadProblem | None:

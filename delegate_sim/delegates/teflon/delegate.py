@@ -102,8 +102,8 @@ def _float_warnings(decision: Decision) -> Iterator[str]:
     if nodes:
         count = "1 delegated node is" if len(nodes) == 1 else f"{len(nodes)} delegated nodes are"
         yield (
-            f"subgraph {graph.index}: {count} a float node (first: node {nodes[0]}, {graph.nodes[nodes[0]].op}). The delegate does "
-            "not look at the type, but the NPU computes with 8 bits, so the result is wrong or the delegate fails"
+            f"subgraph {graph.index}: {count} a float node (first: node {nodes[0]}, {graph.nodes[nodes[0]].op}). The delegate "
+            "does not look at the type, but the NPU computes with 8 bits, so the result is wrong or the delegate fails"
         )
 
 
@@ -113,8 +113,8 @@ def _stale_warnings(decision: Decision) -> Iterator[str]:
     if nodes:
         count = "1 node joins or splits" if len(nodes) == 1 else f"{len(nodes)} nodes join or split"
         yield (
-            f"subgraph {graph.index}: {count} tensors with fewer than 4 dimensions (first: node {nodes[0]}). The delegate compares "
-            "dimension 3 anyway, and reads memory behind the shapes, so it may refuse such a node"
+            f"subgraph {graph.index}: {count} tensors with fewer than 4 dimensions (first: node {nodes[0]}). The delegate "
+            "compares dimension 3 anyway, and reads memory behind the shapes, so it may refuse such a node"
         )
 
 

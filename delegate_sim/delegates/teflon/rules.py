@@ -1,8 +1,8 @@
 """Rules of Mesa's delegate Teflon, by version of Mesa and by driver.
 
 In Mesa 25.0, the delegate alone decides (``PrepareDelegate``). In later Mesa, a node must be translated (``fill_operation``), and
-then the driver decides (``ml_operation_supported``). The delegate gives no reasons. It does not look at the types of most tensors,
-so it also takes float nodes.
+then the driver decides (``ml_operation_supported``). The delegate gives no reasons. It ignores the types of most tensors, so it
+also takes float nodes.
 
 Source: ``tfl_device.c`` (``src/gallium/frontends/teflon``), and ``etnaviv_ml.c``, ``rkt_ml.c`` and ``ethosu_ml.c``
 (``src/gallium/drivers``) of Mesa.

@@ -208,15 +208,12 @@ def _softmax(*, is_log: bool) -> _Demands:
 
     def space(call: Call) -> str | None:
         fixed = _SOFTMAX_SPACES.get((call.input.type, is_log))
-        found = call.output.scale, call.output.zero_point
-        return None if fixed is None or found == fixed else f"output of scale {found[0]:g} and zero point {found[1]}"
+        scale, zero_point = call.output.scale, call.output.zero_point
+        return None if fixed in (None, (scale, zero_point)) else f"output of scale {scale:g} and zero point {zero_point}"
 
     return known(
         rank_at_most(
-            INPUT,
-            MOST_DIMENSIONS,
-            Place("cpu/operators/CpuSoftmax.cpp", 93, "validate"),
-            "Only up to 4 dimensions are supported",
+            INPUT, MOST_DIMENSIONS, Place("cpu/operators/CpuSoftmax.cpp", 93, "validate"), "Only up to 4 dimensions are supported"
         ),
         no_half(Place(_SOFTMAX, 120, function)),
         typed(INPUT, FLOATS_AND_EIGHT_BITS, Place(_SOFTMAX, 121, function)),
@@ -240,7 +237,8 @@ def _floor(call: Call) -> str | None:
 
 
 def _floor_line(call: Call) -> str:
-    return f"Layer is not supported with {call.input.type.lower()} data type"
+    name = {FLOAT16: "float16", UINT8: "8-bit", BOOL: "8-bit", INT32: "int32"}.get(call.input.type)
+    return f"Layer is not supported with {name} data type" if name else ""
 
 
 _LOGIC = known(

@@ -118,7 +118,8 @@ _PADDED_TYPES = (*FLOATS_AND_EIGHT_BITS, INT16, INT32, PER_CHANNEL)
 def _unpadded_type(call: Call) -> str | None:
     """Find an input of a type without padding values (``GetPixelValue``). Raises Thrown."""
     if call.input.type not in _PADDED_TYPES:
-        raise Thrown("Unsupported DataType", f"input is {call.input.type}")
+        number = {BOOL: 1, "INT64": 14}.get(call.input.type, 0)
+        raise Thrown(f"Unsupported DataType: [{number}]", f"input is {call.input.type}")
     return None
 
 
@@ -151,7 +152,7 @@ _AXIS = "an axis among the last 4 dimensions"
 
 
 def _inner_axis(call: Call) -> int:
-    return len(call.inputs[0].known_shape) - call.values["axis"] - 1
+    return len(call.inputs[0].known_shape) - int(call.values["axis"]) - 1
 
 
 def _joined_type(call: Call) -> str | None:
@@ -256,10 +257,7 @@ LAYERS: Mapping[str, _Demands] = {
             "add CpuRef to the backends, or fix the shapes before converting",
         ),
     ),
-    "reshape": known(
-        same_type(INPUT, OUTPUT, Place(_RESHAPE, 56)),
-        same_space(INPUT, OUTPUT, Place(_RESHAPE, 57)),
-    ),
+    "reshape": known(same_type(INPUT, OUTPUT, Place(_RESHAPE, 56)), same_space(INPUT, OUTPUT, Place(_RESHAPE, 57))),
     "transpose": known(
         refused(
             RANK,

@@ -374,7 +374,8 @@ LAYERS: Mapping[str, _Demands] = {
             "as many columns of the first input as rows of the second",
             _product,
             Place(_MATRIX, 143, "validate").says(
-                "The product AB is defined only if the number of columns in A is equal to the number of rows in B (after transpose)"
+                "The product AB is defined only if the number of columns in A is equal to the number of rows in B (after "
+                "transpose)"
             ),
         ),
         refused(

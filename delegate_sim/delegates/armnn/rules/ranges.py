@@ -93,8 +93,8 @@ def _size(node: NodeView) -> str | None:
 def _size_line(node: NodeView) -> str:
     size, largest = _bad_size(node) or (0, 0)
     return (
-        f"TfLiteArmnnDelegate: Invalid value for Size. Size must be in range [-1, inputDimSize - begin] [-1, {largest}] inclusive "
-        f"but was {size} Operator: #{place(node)[10:]}"
+        f"TfLiteArmnnDelegate: Invalid value for Size. Size must be in range [-1, inputDimSize - begin] [-1, {largest}] "
+        f"inclusive but was {size} Operator: #{place(node)[10:]}"
     )
 
 
@@ -114,7 +114,7 @@ def _strided(node: NodeView) -> Call:
 
 def _joined_axis(node: NodeView) -> int:
     rank = max(node.input(0).rank, 1)
-    return (rank + node.options.axis) % rank
+    return (rank + int(node.options.axis)) % rank
 
 
 def _other_ranks(node: NodeView) -> str | None:

@@ -88,12 +88,7 @@ RULES = {
         inputs_at_least(2),
         *_weights(),
         readable(INPUT, OUTPUT),
-        Layer(
-            "UNIDIRECTIONAL_SEQUENCE_LSTM",
-            "sequence_lstm",
-            lambda node: _lstm(node, 2),
-            "UnidirectionalSequenceLstm.hpp:259",
-        ),
+        Layer("UNIDIRECTIONAL_SEQUENCE_LSTM", "sequence_lstm", lambda node: _lstm(node, 2), "UnidirectionalSequenceLstm.hpp:259"),
     ),
 }
 """The rules by operator."""

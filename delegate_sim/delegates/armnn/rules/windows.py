@@ -33,7 +33,8 @@ def _bias_of(node: NodeView) -> Info | None:
 
 def _window(node: NodeView, source: Info, sides: tuple[tuple[str, int, int], ...]) -> dict[str, Any]:
     """Return strides, dilations and padding. ``sides`` has the name of a side, its dimension of the input and its window."""
-    options, values = node.options, {}
+    options = node.options
+    values: dict[str, Any] = {}
     for side, dimension, window in sides:
         stride, dilation = getattr(options, f"stride_{side}"), getattr(options, f"dilation_{side}_factor") or 1
         padding = same_padding(source.size(dimension), window, stride, dilation, is_same=options.padding == _SAME)
@@ -56,7 +57,7 @@ def _convolution_3d(node: NodeView) -> Call:
 def _transpose_convolution(node: NodeView) -> Call:
     source, weights, output = input_info(node, 2), input_info(node, 1), output_info(node)
     shape = values_of(node, 0)
-    values = {}
+    values: dict[str, Any] = {}
     for side, dimension in (("h", 1), ("w", 2)):
         stride, window, size = getattr(node.options, f"stride_{side}"), weights.size(dimension), source.size(dimension)
         padding = same_padding(size, window, stride, 1, is_same=node.options.padding == _SAME)
