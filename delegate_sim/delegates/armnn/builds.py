@@ -18,8 +18,8 @@ from .compute_library import CPU_ACC
 from .inference import inferred_shape
 from .kinds import ASSERTION, NOT_BUILT
 from .rules import RULES
-from .rules.common import BACKENDS
-from .steps import ArmnnTarget, Call, Layer, VisitRule
+from .rules.checks import BACKENDS
+from .steps import ArmnnTarget, Layer, Query, VisitRule
 from .tensors import Info, Thrown, info_of
 from .workloads import WorkloadProblem, workload_problem
 
@@ -42,7 +42,7 @@ _RESHAPED = frozenset({"FULLY_CONNECTED", "UNPACK", "EXPAND_DIMS"})
 """Operators whose results have another shape than the layer that the backends are asked for."""
 
 
-class Problem(NamedTuple):
+class BuildProblem(NamedTuple):
     """The reason why a network cannot be built, at a node."""
 
     node: int
@@ -58,7 +58,7 @@ class _Built(NamedTuple):
 
     node: NodeView
     layer: Layer
-    call: Call
+    call: Query
 
 
 def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal | None:
@@ -84,7 +84,7 @@ class _Network:
         """The tensors that layers have written, or that the network reads."""
         self.layers: list[_Built] = []
 
-    def problem(self) -> Problem | None:
+    def problem(self) -> BuildProblem | None:
         """Return the first problem, in the order in which Arm NN finds them."""
         inner = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].outputs}
         for index in self.subset.nodes:
@@ -97,7 +97,7 @@ class _Network:
                 return problem
         return next(chain(self._infer(), self._assign(), self._optimized(), self._load()), None)
 
-    def _parse(self, node: NodeView) -> Problem | None:
+    def _parse(self, node: NodeView) -> BuildProblem | None:
         """Add the layers of a node (``VisitNode`` with a network)."""
         index, op = node.node.index, node.op
         rule = RULES.rule_of(op, is_custom=node.node.is_custom)
@@ -111,22 +111,22 @@ class _Network:
             if tensor >= 0 and node.input(position).is_constant and tensor in self.slots:
                 shared = f"the constant input {position}, which an earlier node of the partition also reads"
                 text = "Tried to connect an output slot to an input slot, but the latter already has a connection"
-                return Problem(index, shared, "a constant of its own", text)
+                return BuildProblem(index, shared, "a constant of its own", text)
         for position in data:
             tensor = node.node.input(position)
             if position in own or tensor in self.slots or tensor < 0:
                 continue
             info = info_of(node.input(position))
             if op in _DIRECT:
-                return Problem(index, f"the constant input {position}", "a computed input")
+                return BuildProblem(index, f"the constant input {position}", "a computed input")
             if op in _UNCONNECTED:
                 name = "Prelu" if op == "PRELU" else "Pad"
                 text = f'Input slot(s) 0 for {name} not connected to an output slot. \nLayer name: "{name}:{index}"'
-                return Problem(index, f"the constant input {position}", "a computed input", _optimize(text))
+                return BuildProblem(index, f"the constant input {position}", "a computed input", _optimize(text))
             lines: list[str] = []
             if not self._has_constant(info, lines):
                 text = "TfLiteArmnnDelegate: Unable to parse node: "[index:]
-                return Problem(index, f"a constant of type {info.type}", "constants of another type", text, tuple(lines))
+                return BuildProblem(index, f"a constant of type {info.type}", "constants of another type", text, tuple(lines))
             self.slots[tensor] = info
         inputs = tuple(
             [self.slots.get(node.node.input(position)) or call.inputs[at] for at, position in enumerate(data[: len(call.inputs)])]
@@ -140,7 +140,7 @@ class _Network:
         return None
 
     def _has_constant(self, info: Info, lines: list[str]) -> bool:
-        call = Call((), (info,))
+        call = Query((), (info,))
         for name in self.target.backends:
             backend = BACKENDS[name]
             problems = backend.problems("constant", call)
@@ -152,21 +152,23 @@ class _Network:
         lines.append("ERROR: CONSTANT: not supported by any specified backend")
         return False
 
-    def _infer(self) -> Iterator[Problem]:
+    def _infer(self) -> Iterator[BuildProblem]:
         """Yield the problems of shapes (``Graph::InferTensorInfos``)."""
         for built in self.layers:
             index = built.node.node.index
             for output in built.call.outputs:
                 if output.shape is None:
                     text = "Dimensionality can not be NotSpecified while using ShapeInferenceMethod::ValidateOnly"
-                    yield Problem(index, "a result without dimensions", "a result with at least one dimension", _optimize(text))
+                    yield BuildProblem(
+                        index, "a result without dimensions", "a result with at least one dimension", _optimize(text)
+                    )
                 elif 0 in output.shape:
                     text = "Unspecified dimension while using ShapeInferenceMethod::ValidateOnly"
-                    yield Problem(index, f"a result of shape {list(output.shape)}", "no size of 0", _optimize(text))
+                    yield BuildProblem(index, f"a result of shape {list(output.shape)}", "no size of 0", _optimize(text))
             try:
                 inferred = inferred_shape(built.node, built.layer.name, built.call)
             except Thrown as thrown:
-                yield Problem(index, thrown.found, "shapes that Arm NN can infer", thrown.text and _optimize(thrown.text))
+                yield BuildProblem(index, thrown.found, "shapes that Arm NN can infer", thrown.text and _optimize(thrown.text))
                 continue
             shape = built.call.output.shape
             if inferred is not None and shape != inferred:
@@ -174,22 +176,24 @@ class _Network:
                 text = (
                     f"{name}: TensorShape set on OutputSlot[0] does not match the inferred shape. : [{sizes[0]}] != [{sizes[1]}]"
                 )
-                yield Problem(index, f"a result of shape {list(shape or ())}", f"the shape {list(inferred)}", _optimize(text))
+                yield BuildProblem(
+                    index, f"a result of shape {list(shape or ())}", f"the shape {list(inferred)}", _optimize(text)
+                )
 
-    def _assign(self) -> Iterator[Problem]:
+    def _assign(self) -> Iterator[BuildProblem]:
         """Yield the UINT8 results and weights with another number of scales than one (``CheckScaleSetOnQuantizedType``)."""
         written = [(built.node.node.index, info) for built in self.layers for info in (*built.call.outputs, built.call.weights)]
         for index, info in written:
             if info is None or info.type != "UINT8":
                 continue
             if info.is_per_axis:
-                yield Problem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
+                yield BuildProblem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
             elif not info.scale:
-                yield Problem(
+                yield BuildProblem(
                     index, "a UINT8 tensor without a scale", "a scale", _optimize("Failed to assign a backend to each layer")
                 )
 
-    def _load(self) -> Iterator[Problem]:
+    def _load(self) -> Iterator[BuildProblem]:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
         for built in self.layers:
             backend = self._backend_of(built.layer.name, built.call)
@@ -198,9 +202,9 @@ class _Network:
                 continue
             text = "TfLiteArmnnDelegate: Network could not be loaded: An error occurred when preparing the network workloads: "
             told = f"TfLiteArmnnDelegate: Exception ({text} {problem.text}) caught from LoadNetwork." if problem.text else ""
-            yield Problem(built.node.node.index, problem.found, problem.needed, told)
+            yield BuildProblem(built.node.node.index, problem.found, problem.needed, told)
 
-    def _backend_of(self, layer: str, call: Call) -> str:
+    def _backend_of(self, layer: str, call: Query) -> str:
         """Return the backend that a layer is assigned to."""
         return next((name for name in self.target.backends if not BACKENDS[name].problems(layer, call)), "")
 
@@ -217,16 +221,16 @@ class _Network:
             else WorkloadProblem(f"result {unread}, which nothing reads", "results that are all read", text)
         )
 
-    def _optimized(self) -> Iterator[Problem]:
+    def _optimized(self) -> Iterator[BuildProblem]:
         """Yield the problems of optimizations (``Optimizer::Pass`` and ``OptimizeSubgraphView``)."""
         for built in self.layers:
             index, name, call = built.node.node.index, built.layer.name, built.call
             if name == "dequantize" and call.input.is_per_axis and call.input.is_constant and call.output.type == "FLOAT32":
-                yield Problem(index, f"constants with {call.input.scales} scales", "one scale, or float constants")
+                yield BuildProblem(index, f"constants with {call.input.scales} scales", "one scale, or float constants")
             if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(name, call) == CPU_ACC.name:
                 chained = call.input._replace(shape=call.output.shape)
                 if chained != call.output:
-                    yield Problem(index, f"{_described(call.input)} input and {_described(call.output)} output", _CHAINED)
+                    yield BuildProblem(index, f"{_described(call.input)} input and {_described(call.output)} output", _CHAINED)
 
 
 _CHAINED = "input and output of the same type and quantization, neither constant, to reduce several axes"
@@ -237,7 +241,7 @@ def _described(info: Info) -> str:
     return f"{'constant ' if info.is_constant else ''}{info.type}{space}"
 
 
-def _results(node: NodeView, call: Call) -> tuple[Info, ...]:
+def _results(node: NodeView, call: Query) -> tuple[Info, ...]:
     """Return the results as the network describes them. The question may be about other shapes."""
     if node.op in _RESHAPED:
         return tuple([info_of(tensor, is_result=True) for tensor in node.outputs])

@@ -24,7 +24,7 @@ from ..traits import LogTraits
 from .builds import build_failure
 from .kinds import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
 from .rules import RULES
-from .rules.common import BACKENDS
+from .rules.checks import BACKENDS
 from .steps import ArmnnTarget, VisitRule
 
 GPU_ACC = "GpuAcc"

@@ -7,88 +7,88 @@ from dataclasses import dataclass
 
 from ...rules.kinds import BROADCAST, HYBRID, RANK, SHAPE, TENSOR_TYPE
 from ...rules.operands import listed
-from .steps import Call, Demand
+from .steps import Need, Query
 from .tensors import Info
 
-Said = str | Callable[[Call], str]
+Said = str | Callable[[Query], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryPart:
     """A tensor of a call, with its name in messages. ``of`` returns None if the call lacks the tensor."""
 
     name: str
-    of: Callable[[Call], Info | None]
+    of: Callable[[Query], Info | None]
 
 
-INPUT = Part("input 0", lambda call: call.inputs[0])
-SECOND = Part("input 1", lambda call: call.inputs[1])
-OUTPUT = Part("output", lambda call: call.outputs[0])
-WEIGHTS = Part("weights", lambda call: call.weights)
-BIAS = Part("bias", lambda call: call.bias)
+INPUT = QueryPart("input 0", lambda call: call.input)
+SECOND = QueryPart("input 1", lambda call: call.second)
+OUTPUT = QueryPart("output", lambda call: call.output)
+WEIGHTS = QueryPart("weights", lambda call: call.weights)
+BIAS = QueryPart("bias", lambda call: call.bias)
 
 
-def typed(part: Part, types: Iterable[str], said: Said = "", *, hint: str = "") -> Demand[Call]:
+def of_type(part: QueryPart, types: Iterable[str], said: Said = "", *, hint: str = "") -> Need[Query]:
     """Demand that a tensor has one of these types."""
     allowed = tuple(types)
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         info = part.of(call)
         return None if info is None or info.type in allowed else f"{part.name} is {info.type}"
 
-    return Demand(TENSOR_TYPE, f"{part.name} of type {listed(allowed)}", find, said, hint)
+    return Need(TENSOR_TYPE, f"{part.name} of type {listed(allowed)}", find, said, hint)
 
 
-def same_type(part: Part, other: Part, said: Said = "", *, hint: str = "") -> Demand[Call]:
+def same_type(part: QueryPart, other: QueryPart, said: Said = "", *, hint: str = "") -> Need[Query]:
     """Demand that two tensors have the same type."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         one, two = part.of(call), other.of(call)
         if one is None or two is None or one.type == two.type:
             return None
         return f"{one.type} {part.name} and {two.type} {other.name}"
 
-    return Demand(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
+    return Need(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
 
 
-def same_size(part: Part, other: Part, said: Said = "") -> Demand[Call]:
+def same_size(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
     """Demand that two tensors have the same number of elements."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         one, two = part.of(call), other.of(call)
         if one is None or two is None or one.element_count == two.element_count:
             return None
         return f"{one.element_count} elements in {part.name} and {two.element_count} in {other.name}"
 
-    return Demand(SHAPE, f"as many elements in {part.name} as in {other.name}", find, said)
+    return Need(SHAPE, f"as many elements in {part.name} as in {other.name}", find, said)
 
 
-def ranked(part: Part, ranks: range, words: str, said: Said = "") -> Demand[Call]:
+def ranked(part: QueryPart, ranks: range, words: str, said: Said = "") -> Need[Query]:
     """Demand that the number of dimensions is in a range. ``words`` describes the range."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         info = part.of(call)
         return None if info is None or info.rank in ranks else f"{part.name} of rank {info.rank}"
 
-    return Demand(RANK, f"{part.name} of rank {words}", find, said)
+    return Need(RANK, f"{part.name} of rank {words}", find, said)
 
 
-def same_rank(part: Part, other: Part, said: Said = "") -> Demand[Call]:
+def same_rank(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
     """Demand that two tensors have the same number of dimensions."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         one, two = part.of(call), other.of(call)
         if one is None or two is None or one.rank == two.rank:
             return None
         return f"{part.name} of rank {one.rank} and {other.name} of rank {two.rank}"
 
-    return Demand(RANK, f"the same rank in {part.name} and {other.name}", find, said)
+    return Need(RANK, f"the same rank in {part.name} and {other.name}", find, said)
 
 
-def broadcast(said: Said = "") -> Demand[Call]:
+def broadcast(said: Said = "") -> Need[Query]:
     """Demand that each size of the first two inputs is 1 or the size of the output."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         for at in range(call.output.rank):
             size = call.output.size(at)
             for info in call.inputs[:2]:
@@ -98,4 +98,4 @@ def broadcast(said: Said = "") -> Demand[Call]:
                     return f"inputs of shape {one} and {two}, output of shape {result}"
         return None
 
-    return Demand(BROADCAST, "inputs that can be broadcast to the output", find, said)
+    return Need(BROADCAST, "inputs that can be broadcast to the output", find, said)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 
 from ...graph.graph import NodeView
-from .steps import Call
+from .steps import Query
 from .tensors import Info, Thrown
 
-_Shape = tuple[int, ...]
+InferredSizes = tuple[int, ...]
 
 _SAME = """
     activation cast dequantize quantize softmax log_softmax l2_normalization normalization floor abs ceil exp log logical_not neg
@@ -20,7 +20,7 @@ _BROADCAST = """
 """
 
 
-def inferred_shape(node: NodeView, layer: str, call: Call) -> _Shape | None:
+def inferred_shape(node: NodeView, layer: str, call: Query) -> InferredSizes | None:
     """Return the shape of a layer's result, or None if it is always the runtime's.
 
     Raises Thrown if there is none. The text is empty if an assertion fails.
@@ -33,15 +33,15 @@ def _assertion(found: str) -> Thrown:
     return Thrown("", found)
 
 
-def _same(_: NodeView, call: Call) -> _Shape:
+def _same(_: NodeView, call: Query) -> InferredSizes:
     return call.input.known_shape
 
 
-def _sizes(info: Info) -> _Shape:
+def _sizes(info: Info) -> InferredSizes:
     return tuple([info.size(at) for at in range(info.rank)])
 
 
-def _broadcast(_: NodeView, call: Call) -> _Shape:
+def _broadcast(_: NodeView, call: Query) -> InferredSizes:
     shapes = [_sizes(info) for info in call.inputs[:2]]
     rank = max(map(len, shapes))
     one, two = ((1,) * (rank - len(shape)) + shape for shape in shapes)
@@ -50,17 +50,17 @@ def _broadcast(_: NodeView, call: Call) -> _Shape:
     return tuple(map(max, one, two))
 
 
-def _logical(node: NodeView, call: Call) -> _Shape:
-    if call.inputs[0].rank != call.inputs[1].rank:
-        raise _assertion(f"inputs of rank {call.inputs[0].rank} and {call.inputs[1].rank}")
+def _logical(node: NodeView, call: Query) -> InferredSizes:
+    if call.input.rank != call.second.rank:
+        raise _assertion(f"inputs of rank {call.input.rank} and {call.second.rank}")
     return _broadcast(node, call)
 
 
-def _pad(_: NodeView, call: Call) -> _Shape:
+def _pad(_: NodeView, call: Query) -> InferredSizes:
     return tuple([size + sum(pair) for size, pair in zip(_sizes(call.input), call.values["pads"], strict=False)])
 
 
-def strided_shape(call: Call) -> _Shape:
+def strided_shape(call: Query) -> InferredSizes:
     """Return the shape of the result of STRIDED_SLICE. Raises Thrown if Arm NN does not slice so."""
     values, shape = call.values, []
     for at, size in enumerate(_sizes(call.input)):
@@ -87,7 +87,7 @@ def _range(values: Mapping[str, int], at: int, size: int, begin: int, end: int, 
     return max(0, min(begin, size - 1)), max(0, min(end, size)) if stride > 0 else max(-1, min(end, size - 1))
 
 
-def _stack(_: NodeView, call: Call) -> _Shape:
+def _stack(_: NodeView, call: Query) -> InferredSizes:
     shape, axis = call.input.known_shape, call.values["axis"]
     for info in call.inputs:
         if info.known_shape != shape:
@@ -100,7 +100,7 @@ def _stack(_: NodeView, call: Call) -> _Shape:
     return (*shape[:axis], len(call.inputs), *shape[axis:])
 
 
-def _reshape(_: NodeView, call: Call) -> _Shape | None:
+def _reshape(_: NodeView, call: Query) -> InferredSizes | None:
     if "shape" not in call.values:
         return None
     shape = [*call.values["shape"]]
@@ -110,13 +110,13 @@ def _reshape(_: NodeView, call: Call) -> _Shape | None:
     return tuple(shape)
 
 
-def _gather(_: NodeView, call: Call) -> _Shape:
-    source, indices = _sizes(call.inputs[0]), _sizes(call.inputs[1])
+def _gather(_: NodeView, call: Query) -> InferredSizes:
+    source, indices = _sizes(call.input), _sizes(call.second)
     axis = call.values["axis"] % len(source)
     return (*source[:axis], *indices, *source[axis + 1 :])
 
 
-def _reduced(_: NodeView, call: Call) -> _Shape:
+def _reduced(_: NodeView, call: Query) -> InferredSizes:
     if call.input.rank > 4:
         raise _assertion(f"input of rank {call.input.rank}")
     axes, keeps = call.values["axes"], call.values["keep_dims"]
@@ -126,12 +126,12 @@ def _reduced(_: NodeView, call: Call) -> _Shape:
     return tuple(shape) or (1,)
 
 
-def _fully_connected(_: NodeView, call: Call) -> _Shape:
+def _fully_connected(_: NodeView, call: Query) -> InferredSizes:
     assert call.weights is not None
     return call.input.size(0), call.weights.size(0)
 
 
-def _transpose_convolution(_: NodeView, call: Call) -> _Shape:
+def _transpose_convolution(_: NodeView, call: Query) -> InferredSizes:
     assert call.weights is not None
     values = call.values
     sides = [
@@ -141,7 +141,7 @@ def _transpose_convolution(_: NodeView, call: Call) -> _Shape:
     return call.input.size(0), *sides, call.weights.size(0)
 
 
-_INFERRED: Mapping[str, Callable[[NodeView, Call], _Shape | None]] = {
+_INFERRED: Mapping[str, Callable[[NodeView, Query], InferredSizes | None]] = {
     **dict.fromkeys(_SAME.split(), _same),
     **dict.fromkeys(_BROADCAST.split(), _broadcast),
     "logical_and": _logical,

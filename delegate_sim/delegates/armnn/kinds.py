@@ -7,8 +7,8 @@ from ...rules import kinds
 from ...rules.kinds import Kind, Problem
 from ...rules.source import Repository, Source
 
-ARMNN = Repository("ARM-software/armnn", "v23.08")
-CLASSIC = Source(ARMNN, "delegate/classic/src/armnn_delegate.cpp", "VisitNode")
+ARMNN = Repository("ARM-software/armnn", "ef0f3e7ac2d49d5eb36adb45c12b3b64fb8dd46f")
+CLASSIC = Source(ARMNN, "delegate/classic/src/armnn_delegate.cpp", "ArmnnSubgraph::VisitNode")
 RELEASE = "23.08"
 """The release of Arm NN that is simulated, with Compute Library 24.11 as in Debian 13."""
 
@@ -32,7 +32,7 @@ NOT_BUILT = Kind(
     "change the named node so that Arm NN can build it",
     template="{operator}: {found}; Arm NN needs {needed} to build the network",
     stage=Stage.BUILDING,
-    effect=Effect.LEAVE,
+    effect=Effect.THROW,
 )
 ASSERTION = Kind(
     "assertion",
@@ -44,7 +44,7 @@ ASSERTION = Kind(
     "change the named node so that Arm NN can build it",
     template="{operator}: {found}; Arm NN asserts {needed} while it builds the network, and the process ends",
     stage=Stage.BUILDING,
-    effect=Effect.LEAVE,
+    effect=Effect.ABORT,
 )
 FALLBACK_DISABLED = Kind(
     "fallback-disabled",
@@ -55,7 +55,7 @@ FALLBACK_DISABLED = Kind(
     "leave out disable-tflite-runtime-fallback, or change the refused nodes",
     template="the delegate refuses {refused} of {total} nodes, and disable-tflite-runtime-fallback forbids the CPU",
     stage=Stage.ACCEPTING,
-    effect=Effect.LEAVE,
+    effect=Effect.THROW,
 )
 KINDS = (
     kinds.OPERATOR.reworded(meaning="The delegate has no layer for this operator, or none of the named backends has the layer."),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from ...graph.graph import NodeView
 from ...releases.catalogue import NEWEST, Release
@@ -31,7 +31,7 @@ class ArmnnTarget(NamedTuple):
     release: Release = NEWEST
 
 
-class Call(NamedTuple):
+class Query(NamedTuple):
     """A question to a backend: whether it supports a layer with these tensors and values."""
 
     inputs: tuple[Info, ...]
@@ -43,16 +43,22 @@ class Call(NamedTuple):
     @property
     def input(self) -> Info:
         """The first operand."""
-        return self.inputs[0]
+        return next(iter(self.inputs))
+
+    @property
+    def second(self) -> Info:
+        """The second operand."""
+        _, second, *_ = self.inputs
+        return second
 
     @property
     def output(self) -> Info:
         """The first result."""
-        return self.outputs[0]
+        return next(iter(self.outputs))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Demand(Generic[T]):
+class Need(Generic[T]):
     """A demand on a node (of the delegate) or on a call (of a backend).
 
     ``find`` describes the actual value if the demand is not met. ``said`` is the delegate's log line or the backend's reason; it
@@ -72,16 +78,20 @@ class Demand(Generic[T]):
         return self.said if isinstance(self.said, str) else self.said(subject)
 
 
+Needs: TypeAlias = tuple[Need[Query], ...]
+"""The demands of a backend on a layer, in the order of its checks."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Backend:
     """A backend: its demands for each layer. A layer without an entry is refused without a reason."""
 
     name: str
-    layers: Mapping[str, tuple[Demand[Call], ...]]
+    layers: Mapping[str, Needs]
     reports_all: bool
     """Whether the backend goes on after a demand that is not met. Each reason then ends in a line feed."""
 
-    def problems(self, layer: str, call: Call) -> Mapping[int, tuple[Demand[Call], str]]:
+    def problems(self, layer: str, call: Query) -> Mapping[int, tuple[Need[Query], str]]:
         """Return the demands that are not met, with what was found. Keys are positions. Raises Thrown as the backend does."""
         problems = {}
         for position, demand in enumerate(self.layers.get(layer, (NO_LAYER,))):
@@ -95,7 +105,7 @@ class Backend:
         return problems
 
 
-NO_LAYER: Demand[Call] = Demand(
+NO_LAYER: Need[Query] = Need(
     OPERATOR, "a backend with this layer", lambda _: "no such layer", hint="add CpuRef to the backends, or replace the operator"
 )
 
@@ -110,12 +120,12 @@ class Layer:
 
     word: str
     name: str
-    call: Callable[[NodeView], Call | None]
+    call: Callable[[NodeView], Query | None]
     place: str
     function: str = "operator()"
 
 
-class Outcome(NamedTuple):
+class VisitOutcome(NamedTuple):
     """The outcome of a visit: what was found, by position of the check; the log lines; the text of an exception."""
 
     found: Mapping[int, str] = MappingProxyType({})
@@ -123,7 +133,7 @@ class Outcome(NamedTuple):
     thrown: str = ""
 
 
-_KNOWN_SHAPES: Demand[Any] = Demand(
+_KNOWN_SHAPES: Need[Any] = Need(
     SHAPE,
     "types, ranks and sizes that Arm NN can describe",
     lambda _: None,
@@ -132,13 +142,13 @@ _KNOWN_SHAPES: Demand[Any] = Demand(
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Visit:
+class DelegateVisit:
     """The steps of an operator, each with the position of its first check."""
 
-    steps: tuple[tuple[int, Demand[NodeView] | Layer], ...]
+    steps: tuple[tuple[int, Need[NodeView] | Layer], ...]
     backends: Mapping[str, Backend]
 
-    def outcome(self, node: NodeView, target: ArmnnTarget) -> Outcome:
+    def outcome(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         """Visit a node."""
         return node.graph.results.get("armnn visit", (node.node.index, target), lambda: self._visit(node, target))
 
@@ -146,33 +156,33 @@ class Visit:
         """Return what was found at the check with this position, or None if the visit does not end there."""
         return self.outcome(node, target).found.get(position)
 
-    def calls(self, node: NodeView) -> Iterator[tuple[Layer, Call]]:
+    def calls(self, node: NodeView) -> Iterator[tuple[Layer, Query]]:
         """Yield the layers of an accepted node, with their tensors and values."""
         for _, step in self.steps:
             if isinstance(step, Layer) and (call := step.call(node)) is not None:
                 yield step, call
 
-    def _visit(self, node: NodeView, target: ArmnnTarget) -> Outcome:
+    def _visit(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         lines: list[str] = []
         for position, step in self.steps:
             place = ""
             try:
-                if isinstance(step, Demand):
+                if isinstance(step, Need):
                     value = step.find(node)
                     if value is not None:
                         said = step.reason(node)
-                        return Outcome({position: value}, (*lines, f"ERROR: {said}") if said else tuple(lines))
+                        return VisitOutcome({position: value}, (*lines, f"ERROR: {said}") if said else tuple(lines))
                     continue
                 call = step.call(node)
                 place = f"\nFailed to check layer support at function {step.function} [delegate/classic/src/{step.place}]"
                 failed = {} if call is None else self._ask(position + 1, step, call, target, lines)
             except Thrown as thrown:
-                return Outcome({position: thrown.found}, tuple(lines), thrown.text + place)
+                return VisitOutcome({position: thrown.found}, tuple(lines), thrown.text + place)
             if failed:
-                return Outcome(failed, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
-        return Outcome(lines=tuple(lines))
+                return VisitOutcome(failed, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
+        return VisitOutcome(lines=tuple(lines))
 
-    def _ask(self, position: int, layer: Layer, call: Call, target: ArmnnTarget, lines: list[str]) -> Mapping[int, str]:
+    def _ask(self, position: int, layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Mapping[int, str]:
         """Ask the backends. Return what was found if all of them refuse. Add their lines to ``lines``."""
         first = {}
         for name, backend in self.backends.items():
@@ -195,30 +205,30 @@ class Visit:
 class VisitRule(OpRule[ArmnnTarget]):
     """The rule of an operator, with its visit."""
 
-    visit: Visit = field(default_factory=lambda: Visit((), {}))
+    visit: DelegateVisit = field(default_factory=lambda: DelegateVisit((), {}))
 
 
-def rule_of(steps: Sequence[Demand[NodeView] | Layer], backends: Mapping[str, Backend], file: str) -> VisitRule:
-    """Return the rule of an operator from its steps. ``file`` is the delegate's file with the operator."""
-    placed: list[tuple[int, Demand[NodeView] | Layer]] = []
-    demands: list[tuple[Demand[Any], str, str]] = []
+def rule_of(steps: Sequence[Need[NodeView] | Layer], backends: Mapping[str, Backend], file: str, function: str) -> VisitRule:
+    """Return the rule of an operator from its steps. ``function`` in the delegate's ``file`` visits the operator."""
+    placed: list[tuple[int, Need[NodeView] | Layer]] = []
+    demands: list[tuple[Need[Any], str, str]] = []
     for step in steps:
         placed.append((len(demands), step))
-        if isinstance(step, Demand):
+        if isinstance(step, Need):
             demands.append((step, "", ""))
             continue
         demands.append((_KNOWN_SHAPES, "", step.word))
         for backend in backends.values():
             demands.extend([(demand, backend.name, step.word) for demand in backend.layers.get(step.name, (NO_LAYER,))])
-    visit = Visit(tuple(placed), backends)
+    visit = DelegateVisit(tuple(placed), backends)
     checks = [
         _check(demand, backend, layer, partial(visit.find, position)) for position, (demand, backend, layer) in enumerate(demands)
     ]
-    return VisitRule(tuple(checks), source=(Source(ARMNN, f"delegate/classic/src/{file}", ""),), visit=visit)
+    return VisitRule(tuple(checks), source=(Source(ARMNN, f"delegate/classic/src/{file}", function),), visit=visit)
 
 
 def _check(
-    demand: Demand[Any], backend: str, layer: str, finder: Callable[[NodeView, ArmnnTarget], str | None]
+    demand: Need[Any], backend: str, layer: str, finder: Callable[[NodeView, ArmnnTarget], str | None]
 ) -> Check[ArmnnTarget]:
     applies = " ".join([*([f"layer {layer}"] if layer else []), *([f"on {backend}"] if backend else [])])
     check: Check[ArmnnTarget] = Check(demand.kind, demand.needed, finder, demand.hint, applies=applies)

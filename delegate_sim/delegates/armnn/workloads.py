@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from .steps import Call
+from .steps import Query
 from .tensors import PER_CHANNEL, Info
 
 _NUMBERS = ("FLOAT32", "FLOAT16", "INT8", "UINT8", "INT16")
@@ -57,7 +57,7 @@ class WorkloadProblem(NamedTuple):
     text: str
 
 
-def workload_problem(layer: str, call: Call, backend: str) -> WorkloadProblem | None:
+def workload_problem(layer: str, call: Query, backend: str) -> WorkloadProblem | None:
     """Return the problem of a workload of a backend, or None."""
     if layer in _TYPES:
         name, types = _TYPES[layer]
@@ -77,7 +77,7 @@ def workload_problem(layer: str, call: Call, backend: str) -> WorkloadProblem | 
     return None
 
 
-def _comparison(call: Call) -> WorkloadProblem | None:
+def _comparison(call: Query) -> WorkloadProblem | None:
     one, two = call.inputs
     if one.rank != two.rank:
         text = (
@@ -88,14 +88,14 @@ def _comparison(call: Call) -> WorkloadProblem | None:
     return None
 
 
-def _compared_scales(call: Call) -> WorkloadProblem | None:
+def _compared_scales(call: Query) -> WorkloadProblem | None:
     per_axis = next((info for info in call.inputs if info.is_per_axis and info.type in ("UINT8", "INT8", "INT16")), None)
     if per_axis is not None:
         return WorkloadProblem(f"a {per_axis.type} input with {per_axis.scales} scales", "one scale", "")
     return None
 
 
-def _strided_slice(call: Call) -> WorkloadProblem | None:
+def _strided_slice(call: Query) -> WorkloadProblem | None:
     if not call.input.is_quantized or call.input.has_space_of(call.output):
         return None
     spaces = [
@@ -106,7 +106,7 @@ def _strided_slice(call: Call) -> WorkloadProblem | None:
     return WorkloadProblem(", ".join(spaces), "the same scale and zero point in input and output", text)
 
 
-def _stack(call: Call) -> WorkloadProblem | None:
+def _stack(call: Query) -> WorkloadProblem | None:
     if call.input.rank <= _MOST_DIMENSIONS:
         return None
     text = "StackQueueDescriptor: Input tensor may have up to 4 dimensions."
@@ -118,9 +118,9 @@ def _transposed(info: Info, is_transposed: bool) -> tuple[int, ...]:
     return (*shape[:-2], shape[-1], shape[-2]) if is_transposed else shape
 
 
-def _batch_mat_mul(call: Call) -> WorkloadProblem | None:
-    first = _transposed(call.inputs[0], call.values["transpose_x"])
-    second = _transposed(call.inputs[1], call.values["transpose_y"])
+def _batch_mat_mul(call: Query) -> WorkloadProblem | None:
+    first = _transposed(call.input, call.values["transpose_x"])
+    second = _transposed(call.second, call.values["transpose_y"])
     # Upstream counts the axes of the second operand with the rank of the first one.
     axis = len(first) - 2
     if axis < len(second) and second[axis] == first[-1]:
@@ -131,7 +131,7 @@ def _batch_mat_mul(call: Call) -> WorkloadProblem | None:
     return WorkloadProblem(f"inputs of shape {list(first)} and {list(second)}", "inputs of the same rank", text)
 
 
-def _bias_problem(name: str, call: Call) -> WorkloadProblem | None:
+def _bias_problem(name: str, call: Query) -> WorkloadProblem | None:
     bias, weights = call.bias, call.weights
     if bias is None or weights is None:
         return None
@@ -154,7 +154,7 @@ def _bias_problem(name: str, call: Call) -> WorkloadProblem | None:
     return None
 
 
-def _fully_connected(call: Call) -> WorkloadProblem | None:
+def _fully_connected(call: Query) -> WorkloadProblem | None:
     name = "FullyConnectedQueueDescriptor"
     for info, side in ((call.output, "output"), (call.input, "input")):
         if info.rank != 2:
@@ -164,8 +164,8 @@ def _fully_connected(call: Call) -> WorkloadProblem | None:
     return _bias_problem(name, call)
 
 
-def _weighted(name: str) -> Callable[[Call], WorkloadProblem | None]:
-    def weights_problem(call: Call) -> WorkloadProblem | None:
+def _weighted(name: str) -> Callable[[Query], WorkloadProblem | None]:
+    def weights_problem(call: Query) -> WorkloadProblem | None:
         problem = _bias_problem(name, call)
         if problem is not None or call.weights is None or not call.weights.is_per_axis:
             return problem
@@ -182,7 +182,7 @@ def _weighted(name: str) -> Callable[[Call], WorkloadProblem | None]:
     return weights_problem
 
 
-def _mirrored(call: Call) -> WorkloadProblem | None:
+def _mirrored(call: Query) -> WorkloadProblem | None:
     """Find the types that Compute Library cannot join along the third dimension from the end."""
     pads = call.values["pads"]
     is_joined = call.values["mode"] != "CONSTANT" and len(pads) > 2 and any(pads[-3])
@@ -194,7 +194,7 @@ def _mirrored(call: Call) -> WorkloadProblem | None:
     )
 
 
-_CHECKS: Mapping[str, Callable[[Call], WorkloadProblem | None]] = {
+_CHECKS: Mapping[str, Callable[[Query], WorkloadProblem | None]] = {
     "comparison": _comparison,
     "strided_slice": _strided_slice,
     "stack": _stack,
@@ -205,7 +205,7 @@ _CHECKS: Mapping[str, Callable[[Call], WorkloadProblem | None]] = {
     "depthwise": _weighted("DepthwiseConvolution2dQueueDescriptor"),
     "transpose_convolution": _weighted("TransposeConvolution2dQueueDescriptor"),
 }
-_CHECKS_BY_BACKEND: Mapping[str, Mapping[str, Callable[[Call], WorkloadProblem | None]]] = {
+_CHECKS_BY_BACKEND: Mapping[str, Mapping[str, Callable[[Query], WorkloadProblem | None]]] = {
     "CpuRef": {"comparison": _compared_scales},
     "CpuAcc": {"pad": _mirrored},
 }

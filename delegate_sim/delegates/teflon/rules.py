@@ -63,8 +63,8 @@ KINDS = (
 )
 """Every kind of problem in the rules, with the delegate's wording."""
 
-_OLD = Repository("Mesa3D/mesa", "mesa-25.0.7")
-_NEW = Repository("Mesa3D/mesa", "main")
+_OLD = Repository("bminor/mesa-mesa", "c600abcfc0c14adeff7888a2d39b6c086ff0026a")
+_NEW = Repository("bminor/mesa-mesa", "0845acf578905f4bf6f537a5474dc1133511cd7a")
 _FRONTEND = "src/gallium/frontends/teflon/tfl_device.c"
 
 _WEIGHTS, _BIAS, _SECOND = operand(1, "weights"), operand(2, "bias"), operand(1)
@@ -298,7 +298,7 @@ _UNKNOWN = Unknown("an operator that the delegate and the driver know")
 
 
 def _book(operators: Mapping[str, OpRule[object]], source: Source) -> RuleBook[ReleaseOnly]:
-    return RuleBook(NAME, families=(operators,), kinds=KINDS, source=source, unknown=_UNKNOWN, reads_operands=False)
+    return RuleBook(NAME, families=(operators,), kinds=KINDS, source=source, unknown=_UNKNOWN)
 
 
 RULES: Mapping[tuple[str, str], RuleBook[ReleaseOnly]] = MappingProxyType(

@@ -1,6 +1,6 @@
 """Checks that many functions of Compute Library make, with the library's messages.
 
-A ``Place`` is a function with its file and line in release 24.11, as the messages name it. The processor that is simulated has no
+A ``CodeLine`` is a function with its file and line in release 24.11, as the messages name it. The simulated processor has no
 half-precision arithmetic, as a Cortex-A72.
 """
 
@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from ....rules.kinds import HYBRID, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind
 from ....rules.operands import listed
-from ..demands import INPUT, OUTPUT, Part
-from ..steps import Call, Demand
+from ..demands import INPUT, OUTPUT, QueryPart
+from ..steps import Need, Needs, Query
 from ..tensors import PER_CHANNEL, Info
 
 FLOAT32, FLOAT16, INT8, UINT8, INT16, INT32, BOOL = "FLOAT32", "FLOAT16", "INT8", "UINT8", "INT16", "INT32", "BOOL"
@@ -34,7 +34,7 @@ MOST_DIMENSIONS = 4
 _BACKEND_HINT = "add CpuRef to the backends, or convert with other types"
 
 
-class Place(NamedTuple):
+class CodeLine(NamedTuple):
     """A line of the library's source."""
 
     file: str
@@ -46,11 +46,11 @@ class Place(NamedTuple):
         return f"in {self.function} src/{self.file}:{self.line}: {text}"
 
 
-def _all_infos(call: Call) -> tuple[Info, ...]:
+def _all_infos(call: Query) -> tuple[Info, ...]:
     return tuple([info for info in (*call.inputs, call.weights, call.bias, *call.outputs) if info is not None])
 
 
-def _unknown(call: Call) -> str | None:
+def _unknown(call: Query) -> str | None:
     """Read all sizes (``BuildArmComputeTensorInfo``). Raises Thrown if a size or a rank is not known."""
     for info in _all_infos(call):
         for at in range(info.rank):
@@ -58,45 +58,45 @@ def _unknown(call: Call) -> str | None:
     return None
 
 
-KNOWN: Demand[Call] = Demand(SHAPE, "known sizes of all dimensions", _unknown, hint="fix the shapes before converting")
+KNOWN: Need[Query] = Need(SHAPE, "known sizes of all dimensions", _unknown, hint="fix the shapes before converting")
 
 
-def known(*demands: Demand[Call]) -> tuple[Demand[Call], ...]:
+def known(*demands: Need[Query]) -> Needs:
     """Return demands on tensors that Arm NN first describes to the library."""
     return KNOWN, *demands
 
 
-def typed(part: Part, types: tuple[str, ...], place: Place) -> Demand[Call]:
+def of_types(part: QueryPart, types: tuple[str, ...], place: CodeLine) -> Need[Query]:
     """Demand that a tensor has one of these types."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         info = part.of(call)
         return None if info is None or info.type in types else f"{part.name} is {info.type}"
 
-    def said(call: Call) -> str:
+    def said(call: Query) -> str:
         info = part.of(call)
         return place.says(f"ITensor data type {_NAMES[info.type] if info else ''} not supported by this kernel")
 
-    return Demand(TENSOR_TYPE, f"{part.name} of type {listed(types)}", find, said, _BACKEND_HINT)
+    return Need(TENSOR_TYPE, f"{part.name} of type {listed(types)}", find, said, _BACKEND_HINT)
 
 
-def no_half(place: Place, part: Part = INPUT) -> Demand[Call]:
+def no_half(place: CodeLine, part: QueryPart = INPUT) -> Need[Query]:
     """Demand that a tensor is not FLOAT16 (``ARM_COMPUTE_RETURN_ERROR_ON_CPU_F16_UNSUPPORTED``).
 
     The layer is accepted if the backend supports it with FLOAT32 tensors (``NeonLayerSupport::IsLayerSupported``).
     """
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         info = part.of(call)
         return f"{part.name} is FLOAT16" if info is not None and info.type == FLOAT16 else None
 
     said = place.says("This CPU architecture does not support F16 data type, you need v8.2 or above")
-    return Demand(
+    return Need(
         TENSOR_TYPE, f"{part.name} of another type than FLOAT16", find, said, "convert with FLOAT32 activations", _as_float
     )
 
 
-def _as_float(call: Call) -> Call:
+def _as_float(call: Query) -> Query:
     def cast(info: Info) -> Info:
         return info._replace(type=FLOAT32)
 
@@ -108,10 +108,10 @@ def _as_float(call: Call) -> Call:
     )
 
 
-def same_type(part: Part, other: Part, place: Place) -> Demand[Call]:
+def same_type(part: QueryPart, other: QueryPart, place: CodeLine) -> Need[Query]:
     """Demand that two tensors have the same type."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         one, two = part.of(call), other.of(call)
         if one is None or two is None or one.type == two.type:
             return None
@@ -119,13 +119,13 @@ def same_type(part: Part, other: Part, place: Place) -> Demand[Call]:
 
     hint = "quantize activations too (full int8), or keep float weights"
     said = place.says("Tensors have different data types")
-    return Demand(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
+    return Need(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
 
 
-def same_space(part: Part, other: Part, place: Place) -> Demand[Call]:
+def same_space(part: QueryPart, other: QueryPart, place: CodeLine) -> Need[Query]:
     """Demand that two quantized tensors have the same scale and zero point."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         one, two = part.of(call), other.of(call)
         if one is None or two is None or not one.is_quantized:
             return None
@@ -135,22 +135,22 @@ def same_space(part: Part, other: Part, place: Place) -> Demand[Call]:
         return " and ".join([f"scale {scale:g} with zero point {zero}" for scale, zero, _ in spaces])
 
     said = place.says("Tensors have different quantization information")
-    return Demand(QUANTIZATION, f"the same scale and zero point in {part.name} and {other.name}", find, said)
+    return Need(QUANTIZATION, f"the same scale and zero point in {part.name} and {other.name}", find, said)
 
 
-def rank_at_most(part: Part, limit: int, place: Place, text: str) -> Demand[Call]:
+def rank_at_most(part: QueryPart, limit: int, place: CodeLine, text: str) -> Need[Query]:
     """Demand that a tensor has at most a number of dimensions."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         info = part.of(call)
         return None if info is None or info.rank <= limit else f"{part.name} of rank {info.rank}"
 
-    return Demand(RANK, f"{part.name} of rank at most {limit}", find, place.says(text))
+    return Need(RANK, f"{part.name} of rank at most {limit}", find, place.says(text))
 
 
-def refused(kind: Kind, needed: str, find: Callable[[Call], str | None], said: str, hint: str = "") -> Demand[Call]:
+def refused(kind: Kind, needed: str, find: Callable[[Query], str | None], said: str, hint: str = "") -> Need[Query]:
     """Return a demand of its own."""
-    return Demand(kind, needed, find, said, hint)
+    return Need(kind, needed, find, said, hint)
 
 
 def trimmed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -159,14 +159,16 @@ def trimmed(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[first:]
 
 
-def shaped(infer: Callable[[Call], tuple[int, ...]], place: Place, text: str = "Tensors have different shapes") -> Demand[Call]:
+def shaped(
+    infer: Callable[[Query], tuple[int, ...]], place: CodeLine, text: str = "Tensors have different shapes"
+) -> Need[Query]:
     """Demand that the output has the shape that the library infers."""
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         wanted, shape = infer(call), call.output.known_shape
         return None if trimmed(wanted) == trimmed(shape) else f"output of shape {list(shape)}, where {list(wanted)} is computed"
 
-    return Demand(SHAPE, "an output of the computed shape", find, place.says(text))
+    return Need(SHAPE, "an output of the computed shape", find, place.says(text))
 
 
 SAME_RESULT = (INPUT, OUTPUT)

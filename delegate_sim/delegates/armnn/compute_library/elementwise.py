@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ....rules.kinds import ATTRIBUTE, BROADCAST, QUANTIZATION, TENSOR_TYPE
 from ..demands import INPUT, OUTPUT, SECOND
-from ..steps import Call, Demand
+from ..steps import Need, Needs, Query
 from .checks import (
     BOOL,
     EIGHT_BITS,
@@ -18,16 +18,14 @@ from .checks import (
     INT32,
     MOST_DIMENSIONS,
     UINT8,
-    Place,
+    CodeLine,
     known,
     no_half,
+    of_types,
     rank_at_most,
     refused,
     same_type,
-    typed,
 )
-
-_Demands = tuple[Demand[Call], ...]
 
 _ACTIVATION = "cpu/kernels/CpuActivationKernel.cpp"
 _EIGHT_BIT_FUNCTIONS = ("relu", "bounded_relu", "sigmoid", "tanh", "hard_swish", "leaky_relu")
@@ -48,41 +46,41 @@ _CONDITIONS = {
 }
 
 
-def _function(call: Call) -> str:
+def _function(call: Query) -> str:
     return str(call.values.get("function", "sqrt"))
 
 
-def _other_function(types: tuple[str, ...], functions: tuple[str, ...], line: int, text: str) -> Demand[Call]:
-    def find(call: Call) -> str | None:
+def _other_function(types: tuple[str, ...], functions: tuple[str, ...], line: int, text: str) -> Need[Query]:
+    def find(call: Query) -> str | None:
         is_known = call.input.type not in types or _function(call) in functions
         return None if is_known else f"{_function(call)} of {call.input.type}"
 
-    said = Place(_ACTIVATION, line).says(text)
+    said = CodeLine(_ACTIVATION, line).says(text)
     hint = "add CpuRef to the backends, or convert with FLOAT32 activations"
     return refused(ATTRIBUTE, f"{', '.join(functions)} for {' and '.join(types)}", find, said, hint)
 
 
-def _fixed_space() -> Demand[Call]:
-    def wanted(call: Call) -> tuple[float, int, int, str] | None:
+def _fixed_space() -> Need[Query]:
+    def wanted(call: Query) -> tuple[float, int, int, str] | None:
         return _FIXED.get((call.input.type, _function(call)))
 
-    def find(call: Call) -> str | None:
+    def find(call: Query) -> str | None:
         fixed, output = wanted(call), call.output
         if fixed is None or (output.scale, output.zero_point) == fixed[:2]:
             return None
         return f"{_function(call)} to scale {output.scale:g} and zero point {output.zero_point}"
 
-    def said(call: Call) -> str:
+    def said(call: Query) -> str:
         _, _, line, text = wanted(call) or (0, 0, 0, "")
         function = f"(f_act == ActivationLayerInfo::ActivationFunction::{text})"
-        return Place(_ACTIVATION, line).says(f"{_CONDITIONS[call.input.type]} && {function}")
+        return CodeLine(_ACTIVATION, line).says(f"{_CONDITIONS[call.input.type]} && {function}")
 
-    return Demand(QUANTIZATION, "the library's fixed scale and zero point of the result", find, said)
+    return Need(QUANTIZATION, "the library's fixed scale and zero point of the result", find, said)
 
 
-_ACTIVATIONS: _Demands = known(
-    no_half(Place(_ACTIVATION, 69)),
-    typed(INPUT, (INT8, UINT8, INT16, FLOAT16, FLOAT32), Place(_ACTIVATION, 70)),
+_ACTIVATIONS: Needs = known(
+    no_half(CodeLine(_ACTIVATION, 69)),
+    of_types(INPUT, (INT8, UINT8, INT16, FLOAT16, FLOAT32), CodeLine(_ACTIVATION, 70)),
     _other_function(
         EIGHT_BITS,
         _EIGHT_BIT_FUNCTIONS,
@@ -91,46 +89,46 @@ _ACTIVATIONS: _Demands = known(
     ),
     _other_function((INT16,), _INT16_FUNCTIONS, 93, "For QSYMM16 only tanh and logistic are supported"),
     _fixed_space(),
-    same_type(INPUT, OUTPUT, Place(_ACTIVATION, 122)),
+    same_type(INPUT, OUTPUT, CodeLine(_ACTIVATION, 122)),
 )
 
 _UNARY = "cpu/kernels/CpuElementwiseUnaryKernel.cpp"
 
 
-def _unary(*types: str, line: int) -> _Demands:
-    def no_kernel(call: Call) -> str | None:
+def _unary(*types: str, line: int) -> Needs:
+    def no_kernel(call: Query) -> str | None:
         return None if call.input.type in (FLOAT32, INT32, *EIGHT_BITS) else f"input 0 is {call.input.type}"
 
     return known(
-        no_half(Place(_UNARY, 214, "validate")),
+        no_half(CodeLine(_UNARY, 214, "validate")),
         refused(
             TENSOR_TYPE,
             "input 0 of type FLOAT32, INT32, UINT8 or INT8",
             no_kernel,
-            Place(_UNARY, 219, "validate").says("uk == nullptr || uk->ukernel == nullptr"),
+            CodeLine(_UNARY, 219, "validate").says("uk == nullptr || uk->ukernel == nullptr"),
             "add CpuRef to the backends, or convert with other types",
         ),
-        typed(INPUT, types, Place(_UNARY, line, "validate")),
-        same_type(INPUT, OUTPUT, Place(_UNARY, 242, "validate")),
+        of_types(INPUT, types, CodeLine(_UNARY, line, "validate")),
+        same_type(INPUT, OUTPUT, CodeLine(_UNARY, 242, "validate")),
     )
 
 
-def _arithmetic(file: str, line: int) -> _Demands:
+def _arithmetic(file: str, line: int) -> Needs:
     """Return the demands of additions and subtractions."""
     path = f"cpu/kernels/{file}.cpp"
     types = (BOOL, UINT8, INT8, INT16, FLOAT16, INT32, FLOAT32)
     return known(
-        no_half(Place(path, line - 1)),
-        typed(INPUT, types, Place(path, line)),
-        same_type(INPUT, SECOND, Place(path, line + 3)),
-        same_type(INPUT, OUTPUT, Place(path, 137 if file == "CpuAddKernel" else 113)),
+        no_half(CodeLine(path, line - 1)),
+        of_types(INPUT, types, CodeLine(path, line)),
+        same_type(INPUT, SECOND, CodeLine(path, line + 3)),
+        same_type(INPUT, OUTPUT, CodeLine(path, 137 if file == "CpuAddKernel" else 113)),
     )
 
 
 _MUL = "cpu/kernels/CpuMulKernel.cpp"
 
 
-def _repeated_column(call: Call) -> str | None:
+def _repeated_column(call: Query) -> str | None:
     one, two = call.inputs
     is_slow = one.type in (INT16, BOOL)
     if not is_slow or one.size(one.rank - 1) == two.size(two.rank - 1):
@@ -138,25 +136,25 @@ def _repeated_column(call: Call) -> str | None:
     return f"{one.type} inputs of shape {list(one.known_shape)} and {list(two.known_shape)}"
 
 
-def _product_types(call: Call) -> str | None:
+def _product_types(call: Query) -> str | None:
     types = [info.type for info in (*call.inputs, call.output)]
     is_known = len(set(types)) == 1 or types == [INT16, INT16, INT32]
     return None if is_known else f"types {', '.join(types)}"
 
 
-def _multiplication() -> _Demands:
+def _multiplication() -> Needs:
     types = (BOOL, UINT8, INT8, INT32, INT16, FLOAT16, FLOAT32)
     return known(
-        no_half(Place(_MUL, 71)),
-        typed(INPUT, types, Place(_MUL, 72)),
-        typed(SECOND, types, Place(_MUL, 75)),
-        typed(OUTPUT, types, Place(_MUL, 78)),
-        refused(TENSOR_TYPE, "equal types", _product_types, Place(_MUL, 95).says("Invalid data type combination")),
+        no_half(CodeLine(_MUL, 71)),
+        of_types(INPUT, types, CodeLine(_MUL, 72)),
+        of_types(SECOND, types, CodeLine(_MUL, 75)),
+        of_types(OUTPUT, types, CodeLine(_MUL, 78)),
+        refused(TENSOR_TYPE, "equal types", _product_types, CodeLine(_MUL, 95).says("Invalid data type combination")),
         refused(
             BROADCAST,
             "INT16 and BOOL inputs of the same last size",
             _repeated_column,
-            Place(_MUL, 136).says("X-broadcasting is not supported in certain data type configurations."),
+            CodeLine(_MUL, 136).says("X-broadcasting is not supported in certain data type configurations."),
             "give both inputs the same last size",
         ),
     )
@@ -164,10 +162,10 @@ def _multiplication() -> _Demands:
 
 _ELEMENTWISE = "cpu/kernels/CpuElementwiseKernel.cpp"
 _COMMON = "validate_arguments_common"
-_SHARED = (no_half(Place(_ELEMENTWISE, 227, _COMMON)), same_type(INPUT, SECOND, Place(_ELEMENTWISE, 228, _COMMON)))
-_OTHERS: _Demands = (
-    typed(INPUT, (UINT8, INT8, FLOAT16, INT32, FLOAT32), Place(_ELEMENTWISE, 328)),
-    same_type(INPUT, OUTPUT, Place(_ELEMENTWISE, 333)),
+_SHARED = (no_half(CodeLine(_ELEMENTWISE, 227, _COMMON)), same_type(INPUT, SECOND, CodeLine(_ELEMENTWISE, 228, _COMMON)))
+_OTHERS: Needs = (
+    of_types(INPUT, (UINT8, INT8, FLOAT16, INT32, FLOAT32), CodeLine(_ELEMENTWISE, 328)),
+    same_type(INPUT, OUTPUT, CodeLine(_ELEMENTWISE, 333)),
     *_SHARED,
 )
 
@@ -183,14 +181,14 @@ _CASTS: Mapping[str, tuple[tuple[str, ...], int, str]] = {
 _CAST = "cpu/kernels/CpuCastKernel.cpp"
 
 
-def _uncast(call: Call) -> str | None:
+def _uncast(call: Query) -> str | None:
     allowed = _CASTS.get(call.input.type, ((), 0, ""))[0]
     return None if call.output.type in allowed else f"{call.input.type} to {call.output.type}"
 
 
-def _uncast_line(call: Call) -> str:
+def _uncast_line(call: Query) -> str:
     _, line, text = _CASTS.get(call.input.type, ((), 83, ""))
-    return Place(_CAST, line).says(f"Only data_types supported [in] {text}")
+    return CodeLine(_CAST, line).says(f"Only data_types supported [in] {text}")
 
 
 _SOFTMAX = "cpu/kernels/CpuSoftmaxKernel.cpp"
@@ -203,26 +201,29 @@ _SOFTMAX_SPACES = {
 """The scale and zero point of the output of SOFTMAX (False) and LOG_SOFTMAX (True)."""
 
 
-def _softmax(*, is_log: bool) -> _Demands:
+def _softmax(*, is_log: bool) -> Needs:
     function = "validate_arguments_softmax"
 
-    def space(call: Call) -> str | None:
+    def space(call: Query) -> str | None:
         fixed = _SOFTMAX_SPACES.get((call.input.type, is_log))
         scale, zero_point = call.output.scale, call.output.zero_point
         return None if fixed in (None, (scale, zero_point)) else f"output of scale {scale:g} and zero point {zero_point}"
 
     return known(
         rank_at_most(
-            INPUT, MOST_DIMENSIONS, Place("cpu/operators/CpuSoftmax.cpp", 93, "validate"), "Only up to 4 dimensions are supported"
+            INPUT,
+            MOST_DIMENSIONS,
+            CodeLine("cpu/operators/CpuSoftmax.cpp", 93, "validate"),
+            "Only up to 4 dimensions are supported",
         ),
-        no_half(Place(_SOFTMAX, 120, function)),
-        typed(INPUT, FLOATS_AND_EIGHT_BITS, Place(_SOFTMAX, 121, function)),
-        same_type(INPUT, OUTPUT, Place(_SOFTMAX, 134, function)),
+        no_half(CodeLine(_SOFTMAX, 120, function)),
+        of_types(INPUT, FLOATS_AND_EIGHT_BITS, CodeLine(_SOFTMAX, 121, function)),
+        same_type(INPUT, OUTPUT, CodeLine(_SOFTMAX, 134, function)),
         refused(
             QUANTIZATION,
             "the library's fixed scale and zero point of the result",
             space,
-            Place(_SOFTMAX, 136, function).says("dst.quantization_info() != output_quantization"),
+            CodeLine(_SOFTMAX, 136, function).says("dst.quantization_info() != output_quantization"),
         ),
     )
 
@@ -232,59 +233,60 @@ _LOGICAL = "core/NEON/kernels/NELogicalKernel.cpp"
 _ALL_FLOATS = (FLOAT16, FLOAT32)
 
 
-def _floor(call: Call) -> str | None:
+def _floor(call: Query) -> str | None:
     return None if call.input.type == FLOAT32 else f"input 0 is {call.input.type}"
 
 
-def _floor_line(call: Call) -> str:
+def _floor_line(call: Query) -> str:
     name = {FLOAT16: "float16", UINT8: "8-bit", BOOL: "8-bit", INT32: "int32"}.get(call.input.type)
     return f"Layer is not supported with {name} data type" if name else ""
 
 
 _LOGIC = known(
-    typed(INPUT, (BOOL,), Place(_LOGICAL, 300, "validate")),
-    same_type(INPUT, SECOND, Place(_LOGICAL, 308, "validate")),
-    same_type(INPUT, OUTPUT, Place(_LOGICAL, 315, "validate")),
+    of_types(INPUT, (BOOL,), CodeLine(_LOGICAL, 300, "validate")),
+    same_type(INPUT, SECOND, CodeLine(_LOGICAL, 308, "validate")),
+    same_type(INPUT, OUTPUT, CodeLine(_LOGICAL, 315, "validate")),
 )
 _PER_CHANNEL = "per-channel INT8"
 
-LAYERS: Mapping[str, _Demands] = {
+LAYERS: Mapping[str, Needs] = {
     "activation": _ACTIVATIONS,
     "sqrt": _ACTIVATIONS,
     **dict.fromkeys(("abs", "neg"), _unary(FLOAT16, FLOAT32, INT32, UINT8, INT8, line=233)),
     **dict.fromkeys(("exp", "log", "rsqrt", "sin"), _unary(FLOAT16, FLOAT32, UINT8, INT8, line=228)),
     "logical_not": known(
-        typed(INPUT, (BOOL,), Place(_LOGICAL, 300, "validate")), same_type(INPUT, OUTPUT, Place(_LOGICAL, 315, "validate"))
+        of_types(INPUT, (BOOL,), CodeLine(_LOGICAL, 300, "validate")),
+        same_type(INPUT, OUTPUT, CodeLine(_LOGICAL, 315, "validate")),
     ),
     **dict.fromkeys(("logical_and", "logical_or"), _LOGIC),
     "add": _arithmetic("CpuAddKernel", 120),
     "sub": _arithmetic("CpuSubKernel", 90),
     "mul": _multiplication(),
-    "div": known(typed(INPUT, (INT32, FLOAT16, FLOAT32), Place(_ELEMENTWISE, 443)), *_OTHERS[1:]),
-    "power": known(typed(INPUT, _ALL_FLOATS, Place(_ELEMENTWISE, 464)), *_OTHERS[1:]),
+    "div": known(of_types(INPUT, (INT32, FLOAT16, FLOAT32), CodeLine(_ELEMENTWISE, 443)), *_OTHERS[1:]),
+    "power": known(of_types(INPUT, _ALL_FLOATS, CodeLine(_ELEMENTWISE, 464)), *_OTHERS[1:]),
     **dict.fromkeys(("maximum", "minimum", "squared_difference", "prelu"), known(*_OTHERS)),
     "comparison": known(
-        typed(INPUT, (BOOL, UINT8, INT8, FLOAT16, INT32, FLOAT32), Place(_ELEMENTWISE, 488)),
-        typed(OUTPUT, (BOOL,), Place(_ELEMENTWISE, 494)),
+        of_types(INPUT, (BOOL, UINT8, INT8, FLOAT16, INT32, FLOAT32), CodeLine(_ELEMENTWISE, 488)),
+        of_types(OUTPUT, (BOOL,), CodeLine(_ELEMENTWISE, 494)),
         *_SHARED,
     ),
     "cast": known(
-        no_half(Place(_CAST, 78)),
-        no_half(Place(_CAST, 79), OUTPUT),
-        Demand(TENSOR_TYPE, "two types that the library casts", _uncast, _uncast_line, "cast by way of FLOAT32 or INT32"),
+        no_half(CodeLine(_CAST, 78)),
+        no_half(CodeLine(_CAST, 79), OUTPUT),
+        Need(TENSOR_TYPE, "two types that the library casts", _uncast, _uncast_line, "cast by way of FLOAT32 or INT32"),
     ),
-    "floor": (Demand(TENSOR_TYPE, "input 0 of type FLOAT32", _floor, _floor_line, "convert with FLOAT32 activations"),),
+    "floor": (Need(TENSOR_TYPE, "input 0 of type FLOAT32", _floor, _floor_line, "convert with FLOAT32 activations"),),
     "softmax": _softmax(is_log=False),
     "log_softmax": _softmax(is_log=True),
     "dequantize": known(
-        typed(INPUT, (UINT8, INT8, _PER_CHANNEL, INT16), Place(_DEQUANTIZE, 54)),
-        no_half(Place(_DEQUANTIZE, 60), OUTPUT),
-        typed(OUTPUT, _ALL_FLOATS, Place(_DEQUANTIZE, 61)),
+        of_types(INPUT, (UINT8, INT8, _PER_CHANNEL, INT16), CodeLine(_DEQUANTIZE, 54)),
+        no_half(CodeLine(_DEQUANTIZE, 60), OUTPUT),
+        of_types(OUTPUT, _ALL_FLOATS, CodeLine(_DEQUANTIZE, 61)),
     ),
     "quantize": known(
-        no_half(Place(_QUANTIZE, 54)),
-        typed(INPUT, FLOATS_AND_EIGHT_BITS, Place(_QUANTIZE, 55)),
-        typed(OUTPUT, EIGHT_BITS, Place(_QUANTIZE, 58)),
+        no_half(CodeLine(_QUANTIZE, 54)),
+        of_types(INPUT, FLOATS_AND_EIGHT_BITS, CodeLine(_QUANTIZE, 55)),
+        of_types(OUTPUT, EIGHT_BITS, CodeLine(_QUANTIZE, 58)),
     ),
 }
 """The demands of CpuAcc for each layer."""

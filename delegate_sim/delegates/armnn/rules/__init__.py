@@ -17,10 +17,10 @@ RULES: RuleBook[ArmnnTarget] = RuleBook(
     families=family_rules(
         __name__,
         modules_of_families(
-            elementwise="activation arithmetic conversion",
+            arithmetic="activation arithmetic conversion",
             windows="convolution pooling resizing matrix",
             shapes="reshaping reduction gathering filling padding",
-            ranges="slicing joining",
+            layers="slicing joining",
             recurrent="recurrent",
         ),
     ),

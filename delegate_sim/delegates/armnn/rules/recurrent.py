@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView
 from ....rules.operands import INPUT, OUTPUT, operand
-from ..steps import Call, Layer
+from ..steps import Layer, Query
 from ..tensors import Info, input_info, output_info
-from .common import Step, constant_weights, inputs_at_least, readable, visited
+from .checks import VisitStep, constant_weights, inputs_at_least, readable, visited
 
 _OPERANDS = {
     1: "InputToInputWeights",
@@ -36,8 +36,8 @@ _STATES = (operand(18, "output state"), operand(19, "cell state"))
 _NOT_CONSTANT = "Invalid attempt to construct ConstTensor from non-constant TensorInfo."
 
 
-def _weights() -> tuple[Step, ...]:
-    steps: list[Step] = []
+def _weights() -> tuple[VisitStep, ...]:
+    steps: list[VisitStep] = []
     for position, name in _OPERANDS.items():
         which = operand(position, name)
         if position == 20:
@@ -56,7 +56,7 @@ def _parts(node: NodeView) -> dict[str, Info]:
     return parts
 
 
-def _lstm(node: NodeView, dimension: int) -> Call:
+def _lstm(node: NodeView, dimension: int) -> Query:
     source, output = input_info(node, 0), output_info(node)
     output_state, cell_state = (input_info(node, state.position) for state in _STATES)
     batch, size, units = source.size(0), output.size(dimension), cell_state.size(1)
@@ -72,7 +72,7 @@ def _lstm(node: NodeView, dimension: int) -> Call:
         "output": output,
         "time_major": bool(node.options.time_major) if dimension == 2 else False,
     }
-    return Call((source,), (output,), values=values)
+    return Query((source,), (output,), values=values)
 
 
 RULES = {

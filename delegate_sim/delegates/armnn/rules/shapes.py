@@ -7,9 +7,9 @@ import math
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, OUTPUT, operand
-from ..steps import Call, Demand, Layer
+from ..steps import Layer, Need, Query
 from ..tensors import Info, Thrown, checked, info_of, input_info, output_info
-from .common import inputs_exactly, outputs_exactly, place, present, readable, unary_call, values_of, visited, wrapped
+from .checks import inputs_exactly, outputs_exactly, place, present, readable, unary_call, values_of, visited, wrapped
 
 _SECOND, _THIRD = operand(1), operand(2)
 _MOST_DIMENSIONS = 8
@@ -43,11 +43,11 @@ def _other_count(node: NodeView) -> str | None:
     return None if math.prod(shape) == source.element_count else f"new shape {shape} for {source.element_count} elements"
 
 
-def _reshaped(node: NodeView) -> Call:
+def _reshaped(node: NodeView) -> Query:
     return unary_call(node)._replace(values={"shape": _target_shape(node) or []})
 
 
-def _squeezed(node: NodeView) -> Call:
+def _squeezed(node: NodeView) -> Query:
     source = input_info(node, 0)
     shape = source.known_shape
     if len(shape) > 4:
@@ -58,7 +58,7 @@ def _squeezed(node: NodeView) -> Call:
     if len(given) == 1 and given[0] < 0:
         given = [given[0] + len(shape)]
     axes = given or range(len(shape))
-    return Call((source,), (source.with_shape(tuple([size for at, size in enumerate(shape) if at not in axes or size != 1])),))
+    return Query((source,), (source.with_shape(tuple([size for at, size in enumerate(shape) if at not in axes or size != 1])),))
 
 
 def _expanded_axis(node: NodeView) -> str | None:
@@ -66,15 +66,15 @@ def _expanded_axis(node: NodeView) -> str | None:
     return None if not axes or -(rank + 1) <= axes[0] <= rank else f"axis {axes[0]}"
 
 
-def _expanded(node: NodeView) -> Call:
+def _expanded(node: NodeView) -> Query:
     source = input_info(node, 0)
     # The delegate copies each size.
     sizes = [source.size(at) for at in range(source.rank)]
     checked((*sizes, 1))
-    return Call((source,), (info_of(node.output(0)),))
+    return Query((source,), (info_of(node.output(0)),))
 
 
-def _permuted(node: NodeView) -> Call:
+def _permuted(node: NodeView) -> Query:
     permutation = values_of(node, 1)
     if len(set(permutation)) != len(permutation):
         text = "Invalid dimension mappings: Two or more source dimensions are mapped to the same output dimension"
@@ -82,13 +82,13 @@ def _permuted(node: NodeView) -> Call:
     return unary_call(node)._replace(values={"permutation": permutation})
 
 
-def _blocks(node: NodeView) -> Call:
+def _blocks(node: NodeView) -> Query:
     pairs = values_of(node, 2)
     values = {"block": values_of(node, 1), "pairs": [*zip(pairs[::2], pairs[1::2], strict=False)]}
     return unary_call(node)._replace(values=values)
 
 
-def _depth(node: NodeView) -> Call:
+def _depth(node: NodeView) -> Query:
     return unary_call(node)._replace(values={"block": node.options.block_size})
 
 
@@ -96,19 +96,19 @@ def _axes(node: NodeView, rank: int) -> list[int]:
     return sorted({wrapped(axis, rank) for axis in values_of(node, 1)}) if rank else []
 
 
-def _mean(node: NodeView) -> Call:
+def _mean(node: NodeView) -> Query:
     call = unary_call(node)
     keeps = call.input.rank == call.output.rank
     return call._replace(values={"axes": _axes(node, call.input.rank), "keep_dims": keeps, "kind": "mean"})
 
 
-def _reduce(node: NodeView) -> Call:
+def _reduce(node: NodeView) -> Query:
     call = unary_call(node)
     values = {"axes": _axes(node, call.input.rank), "keep_dims": bool(node.options.keep_dims), "kind": node.op}
     return call._replace(values=values)
 
 
-def _arg(node: NodeView) -> Call:
+def _arg(node: NodeView) -> Query:
     return unary_call(node)._replace(values={"axis": next(iter(values_of(node, 1)), 0), "kind": node.op})
 
 
@@ -116,9 +116,9 @@ def _other_type(node: NodeView) -> str | None:
     return None if node.input(1).type in ("INT32", "INT64") else f"input 1 is {node.input(1).type}"
 
 
-def _result_type(name: str) -> Demand[NodeView]:
+def _result_type(name: str) -> Need[NodeView]:
     # INT32 is 2 and INT64 is 4 in the schema.
-    return Demand(
+    return Need(
         ATTRIBUTE,
         f"{name} INT32 or INT64",
         lambda node: None if getattr(node.options, name) in (2, 4) else f"{name} {getattr(node.options, name)}",
@@ -126,8 +126,8 @@ def _result_type(name: str) -> Demand[NodeView]:
     )
 
 
-def _gather(node: NodeView) -> Call:
-    return Call((input_info(node, 0), input_info(node, 1)), (output_info(node),), values={"axis": node.options.axis})
+def _gather(node: NodeView) -> Query:
+    return Query((input_info(node, 0), input_info(node, 1)), (output_info(node),), values={"axis": node.options.axis})
 
 
 def _gather_axis(node: NodeView) -> str | None:
@@ -153,8 +153,8 @@ def _fill_type(node: NodeView) -> str | None:
     return None if node.input(1).type in ("FLOAT32", "INT32") else f"value of type {node.input(1).type}"
 
 
-def _tiled(node: NodeView) -> Call:
-    return Call((input_info(node, 0),), (info_of(node.output(0)),), values={"multiples": values_of(node, 1)})
+def _tiled(node: NodeView) -> Query:
+    return Query((input_info(node, 0),), (info_of(node.output(0)),), values={"multiples": values_of(node, 1)})
 
 
 def _multiples(node: NodeView) -> str | None:
@@ -162,7 +162,7 @@ def _multiples(node: NodeView) -> str | None:
     return None if rank == count else f"{count} multiples for rank {rank}"
 
 
-def _padded(node: NodeView) -> Call:
+def _padded(node: NodeView) -> Query:
     pads = values_of(node, 1)
     kind = ("REFLECT", "SYMMETRIC")[node.options.mode] if node.op == "MIRROR_PAD" and node.options.mode in (0, 1) else "CONSTANT"
     return unary_call(node)._replace(values={"pads": [*zip(pads[::2], pads[1::2], strict=False)], "mode": kind})
@@ -206,7 +206,7 @@ _ARG = visited(
     inputs_exactly(2),
     outputs_exactly(),
     readable(INPUT, OUTPUT),
-    Demand(
+    Need(
         TENSOR_TYPE,
         "an axis of type INT32 or INT64",
         _other_type,
@@ -216,14 +216,21 @@ _ARG = visited(
     _result_type("output_type"),
     Layer("ARGMINMAX", "arg_min_max", _arg, "ArgMinMax.hpp:97"),
 )
+_REDUCED = visited(
+    "Reduce.hpp",
+    inputs_exactly(2),
+    outputs_exactly(),
+    readable(INPUT, OUTPUT, _SECOND),
+    Layer("REDUCE", "reduce", _reduce, "Reduce.hpp:111"),
+)
 
 RULES = {
     "RESHAPE": visited(
-        "Redefine.hpp",
-        Demand(OPERAND_COUNT, "1 or 2 inputs", _reshape_counts, inputs_exactly(1).said),
+        "Redefine.hpp:VisitReshapeOperator",
+        Need(OPERAND_COUNT, "1 or 2 inputs", _reshape_counts, inputs_exactly(1).said),
         outputs_exactly(),
         readable(INPUT, OUTPUT),
-        Demand(
+        Need(
             ATTRIBUTE,
             "a new shape",
             _no_shape,
@@ -231,13 +238,13 @@ RULES = {
                 "Target shape not defined in reshape parameters or input tensor. At least one method required in " + place(node)
             ),
         ),
-        Demand(
+        Need(
             OPERAND_VALUE,
             "at most one -1 in the new shape",
             _wildcards,
             lambda node: f"TfLiteArmnnDelegate: At most one component of shape can be -1 in: {place(node)}",
         ),
-        Demand(
+        Need(
             SHAPE,
             "a new shape with as many elements as the input",
             _other_count,
@@ -246,19 +253,19 @@ RULES = {
         Layer("RESHAPE", "reshape", _reshaped, "Redefine.hpp:193"),
     ),
     "SQUEEZE": visited(
-        "Redefine.hpp",
+        "Redefine.hpp:VisitSqueezeOperator",
         inputs_exactly(1),
         outputs_exactly(),
         readable(INPUT),
         Layer("SQUEEZE", "reshape", _squeezed, "Redefine.hpp:279"),
     ),
     "EXPAND_DIMS": visited(
-        "Redefine.hpp",
+        "Redefine.hpp:VisitExpandDimsOperator",
         inputs_exactly(2),
         outputs_exactly(),
         readable(INPUT, OUTPUT),
         present(_SECOND),
-        Demand(
+        Need(
             OPERAND_VALUE,
             "an axis within the rank",
             _expanded_axis,
@@ -275,42 +282,43 @@ RULES = {
         Layer("TRANSPOSE", "transpose", _permuted, "Transpose.hpp:84"),
     ),
     "BATCH_TO_SPACE_ND": visited(
-        "BatchSpace.hpp",
+        "BatchSpace.hpp:VisitBatchToSpaceNdOperator",
         *_BLOCKED,
         present(_SECOND),
         present(_THIRD),
         Layer("BATCH_TO_SPACE_ND", "batch_to_space", _blocks, "BatchSpace.hpp:78"),
     ),
     "SPACE_TO_BATCH_ND": visited(
-        "BatchSpace.hpp",
+        "BatchSpace.hpp:VisitSpaceToBatchNdOperator",
         *_BLOCKED,
         present(_SECOND),
         present(_THIRD),
         Layer("SPACE_TO_BATCH_ND", "space_to_batch", _blocks, "BatchSpace.hpp:179"),
     ),
     "DEPTH_TO_SPACE": visited(
-        "SpaceDepth.hpp", *_READ_ONE, Layer("DEPTH_TO_SPACE", "depth_to_space", _depth, "SpaceDepth.hpp:118")
+        "SpaceDepth.hpp:VisitDepthToSpaceOperator",
+        *_READ_ONE,
+        Layer("DEPTH_TO_SPACE", "depth_to_space", _depth, "SpaceDepth.hpp:118"),
     ),
     "SPACE_TO_DEPTH": visited(
-        "SpaceDepth.hpp", *_READ_ONE, Layer("SPACE_TO_DEPTH", "space_to_depth", _depth, "SpaceDepth.hpp:49")
+        "SpaceDepth.hpp:VisitSpaceToDepthOperator",
+        *_READ_ONE,
+        Layer("SPACE_TO_DEPTH", "space_to_depth", _depth, "SpaceDepth.hpp:49"),
     ),
     "SHAPE": visited("Shape.hpp", *_READ_ONE, _result_type("out_type"), Layer("SHAPE", "shape", unary_call, "Shape.hpp:58")),
-    "MEAN": visited("Control.hpp", *_READ_TWO, present(_SECOND), Layer("MEAN", "mean", _mean, "Control.hpp:259")),
-    **{
-        op: visited(
-            "Reduce.hpp",
-            inputs_exactly(2),
-            outputs_exactly(),
-            readable(INPUT, OUTPUT, _SECOND),
-            Layer("REDUCE", "reduce", _reduce, "Reduce.hpp:111"),
-        )
-        for op in ("REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SUM")
-    },
-    **dict.fromkeys(("ARG_MAX", "ARG_MIN"), _ARG),
+    "MEAN": visited(
+        "Control.hpp:VisitMeanOperator", *_READ_TWO, present(_SECOND), Layer("MEAN", "mean", _mean, "Control.hpp:259")
+    ),
+    "REDUCE_MAX": _REDUCED,
+    "REDUCE_MIN": _REDUCED,
+    "REDUCE_PROD": _REDUCED,
+    "SUM": _REDUCED,
+    "ARG_MAX": _ARG,
+    "ARG_MIN": _ARG,
     "GATHER": visited(
         "Gather.hpp",
         *_READ_TWO,
-        Demand(
+        Need(
             ATTRIBUTE,
             "an axis within the rank",
             _gather_axis,
@@ -319,7 +327,7 @@ RULES = {
                 f"[-{input_info(node, 0).rank}, {input_info(node, 0).rank}))"
             ),
         ),
-        Demand(
+        Need(
             RANK,
             "output with the rank of input and indices, less 1",
             _gather_rank,
@@ -336,7 +344,7 @@ RULES = {
         outputs_exactly(),
         inputs_exactly(2),
         readable(INPUT, OUTPUT),
-        Demand(
+        Need(
             TENSOR_TYPE,
             "a value of type FLOAT32 or INT32",
             _fill_type,
@@ -348,7 +356,7 @@ RULES = {
     "TILE": visited(
         "Tile.hpp",
         *_READ_TWO,
-        Demand(
+        Need(
             OPERAND_COUNT,
             "a multiple for each dimension",
             _multiples,
@@ -365,13 +373,13 @@ RULES = {
         readable(INPUT, _SECOND, OUTPUT),
         present(_SECOND),
         readable(_THIRD),
-        Demand(
+        Need(
             OPERAND_COUNT,
             "one padding value",
             _pad_values,
             lambda node: f"TfLiteArmnnDelegate: Multiple padding value are not supported in {place(node)}",
         ),
-        Demand(
+        Need(
             TENSOR_TYPE,
             "a padding value of type FLOAT32, UINT8 or INT8",
             _pad_value_type,
@@ -386,13 +394,13 @@ RULES = {
         inputs_exactly(2),
         readable(INPUT, _SECOND, OUTPUT),
         present(_SECOND),
-        Demand(
+        Need(
             ATTRIBUTE,
             "the mode REFLECT or SYMMETRIC",
             lambda node: None if node.options.mode in (0, 1) else f"mode {node.options.mode}",
             lambda node: f"TfLiteArmnnDelegate: PaddingMode must be either REFLECT or SYMMETRIC in {place(node)}",
         ),
-        Demand(
+        Need(
             OPERAND_VALUE,
             "padding within the size of each dimension",
             _wide_padding,

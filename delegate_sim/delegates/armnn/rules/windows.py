@@ -7,9 +7,9 @@ from typing import Any
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERAND_COUNT, RANK, SHAPE
 from ....rules.operands import INPUT, OUTPUT, operand
-from ..steps import Call, Demand, Layer
+from ..steps import Layer, Need, Query
 from ..tensors import Info, Thrown, info_of, input_info, output_info
-from .common import (
+from .checks import (
     FUSED,
     constant_weights,
     inputs_at_least,
@@ -42,19 +42,19 @@ def _window(node: NodeView, source: Info, sides: tuple[tuple[str, int, int], ...
     return values
 
 
-def _convolution(node: NodeView) -> Call:
+def _convolution(node: NodeView) -> Query:
     source, weights = input_info(node, 0), input_info(node, 1)
     values = _window(node, source, (("h", 1, weights.size(1)), ("w", 2, weights.size(2))))
-    return Call((source,), (output_info(node),), weights, _bias_of(node), values)
+    return Query((source,), (output_info(node),), weights, _bias_of(node), values)
 
 
-def _convolution_3d(node: NodeView) -> Call:
+def _convolution_3d(node: NodeView) -> Query:
     source, weights = input_info(node, 0), input_info(node, 1)
     values = _window(node, source, (("d", 1, weights.size(0)), ("h", 2, weights.size(1)), ("w", 3, weights.size(2))))
-    return Call((source,), (output_info(node),), weights, _bias_of(node), values)
+    return Query((source,), (output_info(node),), weights, _bias_of(node), values)
 
 
-def _transpose_convolution(node: NodeView) -> Call:
+def _transpose_convolution(node: NodeView) -> Query:
     source, weights, output = input_info(node, 2), input_info(node, 1), output_info(node)
     shape = values_of(node, 0)
     values: dict[str, Any] = {}
@@ -65,16 +65,16 @@ def _transpose_convolution(node: NodeView) -> Call:
             total = (size - 1) * stride + window - shape[dimension] if node.options.padding == _SAME else 0
             padding = total // 2, total - total // 2
         values |= {f"stride_{side}": stride, f"padding_{side}": padding, f"window_{side}": window, f"dilation_{side}": 1}
-    return Call((source,), (output,), weights, None, values)
+    return Query((source,), (output,), weights, None, values)
 
 
-def _pooling(node: NodeView) -> Call:
+def _pooling(node: NodeView) -> Query:
     call = unary_call(node)
     sides = (("h", 1, node.options.filter_height), ("w", 2, node.options.filter_width))
     return call._replace(values={**_window(node, call.input, sides), "kind": node.op})
 
 
-def _resize(node: NodeView) -> Call:
+def _resize(node: NodeView) -> Query:
     options = node.options
     values = {"align_corners": options.align_corners, "half_pixel_centers": options.half_pixel_centers, "kind": node.op}
     return unary_call(node)._replace(values=values)
@@ -107,17 +107,17 @@ def _not_deduced(node: NodeView, side: str, columns: int) -> str:
     return f"TfLiteArmnnDelegate: Failed to deduce {side} tensor shape from filter size #{columns} #{place(node)[10:]}"
 
 
-def _fully_connected(node: NodeView) -> Call:
+def _fully_connected(node: NodeView) -> Query:
     weights = input_info(node, 1)
     source = _rows(input_info(node, 0), weights.size(1))
     # The description of the result as an operand gives a scalar one dimension.
     output = _rows(info_of(node.output(0)), weights.size(0))
-    return Call((source,), (output,), weights, _bias_of(node))
+    return Query((source,), (output,), weights, _bias_of(node))
 
 
-def _batch_mat_mul(node: NodeView) -> Call:
+def _batch_mat_mul(node: NodeView) -> Query:
     values = {"transpose_x": bool(node.options.adj_x), "transpose_y": bool(node.options.adj_y)}
-    return Call((input_info(node, 0), input_info(node, 1)), (output_info(node),), values=values)
+    return Query((input_info(node, 0), input_info(node, 1)), (output_info(node),), values=values)
 
 
 def _negative(node: NodeView) -> str | None:
@@ -130,14 +130,14 @@ def _negative(node: NodeView) -> str | None:
     return None
 
 
-_POSITIVE: Demand[NodeView] = Demand(
+_POSITIVE: Need[NodeView] = Need(
     SHAPE, "strides and dilations of at least 0", _negative, hint="use positive strides and dilations"
 )
 
 
 def _convolved(word: str, name: str, call: Any, line: int, function: str) -> Any:
     return visited(
-        "Convolution.hpp",
+        f"Convolution.hpp:{function}",
         inputs_at_least(2),
         outputs_exactly(),
         _POSITIVE,
@@ -148,15 +148,14 @@ def _convolved(word: str, name: str, call: Any, line: int, function: str) -> Any
     )
 
 
-def _pooled(op: str) -> Any:
-    return visited(
-        "Pooling.hpp",
-        inputs_exactly(1),
-        outputs_exactly(),
-        readable(INPUT, OUTPUT),
-        *FUSED,
-        Layer("POOLING_2D", "pooling", _pooling, "Pooling.hpp:103"),
-    )
+_POOLED = visited(
+    "Pooling.hpp:VisitPooling2dOperator",
+    inputs_exactly(1),
+    outputs_exactly(),
+    readable(INPUT, OUTPUT),
+    *FUSED,
+    Layer("POOLING_2D", "pooling", _pooling, "Pooling.hpp:103"),
+)
 
 
 _RESIZED = visited(
@@ -164,7 +163,7 @@ _RESIZED = visited(
     inputs_exactly(2),
     outputs_exactly(),
     readable(INPUT, OUTPUT),
-    Demand(
+    Need(
         OPERAND_COUNT,
         "a size of 2 elements",
         _not_two_sizes,
@@ -183,7 +182,7 @@ RULES = {
     "CONV_3D": _convolved("CONV3D", "convolution_3d", _convolution_3d, 306, "VisitConv3dOperator"),
     "DEPTHWISE_CONV_2D": _convolved("DEPTHWISE_CONV2D", "depthwise", _convolution, 484, "VisitDepthwiseConv2dOperator"),
     "TRANSPOSE_CONV": visited(
-        "Convolution.hpp",
+        "Convolution.hpp:VisitTransposeConv2dOperator",
         inputs_exactly(3),
         outputs_exactly(),
         _POSITIVE,
@@ -197,15 +196,18 @@ RULES = {
             "VisitTransposeConv2dOperator",
         ),
     ),
-    **{op: _pooled(op) for op in ("AVERAGE_POOL_2D", "L2_POOL_2D", "MAX_POOL_2D")},
-    **dict.fromkeys(("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"), _RESIZED),
+    "AVERAGE_POOL_2D": _POOLED,
+    "L2_POOL_2D": _POOLED,
+    "MAX_POOL_2D": _POOLED,
+    "RESIZE_BILINEAR": _RESIZED,
+    "RESIZE_NEAREST_NEIGHBOR": _RESIZED,
     "FULLY_CONNECTED": visited(
         "FullyConnected.hpp",
         inputs_at_least(2),
         outputs_exactly(),
         readable(INPUT, _WEIGHTS, OUTPUT),
         *FUSED,
-        Demand(
+        Need(
             RANK,
             "weights of rank 2",
             _weights_rank,
@@ -215,13 +217,13 @@ RULES = {
             ),
         ),
         readable(_BIAS),
-        Demand(
+        Need(
             SHAPE,
             "an input whose number of elements is a multiple of the row of weights",
             lambda node: _uneven(input_info(node, 0), input_info(node, 1).size(1)),
             lambda node: _not_deduced(node, "input", input_info(node, 1).size(1)),
         ),
-        Demand(
+        Need(
             SHAPE,
             "an output whose number of elements is a multiple of the rows of weights",
             lambda node: _uneven(output_info(node), input_info(node, 1).size(0)),
@@ -240,7 +242,7 @@ RULES = {
 """The rules by operator."""
 
 _POOLED_3D = visited(
-    "Pooling.hpp",
+    "Pooling.hpp:VisitPooling3dOperator",
     inputs_exactly(1),
     outputs_exactly(),
     readable(INPUT, OUTPUT),

@@ -7,16 +7,16 @@ from functools import partial
 from ....graph.graph import NodeView
 from ....rules.kinds import OPERATOR, QUANTIZATION
 from ....rules.operands import INPUT, OUTPUT, operand
-from ..steps import Call, Demand, Layer
+from ..steps import Layer, Need, Query, VisitRule
 from ..tensors import input_info, output_info
-from .common import FUSED, expanded, inputs_exactly, outputs_exactly, place, readable, unary_call, visited
+from .checks import FUSED, expanded, inputs_exactly, outputs_exactly, place, readable, unary_call, visited
 
 _SECOND = operand(1)
 _UNARY = (inputs_exactly(1), outputs_exactly(), readable(INPUT, OUTPUT))
 _BINARY = (inputs_exactly(2), outputs_exactly(), readable(INPUT, _SECOND, OUTPUT))
 
 
-def _activation(node: NodeView, function: str, a: float = 0.0, b: float = 0.0) -> Call:
+def _activation(node: NodeView, function: str, a: float = 0.0, b: float = 0.0) -> Query:
     bound = node.options.alpha if function == "leaky_relu" else a
     return unary_call(node)._replace(values={"function": function, "a": bound, "b": b})
 
@@ -32,22 +32,22 @@ _FUNCTIONS = {
 }
 
 
-def _binary(node: NodeView) -> Call:
-    return Call(expanded(input_info(node, 0), input_info(node, 1)), (output_info(node),))
+def _binary(node: NodeView) -> Query:
+    return Query(expanded(input_info(node, 0), input_info(node, 1)), (output_info(node),))
 
 
-def _floor(node: NodeView) -> Call | None:
+def _floor(node: NodeView) -> Query | None:
     first, second = expanded(input_info(node, 0), input_info(node, 1))
     output = output_info(node)
     # INT32 operands are divided without the layer FLOOR.
-    return None if {first.type, second.type, output.type} == {"INT32"} else Call((first,), (output,))
+    return None if {first.type, second.type, output.type} == {"INT32"} else Query((first,), (output,))
 
 
-def _prelu(node: NodeView) -> Call:
-    return Call((input_info(node, 0), input_info(node, 1)), (output_info(node),))
+def _prelu(node: NodeView) -> Query:
+    return Query((input_info(node, 0), input_info(node, 1)), (output_info(node),))
 
 
-def _dequantize(node: NodeView) -> Call:
+def _dequantize(node: NodeView) -> Query:
     call = unary_call(node)
     # A constant scalar gives its shape to the result.
     is_known = call.output.shape is not None or not call.input.is_constant
@@ -73,8 +73,24 @@ _ARITHMETIC = {
 }
 """The word, the layer and the upstream line of each binary operator."""
 
-_COMPARISONS = ("EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL", "NOT_EQUAL")
-_FUNCTIONS_OF_ONE = ("ABS", "CEIL", "EXP", "LOG", "LOGICAL_NOT", "NEG", "RSQRT", "SIN", "SQRT")
+_FUNCTIONS_OF_ONE = {
+    "ABS": "abs",
+    "CEIL": "ceil",
+    "EXP": "exp",
+    "LOG": "log",
+    "LOGICAL_NOT": "logical_not",
+    "NEG": "neg",
+    "RSQRT": "rsqrt",
+    "SIN": "sin",
+    "SQRT": "sqrt",
+}
+"""The names of layers with one operand."""
+_COMPARED = visited("Comparison.hpp", *_BINARY, Layer("COMPARISON", "comparison", _binary, "Comparison.hpp:102"))
+
+
+def _logical(name: str) -> VisitRule:
+    return visited("LogicalBinary.hpp", *_BINARY, Layer("LOGICAL_BINARY", name, _binary, "LogicalBinary.hpp:65"))
+
 
 RULES = {
     **{
@@ -92,25 +108,25 @@ RULES = {
         Layer("DIV", "div", _binary, f"{_BINARY_FILE}:57"),
         Layer("FLOOR", "floor", _floor, "SharedFunctions.cpp:23"),
     ),
+    "EQUAL": _COMPARED,
+    "GREATER": _COMPARED,
+    "GREATER_EQUAL": _COMPARED,
+    "LESS": _COMPARED,
+    "LESS_EQUAL": _COMPARED,
+    "NOT_EQUAL": _COMPARED,
+    "LOGICAL_AND": _logical("logical_and"),
+    "LOGICAL_OR": _logical("logical_or"),
     **{
-        op: visited("Comparison.hpp", *_BINARY, Layer("COMPARISON", "comparison", _binary, "Comparison.hpp:102"))
-        for op in _COMPARISONS
-    },
-    **{
-        op: visited("LogicalBinary.hpp", *_BINARY, Layer("LOGICAL_BINARY", op.lower(), _binary, "LogicalBinary.hpp:65"))
-        for op in ("LOGICAL_AND", "LOGICAL_OR")
-    },
-    **{
-        op: visited(_UNARY_FILE, *_UNARY, Layer("ELEMENTWISE_UNARY", op.lower(), unary_call, f"{_UNARY_FILE}:57"))
-        for op in _FUNCTIONS_OF_ONE
+        op: visited(_UNARY_FILE, *_UNARY, Layer("ELEMENTWISE_UNARY", name, unary_call, f"{_UNARY_FILE}:57"))
+        for op, name in _FUNCTIONS_OF_ONE.items()
     },
     # The delegate reads the tensors, but its file lacks the function.
     "RELU_N1_TO_1": visited(
         "Activation.hpp",
         *_UNARY,
-        Demand(OPERATOR, "an operator that the delegate visits", lambda node: node.op, hint="use RELU or RELU6"),
+        Need(OPERATOR, "an operator that the delegate visits", lambda node: node.op, hint="use RELU or RELU6"),
     ),
-    "FLOOR": visited("Round.hpp", *_UNARY, Layer("FLOOR", "floor", unary_call, "SharedFunctions.cpp:23")),
+    "FLOOR": visited("Round.hpp:VisitFloorOperator", *_UNARY, Layer("FLOOR", "floor", unary_call, "SharedFunctions.cpp:23")),
     "PRELU": visited("Prelu.hpp", *_BINARY, Layer("PRELU", "prelu", _prelu, "Prelu.hpp:27")),
     "SOFTMAX": visited(
         "Softmax.hpp", *_UNARY, Layer("SOFTMAX", "softmax", unary_call, "Softmax.hpp:25", "ValidateSoftmaxOperator")
@@ -119,18 +135,24 @@ RULES = {
         "Softmax.hpp", *_UNARY, Layer("LOG_SOFTMAX", "log_softmax", unary_call, "Softmax.hpp:45", "ValidateLogSoftmaxOperator")
     ),
     "L2_NORMALIZATION": visited(
-        "Normalization.hpp", *_UNARY, Layer("L2_NORMALIZATION", "l2_normalization", unary_call, "Normalization.hpp:48")
+        "Normalization.hpp:VisitL2NormalizationOperator",
+        *_UNARY,
+        Layer("L2_NORMALIZATION", "l2_normalization", unary_call, "Normalization.hpp:48"),
     ),
     "LOCAL_RESPONSE_NORMALIZATION": visited(
-        "Normalization.hpp", *_UNARY, Layer("NORMALIZATION", "normalization", unary_call, "Normalization.hpp:128")
+        "Normalization.hpp:VisitLocalResponseNormalizationOperator",
+        *_UNARY,
+        Layer("NORMALIZATION", "normalization", unary_call, "Normalization.hpp:128"),
     ),
-    "CAST": visited("Redefine.hpp", *_UNARY, Layer("CAST", "cast", unary_call, "Redefine.hpp:47")),
-    "DEQUANTIZE": visited("Quantization.hpp", *_UNARY, Layer("DEQUANTIZE", "dequantize", _dequantize, "Quantization.hpp:57")),
+    "CAST": visited("Redefine.hpp:VisitCastOperator", *_UNARY, Layer("CAST", "cast", unary_call, "Redefine.hpp:47")),
+    "DEQUANTIZE": visited(
+        "Quantization.hpp:VisitDequantizeOperator", *_UNARY, Layer("DEQUANTIZE", "dequantize", _dequantize, "Quantization.hpp:57")
+    ),
     "QUANTIZE": visited(
-        "Quantization.hpp",
+        "Quantization.hpp:VisitQuantizeOperator",
         inputs_exactly(1),
         outputs_exactly(),
-        Demand(
+        Need(
             QUANTIZATION,
             "output with affine quantization",
             _unaffine,

@@ -11,19 +11,23 @@ from ....rules.operands import Operand, counted, operand, result
 from ..compute_library import CPU_ACC
 from ..kinds import READS_COMPUTED
 from ..reference import CPU_REF
-from ..steps import Call, Demand, Layer, VisitRule, rule_of
+from ..steps import Layer, Need, Query, VisitRule, rule_of
 from ..tensors import Info, Thrown, info_of, input_info, output_info
 
 BACKENDS = {backend.name: backend for backend in (CPU_REF, CPU_ACC)}
 """The simulated backends by name."""
 
-Own = Demand[NodeView]
-Step = Own | Layer
+Own = Need[NodeView]
+VisitStep = Own | Layer
 
 
-def visited(file: str, *steps: Step) -> VisitRule:
-    """Return the rule of an operator. ``file`` is the delegate's file with the operator."""
-    return rule_of(steps, BACKENDS, file)
+def visited(place: str, *steps: VisitStep) -> VisitRule:
+    """Return the rule of an operator.
+
+    ``place`` is the delegate's file with the operator, and the function that visits it if the file has several functions.
+    """
+    file, _, function = place.partition(":")
+    return rule_of(steps, BACKENDS, file, function or f"Visit{file.partition('.')[0]}Operator")
 
 
 def place(node: NodeView) -> str:
@@ -42,7 +46,7 @@ def inputs_exactly(count: int) -> Own:
         return f"TfLiteArmnnDelegate: Unexpected number of inputs {numbers} in node #{node.node.index}"
 
     hint = "convert without a bias, and add it after the operator" if count == 3 else ""
-    return Demand(OPERAND_COUNT, counted(count, "input"), find, said, hint)
+    return Need(OPERAND_COUNT, counted(count, "input"), find, said, hint)
 
 
 def outputs_exactly(count: Callable[[NodeView], int] = lambda _: 1, needed: str = "1 output") -> Own:
@@ -55,7 +59,7 @@ def outputs_exactly(count: Callable[[NodeView], int] = lambda _: 1, needed: str 
         numbers = f"({len(node.node.outputs)} != {count(node)})"
         return f"TfLiteArmnnDelegate: Unexpected number of outputs {numbers} in node #{node.node.index}"
 
-    return Demand(OPERAND_COUNT, needed, find, said)
+    return Need(OPERAND_COUNT, needed, find, said)
 
 
 def inputs_at_least(count: int, words: str = "TfLiteArmnnDelegate: Minimum number of inputs") -> Own:
@@ -67,7 +71,7 @@ def inputs_at_least(count: int, words: str = "TfLiteArmnnDelegate: Minimum numbe
     def said(node: NodeView) -> str:
         return f"{words} ({count} != {len(node.node.inputs)}) in node #{node.node.index}"
 
-    return Demand(OPERAND_COUNT, f"at least {counted(count, 'input')}", find, said)
+    return Need(OPERAND_COUNT, f"at least {counted(count, 'input')}", find, said)
 
 
 def readable(*which: Operand) -> Own:
@@ -82,8 +86,8 @@ def readable(*which: Operand) -> Own:
                 _described(one, node)
         return None
 
-    needed = "tensors of a type that Arm NN knows, with at most 5 dimensions"
-    return Demand(TENSOR_TYPE, needed, find, hint="convert with FLOAT32 or INT8 tensors of at most 5 dimensions")
+    needed = f"{', '.join([one.name for one in which])} of a type that Arm NN knows, with at most 5 dimensions"
+    return Need(TENSOR_TYPE, needed, find, hint="convert with FLOAT32 or INT8 tensors of at most 5 dimensions")
 
 
 def _described(which: Operand, node: NodeView) -> None:
@@ -93,7 +97,7 @@ def _described(which: Operand, node: NodeView) -> None:
         raise Thrown(thrown.text, thrown.found.replace("a tensor", which.name, 1)) from None
 
 
-ALL_INPUTS: Demand[NodeView] = Demand(
+ALL_INPUTS: Need[NodeView] = Need(
     TENSOR_TYPE,
     "inputs of a type that Arm NN knows, with at most 5 dimensions",
     lambda node: readable(*map(operand, range(len(node.node.inputs)))).find(node),
@@ -114,7 +118,7 @@ def present(which: Operand) -> Own:
         has_data = tensor.allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
         return None if has_data or not which.is_given(node) else f"{which.name} is computed at run time"
 
-    return Demand(READS_COMPUTED, f"a constant {which.name}", find)
+    return Need(READS_COMPUTED, f"a constant {which.name}", find)
 
 
 ALLOCATIONS = (None, Allocation.CONSTANT, Allocation.ARENA, Allocation.VARIABLE, Allocation.DYNAMIC, Allocation.PERSISTENT)
@@ -131,7 +135,7 @@ def constant_weights(which: Operand, text: str) -> Own:
         number = ALLOCATIONS.index(tensor.allocation) if tensor.allocation in ALLOCATIONS else 0
         raise Thrown(text.format(number=number), f"{which.name} is not constant")
 
-    return Demand(CONSTANT, f"a constant {which.name}", find, hint="convert so that the weights are constants")
+    return Need(CONSTANT, f"a constant {which.name}", find, hint="convert so that the weights are constants")
 
 
 _ACTIVATIONS = {
@@ -147,16 +151,16 @@ def _unknown_activation(node: NodeView) -> str | None:
     return None if name == "NONE" or name in _ACTIVATIONS else f"fused {name}"
 
 
-def _fused_call(node: NodeView) -> Call | None:
+def _fused_call(node: NodeView) -> Query | None:
     name = fused_activation(node)
     if name == "NONE":
         return None
     output = output_info(node)
-    return Call((output,), (output,), values=dict(zip(("function", "a", "b"), _ACTIVATIONS[name], strict=True)))
+    return Query((output,), (output,), values=dict(zip(("function", "a", "b"), _ACTIVATIONS[name], strict=True)))
 
 
-FUSED: Sequence[Step] = (
-    Demand(ACTIVATION, "no fused activation, or RELU, RELU6, RELU_N1_TO_1 or TANH", _unknown_activation),
+FUSED: Sequence[VisitStep] = (
+    Need(ACTIVATION, "no fused activation, or RELU, RELU6, RELU_N1_TO_1 or TANH", _unknown_activation),
     Layer("ACTIVATION", "activation", _fused_call, "SharedFunctions.cpp:63"),
 )
 """The fused activation, which the delegate checks as a layer on the output (``ValidateFusedActivationOperator``)."""
@@ -181,9 +185,9 @@ def values_of(node: NodeView, position: int) -> list[int]:
     return [half - (1 << 32) if half > _LARGEST else half for half in halves[: len(numbers)]]
 
 
-def unary_call(node: NodeView) -> Call:
+def unary_call(node: NodeView) -> Query:
     """Return the question about a layer with the first operand and the result."""
-    return Call((input_info(node, 0),), (output_info(node),))
+    return Query((input_info(node, 0),), (output_info(node),))
 
 
 def wrapped(axis: int, rank: int) -> int:

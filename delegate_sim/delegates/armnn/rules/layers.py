@@ -5,9 +5,9 @@ from __future__ import annotations
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, OUTPUT, operand
-from ..steps import Call, Demand, Layer
+from ..steps import Layer, Need, Query
 from ..tensors import Info, Thrown, info_of, input_info, input_infos, output_info
-from .common import (
+from .checks import (
     ALL_INPUTS,
     FUSED,
     all_outputs,
@@ -24,28 +24,28 @@ from .common import (
 )
 
 _SECOND, _THIRD = operand(1), operand(2)
-_READABLE_OUTPUTS: Demand[NodeView] = Demand(TENSOR_TYPE, "outputs of a type that Arm NN knows", all_outputs)
+_READABLE_OUTPUTS: Need[NodeView] = Need(TENSOR_TYPE, "outputs of a type that Arm NN knows", all_outputs)
 
 
-def _int32_vector(position: int, name: str, texts: tuple[str, str, str]) -> tuple[Demand[NodeView], ...]:
+def _int32_vector(position: int, name: str, texts: tuple[str, str, str]) -> tuple[Need[NodeView], ...]:
     """Demand a vector of INT32 with a value for each dimension (``ReadInt32Input``), whose value can be read."""
     which = operand(position, name)
     kind, rank, count = (_said(text) for text in texts)
     return (
-        Demand(
+        Need(
             TENSOR_TYPE,
             f"{name} of type INT32",
             lambda node: None if which.tensor(node).type == "INT32" else f"{name} is {which.tensor(node).type}",
             kind,
             f"convert with an INT32 {name}",
         ),
-        Demand(
+        Need(
             RANK,
             f"{name} of rank 1",
             lambda node: None if which.tensor(node).rank == 1 else f"{name} of rank {which.tensor(node).rank}",
             rank,
         ),
-        Demand(
+        Need(
             OPERAND_COUNT,
             f"{name} with a value for each dimension of input",
             lambda node: (
@@ -98,18 +98,18 @@ def _size_line(node: NodeView) -> str:
     )
 
 
-def _sliced(node: NodeView) -> Call:
+def _sliced(node: NodeView) -> Query:
     begin, size = values_of(node, 1), values_of(node, 2)
     return unary_call(node)._replace(values={"begin": begin, "size": size})
 
 
-def _strided(node: NodeView) -> Call:
+def _strided(node: NodeView) -> Query:
     options = node.options
     masks = {
         name: getattr(options, name) for name in ("begin_mask", "end_mask", "shrink_axis_mask", "new_axis_mask", "ellipsis_mask")
     }
     values = {"begin": values_of(node, 1), "end": values_of(node, 2), "stride": values_of(node, 3), **masks}
-    return Call((input_info(node, 0),), (info_of(node.output(0)),), values=values)
+    return Query((input_info(node, 0),), (info_of(node.output(0)),), values=values)
 
 
 def _joined_axis(node: NodeView) -> int:
@@ -127,14 +127,14 @@ def _other_ranks(node: NodeView) -> str | None:
     return None
 
 
-def _concat(node: NodeView) -> Call:
-    return Call(tuple(input_infos(node)), (output_info(node),), values={"axis": _joined_axis(node)})
+def _concat(node: NodeView) -> Query:
+    return Query(tuple(input_infos(node)), (output_info(node),), values={"axis": _joined_axis(node)})
 
 
-def _stack(node: NodeView) -> Call:
+def _stack(node: NodeView) -> Query:
     # The CPU kernel's Prepare has counted the axis from the front.
     axis = wrapped(node.options.axis, node.input(0).rank + 1)
-    return Call(tuple(input_infos(node)), (output_info(node),), values={"axis": axis})
+    return Query(tuple(input_infos(node)), (output_info(node),), values={"axis": axis})
 
 
 def _results(node: NodeView) -> tuple[Info, ...]:
@@ -162,12 +162,12 @@ def _uneven_line(node: NodeView) -> str:
     )
 
 
-def _split(node: NodeView) -> Call:
-    return Call((input_info(node, 1),), _results(node), values={"axis": _split_axis(node, 1, 0)})
+def _split(node: NodeView) -> Query:
+    return Query((input_info(node, 1),), _results(node), values={"axis": _split_axis(node, 1, 0)})
 
 
-def _split_v(node: NodeView) -> Call:
-    return Call((input_info(node, 0),), _results(node), values={"axis": _split_axis(node, 0, 2), "sizes": values_of(node, 1)})
+def _split_v(node: NodeView) -> Query:
+    return Query((input_info(node, 0),), _results(node), values={"axis": _split_axis(node, 0, 2), "sizes": values_of(node, 1)})
 
 
 def _wrong_sum(node: NodeView) -> str | None:
@@ -181,22 +181,22 @@ def _inferred(node: NodeView) -> str | None:
     return f"{count} sizes below 0" if count > 1 else None
 
 
-def _one_axis(position: int) -> Demand[NodeView]:
+def _one_axis(position: int) -> Need[NodeView]:
     def find(node: NodeView) -> str | None:
         count = input_info(node, position).element_count
         return None if count == 1 else f"{count} axes"
 
-    return Demand(OPERAND_COUNT, "one axis", find)
+    return Need(OPERAND_COUNT, "one axis", find)
 
 
-def _negative(name: str) -> Demand[NodeView]:
+def _negative(name: str) -> Need[NodeView]:
     def find(node: NodeView) -> str | None:
         value = getattr(node.options, name)
         if value < 0:
             raise Thrown(f"TfLiteArmnnDelegate: Non-negative value in node {node.node.index}", f"{name} {value}")
         return None
 
-    return Demand(ATTRIBUTE, f"{name} of at least 0", find, hint=f"convert with a positive {name}")
+    return Need(ATTRIBUTE, f"{name} of at least 0", find, hint=f"convert with a positive {name}")
 
 
 def _unpack_axis(node: NodeView) -> str | None:
@@ -212,10 +212,10 @@ def _unpacked_size(node: NodeView) -> str | None:
     return None if size == _unpack_count(node) else f"{_unpack_count(node)} outputs of a dimension of size {size}"
 
 
-def _unpack(node: NodeView) -> Call:
+def _unpack(node: NodeView) -> Query:
     source, axis = input_info(node, 0), node.options.axis
     shape = tuple([1 if at == axis else source.size(at) for at in range(source.rank)])
-    return Call((source,), tuple([info.with_shape(shape) for info in _results(node)]), values={"axis": axis})
+    return Query((source,), tuple([info.with_shape(shape) for info in _results(node)]), values={"axis": axis})
 
 
 RULES = {
@@ -225,7 +225,7 @@ RULES = {
         outputs_exactly(),
         *_int32_vector(1, "begin", _slice_texts("Begin")),
         *_int32_vector(2, "size", _slice_texts("Size")),
-        Demand(OPERAND_VALUE, "sizes within the dimensions of input", _size, _size_line),
+        Need(OPERAND_VALUE, "sizes within the dimensions of input", _size, _size_line),
         readable(INPUT, OUTPUT),
         Layer("SLICE", "slice", _sliced, "Slice.hpp:136"),
     ),
@@ -247,17 +247,17 @@ RULES = {
         Layer(
             "REVERSEV2",
             "reverse",
-            lambda node: Call((input_info(node, 0), input_info(node, 1)), (output_info(node),)),
+            lambda node: Query((input_info(node, 0), input_info(node, 1)), (output_info(node),)),
             "ReverseV2.hpp:30",
             "ValidateReverseV2Operator",
         ),
     ),
     "CONCATENATION": visited(
-        "Control.hpp",
+        "Control.hpp:VisitConcatenationOperator",
         inputs_at_least(2),
         outputs_exactly(),
         ALL_INPUTS,
-        Demand(RANK, "inputs of the same rank", _other_ranks),
+        Need(RANK, "inputs of the same rank", _other_ranks),
         readable(OUTPUT),
         *FUSED,
         Layer("CONCATENATION", "concat", _concat, "Control.hpp:112"),
@@ -271,7 +271,7 @@ RULES = {
         Layer("STACK", "stack", _stack, "Pack.hpp:80"),
     ),
     "SPLIT": visited(
-        "Split.hpp",
+        "Split.hpp:VisitSplitOperator",
         inputs_exactly(2),
         _negative("num_splits"),
         outputs_exactly(lambda node: int(node.options.num_splits), "as many outputs as num_splits"),
@@ -279,14 +279,14 @@ RULES = {
         _one_axis(0),
         present(INPUT),
         _READABLE_OUTPUTS,
-        Demand(SHAPE, "a dimension that num_splits divides", _uneven, _uneven_line),
+        Need(SHAPE, "a dimension that num_splits divides", _uneven, _uneven_line),
         Layer("SPLIT", "split", _split, "Split.hpp:125", "VisitSplitOperator"),
     ),
     "SPLIT_V": visited(
-        "Split.hpp",
+        "Split.hpp:VisitSplitVOperator",
         inputs_exactly(3),
         readable(INPUT, _SECOND),
-        Demand(
+        Need(
             RANK,
             "sizes of rank 1",
             lambda node: None if input_info(node, 1).rank == 1 else f"sizes of rank {input_info(node, 1).rank}",
@@ -297,7 +297,7 @@ RULES = {
         outputs_exactly(lambda node: int(node.options.num_splits), "as many outputs as num_splits"),
         _READABLE_OUTPUTS,
         present(_SECOND),
-        Demand(
+        Need(
             OPERAND_VALUE,
             "sizes that add up to the dimension",
             _wrong_sum,
@@ -306,7 +306,7 @@ RULES = {
                 f"#{node.node.index}"
             ),
         ),
-        Demand(
+        Need(
             OPERAND_VALUE,
             "at most one size below 0",
             _inferred,
@@ -321,7 +321,7 @@ RULES = {
         inputs_exactly(1),
         _negative("axis"),
         readable(INPUT),
-        Demand(
+        Need(
             ATTRIBUTE,
             "an axis within the rank",
             _unpack_axis,
@@ -331,7 +331,7 @@ RULES = {
             ),
         ),
         outputs_exactly(_unpack_count, "an output for each slice"),
-        Demand(
+        Need(
             SHAPE,
             "as many outputs as slices",
             _unpacked_size,
