@@ -22,7 +22,7 @@ READS_COMPUTED = Kind(
     "make the operand a constant, or keep the node away from the delegate",
 )
 NOT_BUILT = Kind(
-    "network-not-built",
+    "armnn-network-not-built",
     Problem.MODEL,
     "nodes that the delegate takes, but cannot build",
     "The delegate takes nodes after a check of each layer. The checks of Optimize and LoadNetwork are stricter. If they fail, "
@@ -35,7 +35,7 @@ NOT_BUILT = Kind(
     effect=Effect.THROW,
 )
 ASSERTION = Kind(
-    "assertion",
+    "armnn-assertion",
     Problem.MODEL,
     "nodes that the delegate takes, but whose network ends the process",
     "The delegate takes nodes after a check of each layer. While Arm NN then builds the network, an assertion fails, or it reads "
@@ -47,7 +47,7 @@ ASSERTION = Kind(
     effect=Effect.ABORT,
 )
 FALLBACK_DISABLED = Kind(
-    "fallback-disabled",
+    "armnn-fallback-disabled",
     Problem.MODEL,
     "refused nodes although the fallback is disabled",
     "The option disable-tflite-runtime-fallback makes the delegate throw an exception if it refuses any node.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....graph.graph import NodeView
-from ....rules.kinds import OPERAND_COUNT, RANK, SHAPE
+from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, RANK, SHAPE
 from ....rules.operands import INPUT, OUTPUT, operand
 from ..steps import Layer, Need, Query
 from ..tensors import Info, Thrown, info_of, input_info, output_info
@@ -131,7 +131,7 @@ def _negative(node: NodeView) -> str | None:
 
 
 _POSITIVE: Need[NodeView] = Need(
-    SHAPE, "strides and dilations of at least 0", _negative, hint="use positive strides and dilations"
+    ATTRIBUTE, "strides and dilations of at least 0", _negative, hint="use positive strides and dilations"
 )
 
 
