@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
+from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from .steps import Query
 from .tensors import Info, Thrown
@@ -105,7 +106,7 @@ def _reshape(_: NodeView, call: Query) -> InferredSizes | None:
         return None
     shape = [*call.values["shape"]]
     if -1 in shape:
-        known = -math.prod(shape)
+        known = -element_count(shape)
         shape[shape.index(-1)] = call.input.element_count // known if known else 0
     return tuple(shape)
 

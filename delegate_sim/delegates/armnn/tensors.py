@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ...foundation.limits import element_count
 from ...graph.graph import NodeView
 from ...model.model import Tensor
 from ...model.type_numbers import type_number
@@ -74,7 +74,7 @@ class Info(NamedTuple):
     def element_count(self) -> int:
         """The product of all known sizes, or 0 if no size is known. Raises Thrown if the number of dimensions is not known."""
         known = [size for size in self.known_shape if size]
-        return math.prod(known) if known else 0
+        return element_count(known) if known else 0
 
     @property
     def is_quantized(self) -> bool:

@@ -46,7 +46,7 @@ def _swapped(call: Query) -> bool:
     """Return whether only the last two dimensions are exchanged, for which there is a kernel of its own."""
     order = [*call.values["permutation"]]
     last = len(order) - 1
-    return last > 0 and order == [*range(last - 1), last, last - 1]
+    return order[-2:] == [last, last - 1] and all(number == at for at, number in enumerate(order[:-2]))
 
 
 def _wide_elements(call: Query) -> str | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....rules.kinds import ATTRIBUTE, OPERAND_COUNT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, OUTPUT, operand
@@ -37,10 +36,10 @@ def _wildcards(node: NodeView) -> str | None:
 def _other_count(node: NodeView) -> str | None:
     source, shape = input_info(node, 0), _target_shape(node) or []
     if -1 in shape:
-        known = -math.prod(shape)
+        known = -element_count(shape)
         shape[shape.index(-1)] = source.element_count // known if known else 0
     checked(tuple(shape))
-    return None if math.prod(shape) == source.element_count else f"new shape {shape} for {source.element_count} elements"
+    return None if element_count(shape) == source.element_count else f"new shape {shape} for {source.element_count} elements"
 
 
 def _reshaped(node: NodeView) -> Query:
