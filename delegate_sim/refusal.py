@@ -43,6 +43,10 @@ class Effect(Enum):
 
     UNDO = "undo"
     """The runtime restores the plan without the delegate. With CompiledModel, the model fails."""
+    THROW = "throw"
+    """An exception leaves the delegate. The runtime restores nothing and prints nothing."""
+    ABORT = "abort"
+    """An assertion of the delegate's library ends the process while the library builds the model."""
     CRASH = "crash"
     """The process ends, so nothing is restored."""
     FAIL_LATER = "fail-later"
@@ -65,6 +69,11 @@ class Effect(Enum):
     def is_later(self) -> bool:
         """Whether the model fails only after all delegates were applied."""
         return self in (Effect.FAIL_LATER, Effect.CRASH_LATER)
+
+    @property
+    def leaves_delegate(self) -> bool:
+        """Whether the delegate does not return to the runtime, although it does not crash while it creates kernels."""
+        return self in (Effect.THROW, Effect.ABORT)
 
     def postponed(self) -> Effect:
         """Return the same effect after all delegates were applied."""

@@ -20,6 +20,8 @@ _PACKAGES = {
     "coreml": ".coreml.delegate",
     "hexagon": ".hexagon.delegate",
     "edgetpu": ".edgetpu.delegate",
+    "armnn": ".armnn.delegate",
+    "teflon": ".teflon.delegate",
     "xnnpack": ".xnnpack.delegate",
 }
 _PLUGINS = {
@@ -60,16 +62,20 @@ GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 
 GRAPHICS_SPEAKER = "GPU"
 """The name that delegates for graphics processors use in their own log lines."""
-CORE_ML_SPEAKER, DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL = (
+CORE_ML_SPEAKER, DSP_SPEAKER, CPU_LIBRARY_SPEAKER, VX_KERNEL, EDGE_TPU_KERNEL, MESA_KERNEL = (
     "CoreML",
     "Hexagon",
     "XNNPACK",
     "Vx Delegate",
     "EdgeTpuDelegateForCustomOp",
+    "Teflon Delegate",
 )
 """The names of the delegates that print log lines without their names."""
 EDGE_TPU = "edgetpu"
 """The name of the Edge TPU's delegate. The names of its tools and operators start with this name."""
+
+ARM_NN, ARM_NN_SPEAKER, ARM_NN_TITLE, MESA = "armnn", "TfLiteArmnnDelegate", "ArmNN", "teflon"
+"""The names of Arm NN's and Mesa's delegates. Log lines start with ``ARM_NN_SPEAKER``, ``ARM_NN_TITLE`` or ``MESA``."""
 
 APPLIED_AHEAD = "npu"
 """The accelerator of compiler plugins. ``DISPATCH_KERNEL`` runs the compiled parts."""

@@ -307,7 +307,7 @@ class DelegateApplication:
 
         The first of these lines has the kernel's node index. The indices of kernels follow the indices of the graph's nodes.
         """
-        if self.delegate.accelerator.fails_with_model:
+        if self.delegate.accelerator.fails_with_model or failure.effect.leaves_delegate:
             return failure
         before = subsets[: subsets.index(failed)]
         number = len(decision.graph.nodes) + sum(subset.is_delegated for subset in before)
@@ -336,7 +336,8 @@ class DelegateApplication:
     def _restore(self, graph: Graph, failure: Refusal) -> Refusal:
         self._tell_stage(failure)
         # A crashed process logs nothing more.
-        self.log_lines += failure.log_lines or (() if failure.effect is Effect.CRASH else (RESTORED_LINE,))
+        is_silent = failure.effect is Effect.CRASH or failure.effect.leaves_delegate
+        self.log_lines += failure.log_lines or (() if is_silent else (RESTORED_LINE,))
         self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
         return replace(failure, subgraph=graph.index)
 
@@ -351,7 +352,8 @@ class DelegateApplication:
     def _finish(self, outcome: str, refusal: Refusal | None) -> Run:
         if outcome == REFUSED:
             self.subgraphs = [subgraph.without_kernels() for subgraph in self.subgraphs]
-        if self.target.defaults == "benchmark" and self.delegate.log.is_in_benchmark_model:
+        has_left = refusal is not None and refusal.effect.leaves_delegate
+        if self.target.defaults == "benchmark" and self.delegate.log.is_in_benchmark_model and not has_left:
             self.log_lines.append(self._benchmark_line(outcome, refusal))
         return Run(self.target, outcome, refusal, tuple(self.log_lines), tuple(self.warnings), tuple(self.subgraphs))
 

@@ -80,6 +80,8 @@ COVERAGE = {
         "ARG_MAX ARG_MIN DEPTH_TO_SPACE NEG PACK SLICE SPACE_TO_DEPTH TRANSPOSE TRANSPOSE_CONV",
         frozenset({"delegated", "none", "refused"}),
     ),
+    "armnn": Coverage(0.19, "AveragePool3D CONV_3D FILL MaxPool3D RELU_N1_TO_1"),
+    "teflon": Coverage(0.68, outcomes=frozenset({"delegated", "none", "refused"})),
     "edgetpu": Coverage(0.0, "edgetpu-custom-op", frozenset({"none", "refused"})),
     "xnnpack": Coverage(
         0.24,

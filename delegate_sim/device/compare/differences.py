@@ -139,7 +139,8 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
         who = "the simulation" if facts.dynamic is None else "the device"
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
-    if facts.is_restored != (run.outcome == "restored") and not fails_on_both:
+    has_left = run.refusal is not None and run.refusal.effect.leaves_delegate
+    if facts.is_restored != (run.outcome == "restored" and not has_left) and not fails_on_both:
         who = "the device" if facts.is_restored else "the simulation"
         yield f"only {who} restores the original execution plan"
     is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"

@@ -13,6 +13,8 @@ from ...delegates.base import Delegate
 from ...delegates.registry import (
     ACCELERATORS,
     APPLIED_AHEAD,
+    ARM_NN,
+    ARM_NN_TITLE,
     CPU_LIBRARY_SPEAKER,
     DELEGATE_NAMES,
     DISPATCH_KERNEL,
@@ -26,7 +28,7 @@ from .log_contents import DeviceLog, last_dynamic_tensor
 from .profiles.operator_tables import is_inner_type
 
 _OTHERS = {
-    "armnn": "Arm NN",
+    ARM_NN: "Arm NN",  # its parser, which reads whole models
     "dispatch": "the dispatch of LiteRT 2's compiler plugins",
     EDGE_TPU: "Edge TPU",
     "ethosn": "Ethos-N",
@@ -34,7 +36,6 @@ _OTHERS = {
     "flex": "Flex, which runs TensorFlow's operators",
     "hailo": "Hailo",
     "neutron": "NXP's Neutron",
-    "teflon": "Mesa's Teflon",
     "tidl": "TI's TIDL",
     **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
     "neuron": "MediaTek's Neuron",
@@ -194,7 +195,7 @@ def has_hidden_kernels(log: DeviceLog) -> bool:
 
 def _is_delegate_version(statement: Statement) -> bool:
     """Return whether a line about a version comes from a delegate, and not from a vendor's library."""
-    return any(word in statement.line for word in ("elegate", "ArmNN"))
+    return any(word in statement.line for word in ("elegate", ARM_NN_TITLE))
 
 
 _TURNS = kinds_with("is_turn")

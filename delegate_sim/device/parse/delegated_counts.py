@@ -62,16 +62,16 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
-    yield from _teflon_counts(log, names)
+    yield from _npu_counts(log, names)
     yield from _table_counts(log, names)
 
 
-def _teflon_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+def _npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them.
 
     A table alone does not show what was compiled.
     """
-    rows, graphs = log.statements_of(Event.TEFLON_ROW), log.statements_of(Event.TEFLON_GRAPH)
+    rows, graphs = log.statements_of(Event.NPU_ROW), log.statements_of(Event.NPU_GRAPH)
     if not graphs or not any(plain_name(statement.values["name"]) in names for statement in (*rows, *graphs)):
         return
     delegated = sum([int(graph.values.get("operations") or graph.values["more"]) * graph.times for graph in graphs])

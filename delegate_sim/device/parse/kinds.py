@@ -22,7 +22,7 @@ class Event:
     COMPILED, COMPILED_PART, LIBRARY, SKIPPED, LITERT = "compiled", "compiled-part", "library", "skipped", "litert"
     REGISTERED, NOT_REGISTERED, MISSING_SERVICE, VERSION_SAID = "registered", "not-registered", "missing-service", "version-said"
     CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME = "choice", "finished", "interface", "driver-refusal", "runtime"
-    TEFLON_ROW, TEFLON_GRAPH, TEFLON_DONE = "teflon-row", "teflon-graph", "teflon-done"
+    NPU_ROW, NPU_GRAPH, NPU_DONE = "npu-row", "npu-graph", "npu-done"
     SAID, NOTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "noted", "progress", "vendor", "interface-used"
 
 
@@ -174,9 +174,9 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         Event.RUNTIME_ERROR: Traits(is_error=True, rank=1, is_behind=True, part=_NNAPI),
         Event.DRIVER_REFUSAL: Traits(is_behind=True, part="the accelerator's driver"),
         Event.VENDOR: Traits(is_numerous=True, part=_VENDOR),
-        Event.TEFLON_ROW: Traits(conclusive=3, says_made=True),
-        Event.TEFLON_GRAPH: Traits(conclusive=3),
-        Event.TEFLON_DONE: Traits(conclusive=3),
+        Event.NPU_ROW: Traits(conclusive=3, says_made=True),
+        Event.NPU_GRAPH: Traits(conclusive=3),
+        Event.NPU_DONE: Traits(conclusive=3),
     }
 )
 """The properties of each kind of line."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from ...delegates.registry import (
+    ARM_NN_SPEAKER,
+    ARM_NN_TITLE,
     CORE_ML_SPEAKER,
     CPU_LIBRARY_SPEAKER,
     DSP_SPEAKER,
@@ -20,6 +22,8 @@ from ...delegates.registry import (
     EDGE_TPU_KERNEL,
     GRAPHICS_ACCELERATOR,
     GRAPHICS_SPEAKER,
+    MESA,
+    MESA_KERNEL,
     VX_KERNEL,
 )
 from ...foundation.work_budget import spend_steps
@@ -112,7 +116,9 @@ PATTERNS = (
         r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure",
     ),
     _pattern(Event.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
-    _pattern(Event.VERSION_SAID, "Teflon delegate: loaded", r"Teflon delegate: loaded (?P<what>\w{1,40} driver)(?P<version>)"),
+    _pattern(
+        Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>\w{{1,40}} driver)(?P<version>)"
+    ),
     _pattern(Event.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
         Event.OWN_COUNT,
@@ -180,6 +186,20 @@ PATTERNS = (
         Event.OPERATOR_REFUSED,
         ": not supported by ",
         r"\b(?:Visit)?(?P<op>[A-Z]\w{0,100}?)(?:Operator)?: not supported by (?P<name>\w{1,60})(?:: (?P<why>.*))?",
+    ),
+    _pattern(
+        Event.API_ERROR,
+        f"{ARM_NN_SPEAKER}: ",
+        rf"{ARM_NN_SPEAKER}: (?P<why>Exception \(.*\) caught from \w{{1,20}}\.|Unable to parse node\b.*)",
+        name=ARM_NN_SPEAKER,
+        meaning="Arm NN cannot build the network of the nodes that the delegate took",
+    ),
+    _pattern(
+        Event.NOT_CREATED,
+        "kernel device",
+        r"Couldn't open kernel device",
+        name=MESA_KERNEL,
+        meaning="no driver of Mesa opens a device; check that the kernel has the driver, and that the user may open it",
     ),
     _pattern(
         Event.API_ERROR,
@@ -348,25 +368,25 @@ PATTERNS = (
     _pattern(Event.MISSING_SERVICE, "getTransport", r"getTransport: Cannot find entry(?: (?P<entry>\S{1,200}))?"),
     _pattern(Event.MISSING_SERVICE, "VINTF manifest", r"in either framework or device VINTF manifest"),
     _pattern(
-        Event.TEFLON_ROW,
+        Event.NPU_ROW,
         "supported",
         rf"^\s*(?P<index>{_N})\s+(?:op:\s*(?P<code>{_N})\s+)?(?P<op>\w{{1,40}})\s+v{_N}\s+(?:\S\s*)?(?P<support>supported|unsupported)\b.*",
-        name="Teflon Delegate",
+        name=MESA_KERNEL,
     ),
     _pattern(
-        Event.TEFLON_GRAPH,
-        "teflon: ",
-        rf"teflon: (?:compiling graph: {_N} tensors (?P<operations>{_N}) operations|"
+        Event.NPU_GRAPH,
+        f"{MESA}: ",
+        rf"{MESA}: (?:compiling graph: {_N} tensors (?P<operations>{_N}) operations|"
         rf"=+ subgraph #{_N}: (?P<more>{_N}) operations.*)",
-        name="Teflon Delegate",
+        name=MESA_KERNEL,
     ),
-    _pattern(
-        Event.TEFLON_DONE, "teflon: ", r"teflon: (?P<what>compiled|invoked) graph, took [\d.]{1,20} ms", name="Teflon Delegate"
-    ),
+    _pattern(Event.NPU_DONE, f"{MESA}: ", rf"{MESA}: (?P<what>compiled|invoked) graph, took [\d.]{{1,20}} ms", name=MESA_KERNEL),
     _pattern(Event.COMPILED_PART, "Context binary ", rf"Context binary (?P<number>{_N}) generated", name="QNN"),
     _pattern(Event.VERSION_SAID, "euron api version", r"(?P<what>Neuron) api version: (?P<version>\d{1,4}(?:\.\d{1,4}){1,3})"),
     _pattern(Event.VERSION_SAID, "elegate version: ", r"(?P<what>\w{1,40} delegate) version: (?P<version>v?\d[\w.+-]{0,60})"),
-    _pattern(Event.VERSION_SAID, "ArmNN v", r"(?P<what>ArmNN) v(?P<version>\d{1,4}\.\d{1,4}(?:\.\d{1,4})?)"),
+    _pattern(
+        Event.VERSION_SAID, f"{ARM_NN_TITLE} v", rf"(?P<what>{ARM_NN_TITLE}) v(?P<version>\d{{1,4}}\.\d{{1,4}}(?:\.\d{{1,4}})?)"
+    ),
     _pattern(Event.VERSION_SAID, "QNN version", r"(?P<what>QNN) version=v?(?P<version>\d{1,4}(?:\.\d{1,6}){1,3})"),
     _pattern(Event.PREPARATION_ERROR, "preparation failed", r"(?P<why>model preparation failed with (?P<code>\w{1,60}))"),
     _pattern(

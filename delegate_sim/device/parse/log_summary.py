@@ -506,7 +506,7 @@ def _refusals(log: DeviceLog) -> Iterator[tuple[str, str, int]]:
     """Yield each refused operator with the reason, and how many times the log has this refusal."""
     for op, reason in log.listed_refusals:
         yield op, reason, 1
-    for statement in log.statements_of(Event.TEFLON_ROW):
+    for statement in log.statements_of(Event.NPU_ROW):
         if statement.values["support"] == "unsupported":
             yield statement.values["op"], "", 1
     for row in log.edge_tpu.rows:

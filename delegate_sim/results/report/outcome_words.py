@@ -12,6 +12,7 @@ from typing import Protocol
 
 from ...delegates.base import Delegate
 from ...delegates.registry import CLOSED_PLUGIN_NAMES, GRAPHICS_ACCELERATOR, PLUGIN_NAMES
+from ...refusal import Effect, Refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,13 @@ class DelegateResult(Protocol):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The warnings about the result."""
+
+
+def if_not_applied(delegate: str, refusal: Refusal | None) -> str:
+    """Return what follows if a delegate is not applied, or does not return to the runtime."""
+    if refusal is None or not refusal.effect.leaves_delegate:
+        return words_of(delegate).if_not_applied
+    return "the process ends" if refusal.effect is Effect.ABORT else "the program ends unless it catches the exception"
 
 
 NOT_COMPILED = (

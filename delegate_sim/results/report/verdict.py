@@ -20,7 +20,7 @@ from ..numbers.words import risks_text, unchecked_numbers
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
-from .outcome_words import OutcomeWords, words_of
+from .outcome_words import OutcomeWords, if_not_applied, words_of
 from .placement import dropped_partitions
 
 _Item = TypeVar("_Item")
@@ -79,7 +79,7 @@ def _verdict(run: Run, measures: Measures) -> str:
     if outcome == PREDICTED:
         return f"{actor} is predicted to reject the model; {words.if_not_applied}, because {reason}"
     if reason:
-        return f"{actor} {_rejection(run, outcome)}; {words.if_not_applied}, because {reason}"
+        return f"{actor} {_rejection(run, outcome)}; {if_not_applied(run.delegate.name, run.refusal)}, because {reason}"
     return _shares(run, actor, measures, compute_of(run), words)
 
 

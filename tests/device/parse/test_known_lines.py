@@ -145,9 +145,8 @@ CASES = {
         "not supported "
         "on requested backend CpuAcc for input data type Float32 and output data type Float32 (reason: in validate_arguments), "
         "falling back to the next backend.\n",
-        "",
+        "armnn",
         "created",
-        title="Arm NN",
         refused=("Convolution2d",),
     ),
     "operators of TensorFlow's own": Case(
@@ -223,9 +222,8 @@ CASES = {
     "Mesa's Teflon": Case(
         "  0 CONV     v1  supported   in: 1(u8)\n  1 SOFTMAX  v1  unsupported in: 2(u8)\n"
         "teflon: compiling graph: 9 tensors 1 operations\n",
-        "",
+        "teflon",
         "part",
-        title="Teflon",
         counts=(("own", 1, 2),),
         refused=("SOFTMAX",),
     ),

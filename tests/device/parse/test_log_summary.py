@@ -103,7 +103,8 @@ def test_a_library_that_nobody_knows_is_said_to_be_unknown():
     [
         ("/vendor/lib64/libvx_delegate.so", "vx"),
         (r"C:\libs\vx_delegate.dll", "vx"),
-        ("/opt/libarmnnDelegate.so", None),
+        ("/opt/libarmnnDelegate.so", "armnn"),
+        ("/usr/lib/libteflon.so", "teflon"),
         ("/opt/libother.so", None),
     ],
 )

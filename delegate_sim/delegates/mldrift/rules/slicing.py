@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ....graph.graph import NodeView
+from ....model.type_numbers import type_number
 from ....refusal import Refusal
 from ....rules.kinds import CONSTANT, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
 from ....rules.operands import operand
@@ -19,7 +20,6 @@ from ...gpu_compatibility.checks import Found, asked, case
 from ..build_problems import BuildProblems, constants_read
 from ..failures import COPIED_INPUT
 from ..shapes import Bhwc, axes_of, bhwc, filled
-from ..tensor_names import type_number
 from .checks import (
     ANY_NUMBERS,
     INPUT_AXES,

@@ -1,0 +1,1 @@
+"""Arm NN's TensorFlow Lite delegate, with its backends CpuRef and CpuAcc."""

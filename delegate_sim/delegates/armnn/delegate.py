@@ -1,0 +1,159 @@
+"""Arm NN's delegate: its options, and its handling of a subgraph.
+
+Source: ``Delegate`` (``delegate/classic/src/armnn_delegate.cpp``) and ``DelegateOptions.cpp`` (``delegate/common/src``) of
+ARM-software/armnn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+from ...errors import NotSimulatedError
+from ...foundation.parsing.invalid_value import InvalidValueError
+from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...model import schema
+from ...refusal import Refusal
+from ...releases.catalogue import NEWEST, Release
+from ..base import Delegate
+from ..decision import Decision, crash_while_checking, kinds_by_code, take_supported
+from ..options import Option, OptionValues, boolean, text
+from ..traits import LogTraits
+from .builds import build_failure
+from .kinds import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
+from .rules import RULES
+from .rules.checks import BACKENDS
+from .steps import ArmnnTarget, VisitRule
+
+GPU_ACC = "GpuAcc"
+"""The backend for Mali GPUs. It is known, but not simulated."""
+_DEFAULT = "CpuRef"
+
+
+def backends(value: Any) -> tuple[str, ...]:
+    """Parse the backends in order of preference. As in the delegate, spaces belong to the names."""
+    listed = [name for name in value.split(",") if name] if isinstance(value, str) else list(value)
+    if not listed or not all(isinstance(name, str) for name in listed):
+        raise InvalidValueError("takes a list of backends, such as CpuAcc,CpuRef", value)
+    return tuple(listed)
+
+
+def _no_backend(values: Any) -> str:
+    known = [name for name in values["backends"] if name in (*BACKENDS, GPU_ACC)]
+    return (
+        "" if known else f"TfLiteArmnnDelegate: No known backend specified. Known backends are {', '.join((*BACKENDS, GPU_ACC))}"
+    )
+
+
+_UNREAD = {
+    "dynamic-backends-path": "a folder with further backends",
+    "logging-severity": "trace, debug, info, warning, error or fatal",
+    "gpu-tuning-level": "0 to 3",
+    "gpu-mlgo-tuning-file": "a file with tuned parameters",
+    "gpu-tuning-file": "a file with tuned parameters",
+    "gpu-enable-profiling": "0 or 1",
+    "gpu-kernel-profiling-enabled": "true or false",
+    "save-cached-network": "true or false",
+    "cached-network-filepath": "the file of the cached network",
+    "enable-fast-math": "true or false",
+    "number-of-threads": "a number",
+    "reduce-fp32-to-fp16": "true or false",
+    "debug-data": "true or false",
+    "infer-output-shape": "true or false",
+    "allow-expanded-dims": "true or false",
+    "memory-import": "true or false",
+    "enable-internal-profiling": "0 or 1",
+    "internal-profiling-detail": "1 or 2",
+    "enable-external-profiling": "true or false",
+    "timeline-profiling": "true or false",
+    "outgoing-capture-file": "a file",
+    "incoming-capture-file": "a file",
+    "file-only-external-profiling": "true or false",
+    "counter-capture-period": "a number of microseconds",
+    "profiling-file-format": "binary",
+    "serialize-to-dot": "a file for the optimized network",
+}
+"""The options that change no verdict on a node."""
+
+OPTIONS = (
+    Option(
+        "backends",
+        backends,
+        (_DEFAULT,),
+        f"backends in order of preference, separated by commas without spaces: {', '.join(BACKENDS)}; {GPU_ACC} is not simulated",
+        conflict=_no_backend,
+    ),
+    Option("disable-tflite-runtime-fallback", boolean, False, "true: the delegate fails if it refuses any node"),
+    *[Option(name, text, None, f"{takes}; changes no verdict") for name, takes in _UNREAD.items()],
+)
+
+
+class ArmnnDelegate(Delegate):
+    """The ``armnn`` delegate (see ``delegates.base.Delegate``)."""
+
+    name = "armnn"
+    kernel_name = "TfLiteArmNnDelegate"
+    provider_name = "EXTERNAL"
+    title = "Arm NN's delegate"
+    summary = f"Arm NN's delegate, release {RELEASE} with Compute Library 24.11, for Arm processors and Mali GPUs."
+    options = OPTIONS
+    rules = RULES
+    further_kinds = kinds_by_code(NOT_BUILT, ASSERTION, FALLBACK_DISABLED)
+    log = LogTraits(switch="external delegate path", libraries=("armnndelegate",), prints_refusals=True)
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Apply the rules to every node, and delegate all supported nodes.
+
+        Raises NotSimulatedError for the backend GpuAcc.
+        """
+        if GPU_ACC in options["backends"]:
+            raise NotSimulatedError(f"the backend {GPU_ACC} is not simulated", graph.model.path or "the model")
+        target = ArmnnTarget(tuple([name for name in options["backends"] if name in BACKENDS]), release)
+        decision = take_supported(graph, RULES, target)
+        created = () if graph.index else tuple(_creation_lines(options))
+        crash = crash_while_checking(decision, RULES, READS_COMPUTED)
+        if crash is not None:
+            before = [index for index in graph.execution_plan if index != crash.node]
+            before = before[: graph.execution_plan.index(crash.node or 0)]
+            lines = (*created, *_node_lines(graph, before, target))
+            return replace(decision, nodes=(), preview=(), failure=crash, log_lines=lines)
+        refused = [index for index in graph.execution_plan if not decision.verdicts[index].is_supported]
+        lines = (*created, *_node_lines(graph, graph.execution_plan, target), *_operator_lines(graph, refused))
+        failure = None
+        if refused and options["disable-tflite-runtime-fallback"]:
+            failure = FALLBACK_DISABLED.failure(None, refused[0], refused=len(refused), total=len(graph.execution_plan))
+        return replace(decision, log_lines=lines, failure=failure, findings=target)
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the reason why Arm NN cannot load the network of a partition, or None if it loads."""
+        return build_failure(decision.graph, subset, cast(ArmnnTarget, decision.findings))
+
+
+def _creation_lines(options: OptionValues) -> Iterator[str]:
+    for name in options["backends"]:
+        if name not in BACKENDS:
+            yield f"INFO: TfLiteArmnnDelegate: Requested unknown backend {name}"
+    yield "INFO: TfLiteArmnnDelegate: Created TfLite ArmNN delegate."
+
+
+def _node_lines(graph: Graph, nodes: Any, target: ArmnnTarget) -> Iterator[str]:
+    """Yield the lines that the delegate prints while it visits nodes."""
+    for index in nodes:
+        node = graph.nodes[index]
+        rule = RULES.rule_of(node.op, is_custom=node.is_custom)
+        if isinstance(rule, VisitRule):
+            yield from rule.visit.outcome(graph.view(node), target).lines
+
+
+def _operator_lines(graph: Graph, refused: list[int]) -> Iterator[str]:
+    """Yield a line for each operator with a refused node, by code."""
+    names = schema.enum_names("BuiltinOperator")
+    for code in sorted({graph.nodes[index].builtin_code for index in refused}):
+        yield f"ERROR: Operator {names.get(code, '')} [{code}] is not supported by armnn_delegate."
+
+
+DELEGATE = ArmnnDelegate()

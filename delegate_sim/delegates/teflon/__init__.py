@@ -1,0 +1,1 @@
+"""Mesa's delegate Teflon, for NPUs with drivers in the mainline kernel."""

@@ -1,0 +1,121 @@
+"""Teflon's options, and its handling of a subgraph (``PrepareDelegate``, ``tfl_device.c``).
+
+The compilation of accepted nodes by the driver is not simulated. The delegate takes float nodes too, which an 8-bit NPU cannot
+compute, so a warning names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ...foundation.parsing.invalid_value import InvalidValueError
+from ...graph.graph import Graph
+from ...releases.catalogue import NEWEST, Release
+from ...rules.book import RuleBook
+from ..base import Delegate
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, take_supported
+from ..options import Option, OptionValues
+from ..traits import LogTraits
+from .rules import NAME, READS_COMPUTED, RULES, reads_stale_sizes
+
+VERSIONS = tuple(dict.fromkeys(version for version, _ in RULES))
+DRIVERS = tuple(dict.fromkeys(driver for _, driver in RULES))
+
+
+def _choice(choices: tuple[str, ...], value: Any) -> str:
+    if value not in choices:
+        raise InvalidValueError(f"takes {', '.join(choices)}", value)
+    return str(value)
+
+
+def _no_rules(values: Mapping[str, Any]) -> str:
+    if (values["mesa"], values["driver"]) in RULES:
+        return ""
+    drivers = [driver for version, driver in RULES if version == values["mesa"]]
+    return f"Mesa {values['mesa']} opens only {', '.join(drivers)} (Couldn't open kernel device)"
+
+
+OPTIONS = (
+    Option(
+        "driver",
+        partial(_choice, DRIVERS),
+        DRIVERS[0],
+        "the NPU's driver: etnaviv (i.MX 8M Plus, A311D), rocket (RK3588) or ethosu (i.MX 93); the computer decides, so the "
+        "delegate itself has no such option",
+        conflict=_no_rules,
+        choices=DRIVERS,
+    ),
+    Option(
+        "mesa",
+        partial(_choice, VERSIONS),
+        VERSIONS[0],
+        f"version of Mesa: {VERSIONS[0]} (Debian 13), or {VERSIONS[1]} for later versions, whose rules were read but not run",
+        choices=VERSIONS,
+    ),
+)
+
+
+class TeflonDelegate(Delegate):
+    """The ``teflon`` delegate (see ``delegates.base.Delegate``)."""
+
+    name = NAME
+    kernel_name = "Teflon Delegate"
+    provider_name = "EXTERNAL"
+    title = "Teflon"
+    summary = "Mesa's external delegate for NPUs with drivers in the mainline kernel: i.MX 8M Plus, A311D, RK3588 and i.MX 93."
+    options = OPTIONS
+    rules = next(iter(RULES.values()))
+    rule_options = ("mesa", "driver")
+    log = LogTraits(switch="external delegate path", libraries=("teflon",))
+
+    @property
+    def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
+        """The rules of every version and driver."""
+        return tuple(RULES.values())
+
+    def rules_for(self, options: OptionValues) -> RuleBook[ReleaseOnly]:
+        """Return the rules of the version and the driver that the options name."""
+        return RULES[options["mesa"], options["driver"]]
+
+    def allows_dynamic_tensors(self, options: OptionValues) -> bool:
+        """Return True: the delegate also accepts dynamic tensors."""
+        return True
+
+    def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
+        """Apply the rules to every node, and delegate all supported nodes."""
+        rules = self.rules_for(options)
+        decision = take_supported(graph, rules, ReleaseOnly(release))
+        failure = crash_while_checking(decision, rules, READS_COMPUTED)
+        if failure is not None:
+            return replace(decision, nodes=(), preview=(), failure=failure)
+        return replace(
+            decision, warnings=(*chance_warnings(decision, rules), *_float_warnings(decision), *_stale_warnings(decision))
+        )
+
+
+def _float_warnings(decision: Decision) -> Iterator[str]:
+    graph = decision.graph
+    nodes = [index for index in decision.nodes if graph.view(graph.nodes[index]).input(0).type in ("FLOAT32", "FLOAT16")]
+    if nodes:
+        count = "1 delegated node is" if len(nodes) == 1 else f"{len(nodes)} delegated nodes are"
+        yield (
+            f"subgraph {graph.index}: {count} a float node (first: node {nodes[0]}, {graph.nodes[nodes[0]].op}). The delegate "
+            "does not look at the type, but the NPU computes with 8 bits, so the result is wrong or the delegate fails"
+        )
+
+
+def _stale_warnings(decision: Decision) -> Iterator[str]:
+    graph = decision.graph
+    nodes = [index for index in decision.nodes if reads_stale_sizes(graph.view(graph.nodes[index]))]
+    if nodes:
+        count = "1 node joins or splits" if len(nodes) == 1 else f"{len(nodes)} nodes join or split"
+        yield (
+            f"subgraph {graph.index}: {count} tensors with fewer than 4 dimensions (first: node {nodes[0]}). The delegate "
+            "compares dimension 3 anyway, and reads memory behind the shapes, so it may refuse such a node"
+        )
+
+
+DELEGATE = TeflonDelegate()
