@@ -39,7 +39,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
 
 def _difference_text(difference: Difference) -> str:
     if any(output.different for output in difference.outputs):
-        return f"Outputs differ by up to {_share(difference.relative)} of their range"
+        return f"Outputs differ by up to {share_text(difference.relative)} of their range"
     if any(output.bits for output in difference.outputs):
         return "Outputs are equal; only the signs of zeros or the bits of NaN differ"
     return "Outputs are identical"
@@ -50,8 +50,8 @@ def _spread_text(difference: Difference) -> str:
     output = max(difference.outputs, key=lambda output: output.relative)
     if output.least == output.greatest or not output.range:
         return ""
-    least, median = (_share(value / output.range) for value in (output.least, output.median))
-    return f"; single sets by {least} to {_share(output.relative)}, half of them by up to {median}"
+    least, median = (share_text(value / output.range) for value in (output.least, output.median))
+    return f"; single sets by {least} to {share_text(output.relative)}, half of them by up to {median}"
 
 
 EXTREME = "extreme values (zeros of either sign, denormals, the largest numbers, infinities, NaN, indices out of range)"
@@ -105,9 +105,10 @@ def _row(tensor: TensorDifference) -> tuple[str, ...]:
         f"{tensor.bits:,}",
         f"{tensor.mean:.3g}",
         f"{tensor.greatest:.3g}",
-        _share(tensor.relative),
+        share_text(tensor.relative),
     )
 
 
-def _share(value: float) -> str:
+def share_text(value: float) -> str:
+    """Return an error as a percentage of a range."""
     return "all" if math.isinf(value) else f"{100 * value:.2g} %"

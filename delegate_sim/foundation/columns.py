@@ -43,6 +43,7 @@ SCHEMAS = (
     "delegate-sim/micro-diagnosis/1",
     "delegate-sim/micro-fix/1",
     "delegate-sim/page/1",
+    "delegate-sim/precision/1",
     "delegate-sim/reconcile/1",
     "delegate-sim/reconcile-accelerators/1",
     "delegate-sim/reconcile-compiler/1",
@@ -55,6 +56,7 @@ SCHEMAS = (
     "delegate-sim/times/1",
     "delegate-sim/unpacked-bundle/1",
     "delegate-sim/unpacked-task/1",
+    "delegate-sim/verification/1",
 )
 """The schemas of all documents: the tool, the name of the document, and the version of its schema."""
 _VERSION_KEYS = {
