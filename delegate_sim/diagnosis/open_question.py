@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..delegates.devices import ORDER
-from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import DIAGNOSIS, Effort
 from ..model.model import Model
 from ..results.numbers.risks import number_risks
@@ -47,13 +46,12 @@ def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) 
     """
     compared = sorted(filter(_is_compared, targets), key=lambda target: ORDER.index(target.delegate.name)) or list(targets)
     effort.require(DIAGNOSIS)
-    cache = AnalysisCache()
     runs: list[Run] = []
     for number, target in enumerate(compared):
         if runs and effort.left <= DIAGNOSIS.simulations:
             break
         effort.begin_target(len(compared) - number - 1)
-        runs.append(simulate(model, target, cache=cache))
+        runs.append(simulate(model, target, cache=effort.cache))
     if has_open_input(model):
         for run in runs:
             if run.outcome == REFUSED and run.refusal is not None and run.refusal.code == DYNAMIC_TENSORS.name:

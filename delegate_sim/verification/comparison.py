@@ -136,8 +136,9 @@ def _unpacked(model: Model, tensor: Tensor) -> InputArray:
     stored = np.frombuffer(bytes(part_of(model.content, offset, offset + size)), np.int8)
     bits = _BITS[tensor.type]
     shifts = np.arange(8 - bits, -1, -bits, dtype=np.int8)
-    elements = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
-    return elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
+    elements: InputArray = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
+    unpacked: InputArray = elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
+    return unpacked
 
 
 def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:

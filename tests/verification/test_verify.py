@@ -194,4 +194,4 @@ def test_the_real_accelerator(rank, is_right):
         assert culprit is None
     else:
         assert (culprit.node, culprit.first_node, culprit.difference.name) == (1, 1, "wide")
-        assert [(own.risk.code, own.cure) for own in culprit.conditions] == [("mldrift-numbers-pad-rank3", "padding-of-image")]
+        assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [("mldrift-numbers-pad-rank3", "padding-of-image")]
