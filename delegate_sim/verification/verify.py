@@ -13,7 +13,7 @@ from ..errors import FixError, MissingPackageError, OptionError
 from ..fixing.applying import apply_pass, start
 from ..fixing.passes.catalogue import PASSES
 from ..fixing.score import is_better, standing, standing_of
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..foundation.printable import printable
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
@@ -40,7 +40,7 @@ PLACES = ("mldrift", XNNPACK, CPU)
 class Condition(Declared):
     """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
 
-    columns = (*[Column(column.key, column.type, source=f"risk.{column.key}") for column in NUMBER_RISK], Column("cure"))
+    columns = (*within("risk", NUMBER_RISK), Column("cure"))
 
     risk: NumberRisk
     cure: str

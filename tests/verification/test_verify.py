@@ -194,4 +194,5 @@ def test_the_real_accelerator(rank, is_right):
         assert culprit is None
     else:
         assert (culprit.node, culprit.first_node, culprit.difference.name) == (1, 1, "wide")
-        assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [("mldrift-numbers-pad-rank3", "padding-of-image")]
+        found = [(own.risk.refusal.code, own.cure) for own in culprit.conditions]
+        assert found == [("mldrift-numbers-pad-rank3", "padding-of-image")]
