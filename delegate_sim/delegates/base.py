@@ -69,6 +69,8 @@ class Delegate:
 
     False if the delegate prints its own log line, and this line counts only delegated partitions.
     """
+    computes_on_cpu: bool = False
+    """Whether the delegate is a library for the CPU and not for an accelerator."""
     is_applied_by_default: bool = False
     """Whether the runtime applies the delegate by default, after all other delegates."""
 

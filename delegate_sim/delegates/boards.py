@@ -30,6 +30,9 @@ CPU = DelegateOnDevice("xnnpack")
 GPU = DelegateOnDevice("mldrift")
 METAL = DelegateOnDevice("mldrift", (("backend", "metal"),))
 WEBGPU = DelegateOnDevice("mldrift", (("backend", "webgpu"),))
+_ARM_CPU = DelegateOnDevice("armnn", (("backends", "CpuAcc,CpuRef"),))
+_TEFLON = DelegateOnDevice("teflon")
+_ROCKET = DelegateOnDevice("teflon", (("driver", "rocket"), ("mesa", "main")))
 OLDER_GPU, NNAPI, CORE_ML = DelegateOnDevice("gpu"), DelegateOnDevice("nnapi"), DelegateOnDevice("coreml")
 ANDROID, IPHONES, BOARD, COMPUTERS, MICROCONTROLLERS = "android-phones", "iphones", "boards", "computers", "microcontrollers"
 PHONES = "phones"
@@ -42,12 +45,13 @@ DEVICE_VARIABLE = "DELEGATE_SIM_DEVICE"
 BOARDS = (
     Board(("Android",), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)),
     Board(("iPhone", "iPad"), IPHONES, (METAL, CORE_ML, CPU)),
-    Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), CPU)),
+    Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), _TEFLON, CPU)),
     Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU)),
     Board(("i.MX 95",), BOARD, (DelegateOnDevice("neutron-imx95"), CPU)),
-    Board(("Amlogic A311D", "A311D", "Khadas VIM3", "VIM3"), BOARD, (DelegateOnDevice("vx"), CPU)),
+    Board(("Amlogic A311D", "A311D", "Khadas VIM3", "VIM3"), BOARD, (DelegateOnDevice("vx"), _TEFLON, CPU)),
     Board(("Coral", "Coral Dev Board", "Edge TPU"), BOARD, (DelegateOnDevice("edgetpu"), CPU)),
-    Board(("Raspberry Pi", "Raspberry Pi 4", "Raspberry Pi 5"), BOARD, (CPU,)),
+    Board(("RK3588", "RK3588S", "Rock 5B", "Orange Pi 5"), BOARD, (_ROCKET, CPU, _ARM_CPU)),
+    Board(("Raspberry Pi", "Raspberry Pi 4", "Raspberry Pi 5"), BOARD, (CPU, _ARM_CPU)),
     Board(("browser", "LiteRT.js"), COMPUTERS, (WEBGPU, CPU)),
     Board(("microcontroller",), MICROCONTROLLERS, ()),
 )

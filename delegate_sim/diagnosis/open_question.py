@@ -72,7 +72,7 @@ def _share(run: Run) -> tuple[int, int]:
 
 def _is_compared(target: Target) -> bool:
     delegate = target.delegate
-    return not (delegate.is_plugin or delegate.is_applied_by_default or delegate.deprecated)
+    return not (delegate.is_plugin or delegate.computes_on_cpu or delegate.deprecated)
 
 
 def _is_complete(run: Run) -> bool:

@@ -102,7 +102,7 @@ class TargetTotals:
         ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
         is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
         ranking = ranking or ranking_text(len(ranked), len(leaders), "all models" if is_whole else "")
-        aside = aside_text([find_live(next(iter(group)).partition(" ")[0]) for group in groups[place + 1 :]])
+        aside = aside_text([find_live(name.partition(" ")[0]) for group in groups[place + 1 :] for name in group])
         return [f"{ranking}{ranked[leaders[0]].verdict(*leaders)}{aside}"]
 
 

@@ -20,11 +20,11 @@ DEVICES = [
     ("qcs9075", "QCS9075", ["mldrift", "xnnpack"], "npu-qualcomm"),
     ("lunar lake", "Lunar Lake", ["mldrift", "npu-intel", "xnnpack"], ""),
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),
-    ("i.MX 8M Plus", "i.MX 8M Plus", ["vx-nxp", "xnnpack"], ""),
-    ("imx8mp", "i.MX 8M Plus", ["vx-nxp", "xnnpack"], ""),
+    ("i.MX 8M Plus", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
+    ("imx8mp", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
     ("imx93", "i.MX 93", ["ethosu-imx93", "xnnpack"], ""),
     ("imx95", "i.MX 95", ["neutron-imx95", "xnnpack"], ""),
-    ("vim3", "Amlogic A311D", ["vx", "xnnpack"], ""),
+    ("vim3", "Amlogic A311D", ["vx", "teflon", "xnnpack"], ""),
 ]
 
 

@@ -100,6 +100,7 @@ class ArmnnDelegate(Delegate):
     summary = f"Arm NN's delegate, release {RELEASE} with Compute Library 24.11, for Arm processors and Mali GPUs."
     options = OPTIONS
     rules = RULES
+    computes_on_cpu = True
     further_kinds = kinds_by_code(NOT_BUILT, ASSERTION, FALLBACK_DISABLED)
     log = LogTraits(switch="external delegate path", libraries=("armnndelegate",), prints_refusals=True)
 

@@ -129,6 +129,7 @@ class XnnpackDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     further_kinds = KINDS
+    computes_on_cpu = True
     is_applied_by_default = True
     live = RuntimeTraits()
     log = LogTraits(switch="use xnnpack")

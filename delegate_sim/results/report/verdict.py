@@ -149,7 +149,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
-    aside = aside_text([group[0].delegate for group in groups[place + 1 :]]) if len(runs) > 1 else ""
+    aside = aside_text([run.delegate for group in groups[place + 1 :] for run in group]) if len(runs) > 1 else ""
     return Coverage(f"{_about_file(first, measures)}{ranking}{text}{unchecked}", aside)
 
 
@@ -183,11 +183,11 @@ def _name_in_list(target: Target) -> str:
 
 
 def ranked_groups(items: Sequence[_Item], delegate_of: Callable[[_Item], Delegate]) -> list[list[_Item]]:
-    """Return the items in groups: accelerators, then the CPU library, then compiler plugins. Empty groups are left out."""
+    """Return the items in groups: accelerators, then CPU libraries, then compiler plugins. Empty groups are left out."""
     groups: list[list[_Item]] = [[], [], []]
     for item in items:
         delegate = delegate_of(item)
-        groups[2 if delegate.is_plugin else 1 if delegate.is_applied_by_default else 0].append(item)
+        groups[2 if delegate.is_plugin else 1 if delegate.computes_on_cpu else 0].append(item)
     return [group for group in groups if group]
 
 
@@ -204,12 +204,14 @@ def ranking_text(targets: int, leaders: int, whole: str = "") -> str:
 
 
 def aside_text(unranked: Sequence[Delegate]) -> str:
-    """Return a sentence about the comparison. ``unranked`` has a delegate of each group that is not ranked."""
-    reasons = [
-        "NPU plugins (they only select nodes)" if delegate.is_plugin else f"{delegate.provider_name} (the CPU)"
-        for delegate in unranked
-    ]
-    return f". A share is not speed{f'; not ranked: {and_list(reasons)}' if reasons else ''}"
+    """Return a sentence about the comparison. ``unranked`` has the delegates that are not ranked."""
+    reasons = dict.fromkeys(
+        [
+            "NPU plugins (they only select nodes)" if own.is_plugin else f"{own.title or own.provider_name} (the CPU)"
+            for own in unranked
+        ]
+    )
+    return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
