@@ -15,8 +15,12 @@ def package_folder(name: str) -> Path | None:
 
 
 def runtime_release() -> str:
-    """Return the installed release of LiteRT, such as ``litert-2.3.0``, or "" if LiteRT is not installed."""
-    return f"litert-{version}" if (version := package_version("ai-edge-litert")) else ""
+    """Return the installed release of LiteRT, such as ``litert-2.3.0``, or "" if LiteRT is not installed.
+
+    Development builds are a package of their own, with releases such as ``litert-2.4.0.dev20261026``.
+    """
+    versions = [package_version(name) for name in ("ai-edge-litert", "ai-edge-litert-nightly")]
+    return next((f"litert-{version}" for version in versions if version), "")
 
 
 def package_version(name: str) -> str:

@@ -169,7 +169,7 @@ class MlDriftDelegate(Delegate):
         "instead."
     )
     effort = 2
-    semantics = 3
+    semantics = 4
     options = OPTIONS
     rules = RULES
     accelerator = MlDriftAccelerator()

@@ -126,6 +126,7 @@ class XnnpackDelegate(Delegate):
     name = "xnnpack"
     kernel_name = "TfLiteXNNPackDelegate"
     provider_name = "XNNPACK"
+    semantics = 2
     options = OPTIONS
     rules = RULES
     further_kinds = KINDS

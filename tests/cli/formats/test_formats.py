@@ -6,11 +6,12 @@ import html
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
-from delegate_sim.gate.results import FAILED, Results
+from delegate_sim.gate.results import FAILED, PASSED, Results
 from delegate_sim.results.report.findings import ERROR, Finding, Location
 from delegate_sim_cli.formats import FORMATS, render
 from tests.support.cli.format_cases import ANALYSIS, EVERYTHING, any_text, case, named
@@ -80,3 +81,19 @@ def test_findings_of_several_nodes_are_one_entry_with_a_range(form):
     if form == "sarif":
         (result,) = json.loads(text)["runs"][0]["results"]
         assert result["occurrenceCount"] == len(result["locations"][0]["logicalLocations"]) == 3
+
+
+@pytest.mark.parametrize("form", ["csv", "github", "gitlab", "sarif"])
+@pytest.mark.parametrize(
+    ("runtime", "said"),
+    [
+        ("tf-2.12", "not checked for tf-2.12: the rules of gpu, the CPU kernels"),
+        ("litert-2.5", "the rules of litert-2.4-dev are used instead"),
+        ("litert-2.3.0", ""),
+    ],
+)
+def test_unchecked_releases(form, runtime, said):
+    results = Results("analyze", (replace(case(PASSED), delegate="gpu", runtime=runtime),))
+    text = render(form, results)
+    assert said in text
+    assert said or "not checked" not in text
