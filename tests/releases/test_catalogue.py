@@ -32,6 +32,10 @@ def test_names_of_the_development_build(name):
     assert parse_release(str(release)) == release
 
 
+def test_the_precision_of_a_run_is_no_part_of_a_release():
+    assert parse_release("litert-2.3.0-fp32") == parse_release("litert-2.3.0")
+
+
 @pytest.mark.parametrize(
     ("name", "counts_as"), [("litert-2.5", "litert-2.4-dev"), ("litert-3.0", "litert-2.4-dev"), ("tf-2.23", "tf-2.22")]
 )
