@@ -122,8 +122,8 @@ def parse_release(text: str) -> Release:
 
     The release may be unknown, but it must not be older than all known releases. For a release of LiteRT-LM
     (``litert-lm-0.14``) or a package (``com.google.ai.edge.litert:litert:2.1.0``), return the release in it. For ``nightly``,
-    return the newest known release of LiteRT. A name may end in ``-fp32``, as in records of runs with 32-bit floats. For any other
-    text, raise OptionError.
+    return the newest known release of LiteRT. A name may end in ``-fp32``, as in records of runs with 32-bit floats. For other
+    texts, raise OptionError.
     """
     name = str(text).strip().removesuffix("-fp32")
     if name in NIGHTLY:
