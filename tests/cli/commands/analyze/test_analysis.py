@@ -9,7 +9,7 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-1 of 10 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
+1 of 12 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
   (the CPU) and NPU plugins (they only select nodes)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome    delegated  multiply-adds  partitions  kernels  boundary bytes
@@ -23,6 +23,8 @@ MIXED = """\
   coreml         none         0 (0 %)              -           0        0               0
   hexagon        none         0 (0 %)              -           0        0               0
   edgetpu        none         0 (0 %)              -           0        0               0
+  armnn          delegated   3 (75 %)              -           3        2              64
+  teflon         none         0 (0 %)              -           0        0               0
   xnnpack        delegated  4 (100 %)              -           1        1              32
   npu-google     delegated  4 (100 %)              -           1        1              32
   npu-intel      delegated   3 (75 %)              -           3        2              64
@@ -40,6 +42,8 @@ MIXED = """\
   coreml         ROUND 1: coreml-unsupported-operator
   hexagon        ADD 2: hexagon-tensor-type
   edgetpu        ADD 3: edgetpu-unsupported-operator
+  armnn          ROUND 1: armnn-unsupported-operator
+  teflon         ADD 3: teflon-constant-operand
   xnnpack
   npu-google
   npu-intel      ROUND 1: npu-intel-unsupported-operator
@@ -65,8 +69,8 @@ For details: --delegate NAME, or --delegate all
 DYNAMIC = """\
 4 NPU plugins (no other target runs a node), without a ranking: they take 100 %
   of nodes; this is no promise, because selected nodes are not yet compiled
-5 targets do not start: dynamic-sized tensor in the graph (gpu, mldrift, coreml,
-  hexagon and nnapi)
+6 targets do not start: dynamic-sized tensor in the graph (gpu, mldrift, coreml,
+  hexagon, armnn and nnapi)
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate       outcome      delegated  multiply-adds  partitions  kernels
   nnapi          not applied    0 (0 %)              -           0        0
@@ -79,6 +83,8 @@ DYNAMIC = """\
   coreml         not applied    0 (0 %)              -           0        0
   hexagon        not applied    0 (0 %)              -           0        0
   edgetpu        none           0 (0 %)              -           0        0
+  armnn          not applied    0 (0 %)              -           0        0
+  teflon         none           0 (0 %)              -           0        0
   xnnpack        none           0 (0 %)              -           0        0
   npu-google     delegated    1 (100 %)              -           1        1
   npu-intel      delegated    1 (100 %)              -           1        1
@@ -96,6 +102,8 @@ DYNAMIC = """\
   coreml                      0  RESHAPE 1: dynamic-tensors
   hexagon                     0  RESHAPE 1: dynamic-tensors
   edgetpu                     0  RESHAPE 1: edgetpu-unsupported-operator
+  armnn                       0  RESHAPE 1: dynamic-tensors
+  teflon                      0  RESHAPE 1: teflon-unsupported-operator
   xnnpack                     0  RESHAPE 1: xnnpack-constant-operand
   npu-google                 40
   npu-intel                  40
@@ -273,7 +281,7 @@ def test_what_stops_several_targets_is_said_once_with_the_command_that_mends_it(
     monkeypatch.chdir(tmp_path)
     Path("open.tflite").write_bytes(builder.bytes())
     text = run("analyze", "open.tflite").stdout
-    assert "(gpu, mldrift, coreml, hexagon and nnapi)" in " ".join(text.split())
+    assert "(gpu, mldrift, coreml, hexagon, armnn and nnapi)" in " ".join(text.split())
     assert "\n    delegate-sim fix open.tflite --delegate gpu --shape x=1,4,4,2 -o fixed.tflite\n" in text
 
 
