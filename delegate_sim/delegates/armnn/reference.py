@@ -128,7 +128,12 @@ def _fully_connected() -> Needs:
         *_unary(types, f"{name}: ", *_closed(*_SUPPORTED)),
         of_type(WEIGHTS, types, f"{name}: weights type not supported.", hint="quantize weights with one scale per tensor"),
         same_type(INPUT, OUTPUT, f"{name}: input and output types mismatched."),
-        of_type(WEIGHTS, types, f"{name}: weights is not a supported type.", hint="quantize weights with one scale per tensor"),
+        replace(
+            of_type(
+                WEIGHTS, types, f"{name}: weights is not a supported type.", hint="quantize weights with one scale per tensor"
+            ),
+            needed="weights of one of these types too",
+        ),
         same_type(INPUT, WEIGHTS, f"{name}: input and weights types mismatched.", hint=_INT8_WEIGHTS),
         of_type(BIAS, (*_FLOATS, "INT32", "INT8"), f"{name}: bias type not supported."),
         replace(

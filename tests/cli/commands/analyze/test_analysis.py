@@ -9,7 +9,7 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-1 of 10 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
+1 of 12 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
   (the CPU) and NPU plugins (they only select nodes)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate         delegated  multiply-adds  partitions  kernels  boundary bytes  main blocker
@@ -57,8 +57,8 @@ For details: --delegate NAME, or --delegate all
 DYNAMIC = """\
 4 NPU plugins (no other target runs a node), without a ranking: they take 100 %
   of nodes; this is no promise, because selected nodes are not yet compiled
-5 targets do not start: dynamic-sized tensor in the graph (gpu, mldrift, coreml,
-  hexagon and nnapi)
+6 targets do not start: dynamic-sized tensor in the graph (gpu, mldrift, coreml,
+  hexagon, armnn and nnapi)
 1 node, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate           delegated  multiply-adds  main blocker
   Most devices
@@ -261,7 +261,7 @@ def test_what_stops_several_targets_is_said_once_with_the_command_that_mends_it(
     monkeypatch.chdir(tmp_path)
     Path("open.tflite").write_bytes(builder.bytes())
     text = run("analyze", "open.tflite").stdout
-    assert "(gpu, mldrift, coreml, hexagon and nnapi)" in " ".join(text.split())
+    assert "(gpu, mldrift, coreml, hexagon, armnn and nnapi)" in " ".join(text.split())
     assert "\n    delegate-sim fix open.tflite --delegate gpu --shape x=1,4,4,2 -o fixed.tflite\n" in text
 
 
