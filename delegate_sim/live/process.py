@@ -22,12 +22,14 @@ class Finished:
 
     status: int | None
     output: str
+    seconds: int | None = None
+    """The time limit in seconds, or None for ``SECONDS``."""
 
     @property
     def words(self) -> str:
         """Description of the failure, or "" if the process succeeded."""
         if self.status is None:
-            return f"it was stopped after {raised(SECONDS):,} seconds{how_to_raise()}"
+            return f"it was stopped after {raised(self.seconds or SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
             return f"it crashed ({signal.Signals(-self.status).name})"
         return "" if self.status == 0 else f"it failed with status {self.status}"
@@ -38,15 +40,15 @@ def run_module(name: str, arguments: Sequence[str], environment: Mapping[str, st
     return run_limited(python_module(name, *arguments), environment, folder)
 
 
-def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Finished:
-    """Run a command in a folder, and wait until the process ends."""
+def run_limited(command: Sequence[str], environment: Mapping[str, str], folder: str, seconds: int | None = None) -> Finished:
+    """Run a command in a folder, and wait until the process ends. The default of ``seconds`` is ``SECONDS``."""
     try:
-        process = run(command, environment, seconds=raised(SECONDS), folder=folder, prepare=_limit_memory)
+        process = run(command, environment, seconds=raised(seconds or SECONDS), folder=folder, prepare=_limit_memory)
     except subprocess.TimeoutExpired as expired:
-        return Finished(None, (expired.output or b"").decode("utf-8", "replace"))
+        return Finished(None, (expired.output or b"").decode("utf-8", "replace"), seconds)
     except OSError as error:
-        return Finished(127, str(error))
-    return Finished(process.returncode, process.stdout.decode("utf-8", "replace"))
+        return Finished(127, str(error), seconds)
+    return Finished(process.returncode, process.stdout.decode("utf-8", "replace"), seconds)
 
 
 def _limit_memory() -> None:

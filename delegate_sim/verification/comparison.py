@@ -1,0 +1,118 @@
+"""Compare the results of a model with the results of the CPU's reference kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..fixing.flatbuffer.model_writing import write
+from ..fixing.pass_workspace import Work, WorkCount
+from ..foundation.late_numpy import np
+from ..hypothetical.model_editing import Editor, edited
+from ..inference.difference import TensorDifference
+from ..inference.inputs import InputArray
+from ..model.model import Model, Node, Subgraph, Tensor
+from ..model.reader import load
+
+_WEIGHTS = {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "EMBEDDING_LOOKUP": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
+"""The position of the weights, keyed by operator."""
+_FLOAT_SHARE, _HALF_SHARE, _QUANTIZED_SHARE = 1e-3, 1e-2, 5e-3
+"""The largest error of right results, as a share of the largest value: with float32, float16 and quantized weights."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """The largest error of right results."""
+
+    share: float
+    """The error as a share of the largest value of the tensor."""
+    steps: int = 1
+    """The error of a quantized tensor, in steps of its stored values."""
+
+    def excludes(self, difference: TensorDifference, tensor: Tensor) -> bool:
+        """Return whether a difference is larger than the tolerance."""
+        steps = self.steps if tensor.quantization is not None and tensor.scale else 0
+        return bool(difference.problem) or difference.greatest > max(self.share * difference.range, steps)
+
+
+def tolerance_for(model: Model) -> Tolerance:
+    """Return the tolerance for a model, which depends on the types of its weights."""
+    types = {tensor.type for graph in model.subgraphs for tensor in graph.tensors if tensor.is_constant}
+    if "FLOAT16" in types:
+        return Tolerance(_HALF_SHARE)
+    return Tolerance(_QUANTIZED_SHARE if any(True for _ in _rounding_nodes(model)) else _FLOAT_SHARE)
+
+
+def compared(name: str, references: Sequence[InputArray], values: Sequence[InputArray]) -> TensorDifference:
+    """Return the difference of one tensor over all samples. Elements without a finite reference value are left out."""
+    from ..inference.worker import Tally  # imports numpy
+
+    tally = Tally()
+    with np.errstate(all="ignore"):
+        for reference, value in zip(references, values, strict=True):
+            if reference.dtype.kind == "f" and reference.shape == value.shape and reference.dtype == value.dtype:
+                value = np.where(np.isfinite(reference), value, reference)
+            tally.add(reference, value)
+    return TensorDifference(name, **tally.found())
+
+
+def with_float_weights(model: Model) -> Model:
+    """Return the model with float weights in place of quantized weights of nodes that compute with floats.
+
+    The CPU rounds the operands of such nodes, and accelerators do not. Return the same model if it has no such nodes.
+    """
+    nodes = {(graph.index, node.index) for graph, node in _rounding_nodes(model)}
+    if not nodes:
+        return model
+    weights: dict[int, WorkCount] = {}
+
+    def change(editor: Editor) -> None:
+        work = Work(editor, None, weights)
+        widened: dict[int, int] = {}
+        for place, (origin, node) in enumerate(editor.nodes):
+            if (editor.subgraph.index, node.index) in nodes:
+                position = _WEIGHTS[node.op]
+                index = node.inputs[position]
+                if index not in widened:
+                    widened[index] = _widened(work, editor.tensor(index))
+                inputs = (*node.inputs[:position], widened[index], *node.inputs[position + 1 :])
+                editor.nodes[place] = (origin, _without_rounding(editor, node._replace(inputs=inputs)))
+
+    return load(b"".join(map(bytes, write(model, edited(model, change), weights))))
+
+
+def _without_rounding(editor: Editor, node: Node) -> Node:
+    names = {name for name, _ in editor.options_of(node)}
+    flags = {"asymmetric_quantize_inputs": False} if "asymmetric_quantize_inputs" in names else {}
+    return editor.with_options(node, **flags) if flags else node
+
+
+def _widened(work: Work, tensor: Tensor) -> int:
+    """Add the real numbers of a quantized constant as a constant, and return its index."""
+    read = work.later(tensor)
+    quantization = tensor.quantization
+    assert quantization is not None
+    shape = [1 for _ in tensor.shape]
+    if len(quantization.scales) > 1:
+        shape[quantization.dimension] = len(quantization.scales)
+
+    def widen() -> InputArray:
+        scales = np.asarray(quantization.scales, np.float32).reshape(shape)
+        zeros = np.asarray(quantization.zero_points, np.float32)
+        shifts = zeros.reshape(shape) if zeros.size == scales.size else np.float32(0)
+        return (read().astype(np.float32) - shifts) * scales
+
+    return work.computed(f"{tensor.name}/float", "FLOAT32", tensor.shape, widen)
+
+
+def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:
+    """Yield the nodes with a float operand and quantized constant weights."""
+    for graph in model.subgraphs:
+        for node in graph.nodes:
+            position = _WEIGHTS.get(node.op, len(node.inputs))
+            if node.is_custom or position >= len(node.inputs) or min(node.inputs[position], node.outputs[0]) < 0:
+                continue
+            weights, result = graph.tensors[node.inputs[position]], graph.tensors[node.outputs[0]]
+            is_quantized = weights.is_constant and weights.quantization is not None and len(weights.quantization.scales) > 0
+            if is_quantized and weights.type in ("INT8", "UINT8") and result.type == "FLOAT32":
+                yield graph, node

@@ -1,0 +1,117 @@
+"""Cut a part of a subgraph out of a model, so that results between nodes become inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..fixing.flatbuffer.model_writing import write
+from ..fixing.pass_workspace import Work, WorkCount
+from ..graph.graph import Graph, file_graph
+from ..hypothetical.model_editing import Edited, Editor, edited
+from ..model.model import Model, Node, Signature
+from ..model.reader import load
+from .execution import Entry
+
+_KEY = "part"
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A part of a model as a model of its own. ``entry`` has tensor indices of the original model."""
+
+    model: Model
+    entry: Entry
+
+
+class Cutter:
+    """Cuts parts out of one subgraph. ``steps`` are its nodes in execution order, without nodes that only read constants."""
+
+    def __init__(self, model: Model, subgraph: int) -> None:
+        self._model = model
+        self.graph: Graph = file_graph(model, model.subgraphs[subgraph])
+        self._static = frozenset(_static_tensors(self.graph))
+        self._static_nodes = [node for node in self.graph.nodes if self._static.issuperset(node.outputs) and node.outputs]
+        names = {node.index for node in self._static_nodes}
+        self.steps: Sequence[Node] = [node for node in self.graph.nodes if node.index not in names]
+        self._aliases: dict[int, int] = {}
+
+    def between(self) -> list[int]:
+        """Return the tensors that the nodes compute."""
+        return [index for node in self.steps for index in node.outputs if index >= 0]
+
+    def cut(self, start: int, stop: int) -> Cut:
+        """Return the model with the steps from ``start`` up to ``stop``, without ``stop``.
+
+        Its inputs are the tensors that the part reads, and its outputs are the tensors that leave the part. The names of inputs
+        and outputs are ``input_0``, ``output_0`` and so on. Raise FixError if the model cannot be written.
+        """
+        inside = self.steps[start:stop]
+        inputs, outputs = self._ends(start, stop)
+        read = {index for node in inside for index in node.inputs}
+        ends = set(self.graph.outputs)
+        weights: dict[int, WorkCount] = {}
+        aliases: dict[int, int] = {}
+
+        def change(editor: Editor) -> None:
+            if editor.subgraph.index != self.graph.index:
+                return
+            work = Work(editor, None, weights)
+            kept = {node.index for node in inside} | {node.index for node in self._needed(inside)}
+            editor.nodes = [pair for pair in editor.nodes if pair[0] in kept]
+            for index in outputs:
+                tensor = editor.tensor(index)
+                if index in read and index not in ends and not work.is_open(tensor):
+                    # A tensor that nodes read must not become an output, because a delegate may merge such nodes wrongly.
+                    aliases[index] = work.result(tensor, "copy")
+                    editor.nodes.append((-1, work.reshape(index, aliases[index])))
+            editor.inputs = list(inputs)
+            editor.outputs = [aliases.get(index, index) for index in outputs]
+
+        changed = edited(self._model, change)
+        signature = Signature(
+            _KEY,
+            self.graph.index,
+            {f"input_{place}": index for place, index in enumerate(inputs)},
+            {f"output_{place}": aliases.get(index, index) for place, index in enumerate(outputs)},
+        )
+        others = [own for own in self._model.signatures if own.subgraph != self.graph.index and own.key != _KEY]
+        model = changed.model.with_same_bytes(signatures=(signature, *others))
+        content = b"".join(map(bytes, write(self._model, Edited(model, changed.origins), weights)))
+        named = [tuple([(f"{side}_{place}", index) for place, index in enumerate(own)]) for side, own in _sides(inputs, outputs)]
+        return Cut(load(content), Entry(_KEY, self.graph.index, *named))
+
+    def _ends(self, start: int, stop: int) -> tuple[list[int], list[int]]:
+        """Return the inputs and outputs of a part."""
+        inside = self.steps[start:stop]
+        written = dict.fromkeys([index for node in inside for index in node.outputs if index >= 0])
+        read = dict.fromkeys([index for node in inside for index in node.inputs if index >= 0])
+        inputs = [index for index in read if index not in written and self._is_passed(index)]
+        later = {index for node in self.steps[stop:] for index in node.inputs}.union(self.graph.outputs)
+        return inputs, [index for index in written if index in later]
+
+    def _is_passed(self, index: int) -> bool:
+        return not self.graph.tensors[index].is_constant and index not in self._static
+
+    def _needed(self, inside: Sequence[Node]) -> Iterator[Node]:
+        """Yield the nodes of constants that a part needs."""
+        needed = {index for node in inside for index in node.inputs}
+        for node in reversed(self._static_nodes):
+            if not needed.isdisjoint(node.outputs):
+                needed.update(node.inputs)
+                yield node
+
+
+def _sides(inputs: Sequence[int], outputs: Sequence[int]) -> tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]]:
+    return ("input", inputs), ("output", outputs)
+
+
+def _static_tensors(graph: Graph) -> set[int]:
+    """Return the results of nodes that only read constants, such as widened float16 weights. Outputs of the graph are left out."""
+    static: set[int] = set()
+    for node in graph.nodes:
+        inputs = [index for index in node.inputs if index >= 0]
+        are_known = all(graph.tensors[index].is_constant or index in static for index in inputs)
+        if inputs and are_known and not set(node.outputs) & set(graph.outputs):
+            static.update(node.outputs)
+    return static

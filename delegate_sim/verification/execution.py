@@ -1,0 +1,190 @@
+"""Run one model in a separate process, on a delegate's real code or with kernels of the CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..bundles.ranged import pieces
+from ..errors import DelegateSimError
+from ..foundation.late_numpy import np
+from ..foundation.processes import python_file
+from ..inference.inputs import InputArray
+from ..live.process import Finished, run_limited
+from ..model.model import Model, Subgraph
+
+REFERENCE, CPU, XNNPACK, ACCELERATOR = "reference", "cpu", "xnnpack", "accelerator"
+"""Kinds of kernels: the CPU's reference kernels, its optimized kernels, XNNPACK, or an accelerator of ``CompiledModel``."""
+SECONDS = 600
+"""The time limit for one run of a model, in seconds."""
+
+
+class ExecutionError(DelegateSimError):
+    """A model does not run. The message says what the runtime reports, or where the process ended."""
+
+    def __init__(self, stage: str, words: str, is_crash: bool) -> None:
+        super().__init__(words)
+        self.stage = stage
+        """The step that failed: ``start``, ``load`` or ``run``."""
+        self.is_crash = is_crash
+        """Whether the process ended or was stopped, so that the runtime reported no error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is run of a model: one signature, or the first subgraph. Inputs and outputs are pairs of a name and a tensor index."""
+
+    key: str
+    """The key of the signature. Empty for the first subgraph of a model without signatures."""
+    subgraph: int
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+
+    @property
+    def input_tensors(self) -> tuple[int, ...]:
+        """The tensors of the inputs."""
+        return tuple([index for _, index in self.inputs])
+
+    @property
+    def output_tensors(self) -> tuple[int, ...]:
+        """The tensors of the outputs."""
+        return tuple([index for _, index in self.outputs])
+
+
+def entries(model: Model) -> list[Entry]:
+    """Return what a program can run of a model: its signatures, or the first subgraph if there are none."""
+    if not model.signatures:
+        graph = model.subgraphs[0]
+        return [Entry("", 0, _named(graph, graph.inputs), _named(graph, graph.outputs))]
+    return [
+        Entry(signature.key, signature.subgraph, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
+        for signature in model.signatures
+    ]
+
+
+def _named(graph: Subgraph, indices: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    return tuple([(graph.tensors[index].name, index) for index in indices])
+
+
+class Results(NamedTuple):
+    """The results of one sample: outputs in the order of the entry, and the values of kept tensors by index."""
+
+    outputs: tuple[InputArray, ...]
+    kept: Mapping[int, InputArray]
+
+
+class Executor(ABC):
+    """Interface of what runs a model."""
+
+    @abstractmethod
+    def run(
+        self,
+        model: Model,
+        entry: Entry,
+        samples: Sequence[Sequence[InputArray]],
+        *,
+        kept: Sequence[int] = (),
+        expected: Sequence[InputArray] = (),
+    ) -> Sequence[Results]:
+        """Return the results of each sample.
+
+        ``kept`` are tensors to return with the outputs. ``expected`` are arrays with the types and shapes of the outputs, which
+        an accelerator needs. Raise ExecutionError if the model does not run.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessExecutor(Executor):
+    """Runs a model with one kind of kernels, in a separate process for each call.
+
+    ``arguments`` are the accelerators and the precision. ``environment`` is the environment of the process. ``python`` is
+    another interpreter that has the runtime; empty for this interpreter. ``on_software`` is called with the runtime's release.
+    """
+
+    kernels: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    python: str = ""
+    on_software: Callable[[str], None] = lambda _: None
+
+    def run(
+        self,
+        model: Model,
+        entry: Entry,
+        samples: Sequence[Sequence[InputArray]],
+        *,
+        kept: Sequence[int] = (),
+        expected: Sequence[InputArray] = (),
+    ) -> Sequence[Results]:
+        """Run the model. See ``Executor``."""
+        with self._job(model, entry, samples, kept, expected) as folder:
+            command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=self.python)
+            finished = run_limited(command, self.environment, str(folder), SECONDS)
+            found = folder / "found.json"
+            if finished.words or not found.is_file():
+                raise _stopped(folder, finished)
+            report = json.loads(found.read_text("utf-8"))
+            self.on_software(report["software"])
+            if report["error"]:
+                raise ExecutionError(_stage(folder), report["error"], is_crash=False)
+            return [_results(folder / f"result_{number}.npz", len(entry.outputs), kept) for number in range(len(samples))]
+
+    @contextmanager
+    def _job(
+        self,
+        model: Model,
+        entry: Entry,
+        samples: Sequence[Sequence[InputArray]],
+        kept: Sequence[int],
+        expected: Sequence[InputArray],
+    ) -> Iterator[Path]:
+        """Write a job to a new folder, and return the folder."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            path = folder / "model.tflite"
+            with path.open("wb") as file:
+                file.writelines(pieces(model.content))
+            for number, arrays in enumerate(samples):
+                named = {f"input_{place}": array for place, array in enumerate(arrays)}
+                np.savez(folder / f"sample_{number}.npz", allow_pickle=False, **named)
+            job: dict[str, Any] = {
+                "model": str(path),
+                "kernels": self.kernels,
+                "arguments": list(self.arguments),
+                "key": entry.key,
+                "subgraph": entry.subgraph,
+                "inputs": [name for name, _ in entry.inputs],
+                "outputs": [name for name, _ in entry.outputs],
+                "kept": list(kept),
+                "samples": len(samples),
+                "expected": [[array.dtype.name, list(array.shape)] for array in expected],
+            }
+            (folder / "job.json").write_text(json.dumps(job), "utf-8")
+            yield folder
+
+
+def _stage(folder: Path) -> str:
+    stage = folder / "stage.txt"
+    return stage.read_text("utf-8") if stage.is_file() else "start"
+
+
+def _stopped(folder: Path, finished: Finished) -> ExecutionError:
+    stage = _stage(folder)
+    words = finished.words or "it wrote no results"
+    last = finished.output.strip().splitlines()[-1:] if stage == "start" else []
+    return ExecutionError(stage, " ".join([words, *[f"({line})" for line in last]]), is_crash=True)
+
+
+def _results(path: Path, outputs: int, kept: Sequence[int]) -> Results:
+    with np.load(path) as archive:
+        return Results(
+            tuple([archive[f"output_{place}"] for place in range(outputs)]),
+            {index: archive[f"tensor_{index}"] for index in kept if f"tensor_{index}" in archive},
+        )

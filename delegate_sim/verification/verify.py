@@ -1,0 +1,380 @@
+"""Run one model on a delegate's real code, compare it with the reference kernels, and find the first node that differs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..delegates.options import parse_options
+from ..delegates.registry import find_live
+from ..delegates.traits import AcceleratorTraits
+from ..errors import FixError, MissingPackageError, OptionError
+from ..fixing.applying import apply_pass, start
+from ..fixing.passes.catalogue import PASSES
+from ..fixing.score import is_better, standing, standing_of
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
+from ..foundation.late_numpy import np
+from ..foundation.printable import printable
+from ..hypothetical.model_editing import NodeKey
+from ..inference.difference import TensorDifference
+from ..inference.inputs import InputArray, from_file, generated_inputs
+from ..live.accelerator_engine import INSTALL, driver_environment, with_driver
+from ..live.engines import find_engine
+from ..live.trial import lacking
+from ..model.model import Model
+from ..releases.catalogue import NEWEST, Release, parse_release
+from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
+from ..runtime.interpreter import Run, simulate
+from ..runtime.target import Target
+from .bisection import FAILED, RIGHT, WRONG, Window, find_window
+from .comparison import Tolerance, compared, tolerance_for, with_float_weights
+from .cuts import Cut, Cutter
+from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
+
+PLACES = ("mldrift", XNNPACK, CPU)
+"""Where a model can run: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition(Declared):
+    """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
+
+    columns = (*[Column(column.key, column.type, source=f"risk.{column.key}") for column in NUMBER_RISK], Column("cure"))
+
+    risk: NumberRisk
+    cure: str
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit(Declared):
+    """The first node that has right inputs and a wrong output, or that does not run."""
+
+    columns = (
+        *(*attributes("subgraph", "node", type=INTEGER), Column("op"), Column("first_node", INTEGER)),
+        *(Column("is_narrow", YES_OR_NO), Column("outcome"), Column("difference", OBJECT)),
+        *(Column("words"), Column("runs", INTEGER), Column("conditions", LIST)),
+    )
+
+    subgraph: int
+    node: int
+    op: str
+    first_node: int
+    """The first node that is needed for the difference. Equal to ``node`` if that node alone differs."""
+    is_narrow: bool
+    """False if the node at fault may be any node from ``first_node`` to ``node``, because smaller parts did not run."""
+    outcome: str
+    """``wrong`` or ``failed``."""
+    difference: TensorDifference | None
+    """The first wrong output of the nodes up to ``node``. None if they do not run."""
+    words: str
+    """What the runtime reports if the nodes do not run; otherwise empty."""
+    runs: int
+    """The number of parts of the model that were run."""
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedEntry(Declared):
+    """The comparison of one signature, or of the first subgraph of a model without signatures."""
+
+    columns = (
+        *(Column("key"), Column("subgraph", INTEGER), Column("is_right", YES_OR_NO)),
+        *(*attributes("stage", "failure"), Column("is_crash", YES_OR_NO)),
+        *(Column("outputs", LIST), Column("culprit", OBJECT)),
+    )
+
+    key: str
+    subgraph: int
+    outputs: tuple[TensorDifference, ...] = ()
+    wrong: tuple[TensorDifference, ...] = ()
+    """The outputs that differ by more than the tolerance."""
+    stage: str = ""
+    """The step that fails, ``load`` or ``run``. Empty if the model runs."""
+    failure: str = ""
+    """What the runtime reports if the model does not run, or how the process ended; otherwise empty."""
+    is_crash: bool = False
+    culprit: Culprit | None = None
+    """None if the outputs are right, or if the node was not searched for or not found."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the model runs, and all outputs are right."""
+        return not self.wrong and not self.failure
+
+
+@dataclass(frozen=True, slots=True)
+class Verification(Declared):
+    """The comparison of a model on a delegate's real code with the reference kernels."""
+
+    document = "verification"
+    columns = (
+        *(*attributes("model", "on", "software"), Column("is_right", YES_OR_NO), Column("samples", INTEGER)),
+        *(Column("tolerance", NUMBER, source="tolerance.share"), Column("steps", INTEGER, source="tolerance.steps")),
+        *(Column("delegated_nodes", INTEGER), Column("nodes", INTEGER), Column("entries", LIST)),
+    )
+
+    model: str
+    on: str
+    software: str
+    """The installed release of LiteRT, such as ``litert-2.3.0``."""
+    tolerance: Tolerance
+    samples: int
+    """The number of sets of inputs for each signature."""
+    delegated_nodes: int | None
+    """The number of nodes that the delegate takes, by simulation. None for the CPU."""
+    nodes: int
+    entries: tuple[VerifiedEntry, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether all signatures run, and all outputs are right."""
+        return all(entry.is_right for entry in self.entries)
+
+
+class Verifier:
+    """Runs models with two executors, and compares the results.
+
+    ``on`` is a name of ``PLACES``. ``python`` is another interpreter that has the runtime. Raise OptionError for an unknown
+    name, and MissingPackageError if the code cannot run on this host.
+    """
+
+    def __init__(self, on: str, python: str = "") -> None:
+        if on not in PLACES:
+            raise OptionError(printable(f"models can be run on {', '.join(PLACES)}, not on {on!r}"))
+        self.on = on
+        self.software = ""
+        self.delegate = None if on == CPU else find_live(on)
+        self.reference: Executor = ProcessExecutor(REFERENCE, python=python)
+        self.real: Executor = ProcessExecutor(on, python=python, on_software=self._set_software)
+        traits = None if self.delegate is None else self.delegate.live
+        self.is_accelerator = isinstance(traits, AcceleratorTraits)
+        self.options: Mapping[str, Any] = {}
+        if self.delegate is not None:
+            engine = find_engine(self.delegate)
+            lacks = _lacking_elsewhere(self.is_accelerator) if python else lacking(engine)
+            if lacks:
+                raise MissingPackageError(f"{on} cannot run here: it lacks {lacks} ('delegate-sim doctor' shows more)")
+            self.options = parse_options(self.delegate.name, self.delegate.options, engine.fixed_options)
+        if isinstance(traits, AcceleratorTraits):
+            arguments, environment = tuple(traits.arguments(self.options)), with_driver(driver_environment())
+            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software)
+
+    def _set_software(self, software: str) -> None:
+        self.software = software
+
+    def simulate(self, model: Model) -> Run | None:
+        """Simulate the model on the delegate in the release that ran. Return None for the CPU."""
+        if self.delegate is None:
+            return None
+        return simulate(model, Target(self.delegate, self.options, _release(self.software)))
+
+
+def _lacking_elsewhere(is_accelerator: bool) -> str:
+    return INSTALL if is_accelerator and driver_environment() is None else ""
+
+
+def _release(software: str) -> Release:
+    try:
+        return parse_release(software)
+    except OptionError:
+        return NEWEST
+
+
+def verify_on(
+    verifier: Verifier, model: Model, data: Sequence[str] = (), samples: int = 2, tolerance: float | None = None
+) -> Verification:
+    """Run each signature of a model, compare the outputs, and find the first node at fault.
+
+    The inputs are the arrays in the .npz files ``data``, and ``samples`` generated inputs. In every second generated sample,
+    no value is positive. ``tolerance`` is the largest error of right outputs, as a share of the output's largest value. The
+    default depends on the types of the weights. Raise OptionError if an input does not fit, and FixError if the model does not
+    run with the reference kernels.
+    """
+    allowed = tolerance_for(model) if tolerance is None else Tolerance(tolerance)
+    chosen = entries(model)
+    inputs = _inputs(model, chosen, data, samples)
+    verified = [_Verified(verifier, model, entry, arrays, allowed) for entry, arrays in zip(chosen, inputs, strict=True)]
+    results = tuple([own.result() for own in verified])
+    run = verifier.simulate(model)
+    delegated = None if run is None else sum([len(subgraph.delegated) for subgraph in run.subgraphs])
+    nodes = sum([len(graph.nodes) for graph in model.subgraphs])
+    count = max(map(len, inputs), default=0)
+    return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, results)
+
+
+def _inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], samples: int) -> list[list[list[InputArray]]]:
+    """Return the samples of each entry. A file belongs to all entries that it fits."""
+    unused = {path: "" for path in data}
+    found: list[list[list[InputArray]]] = []
+    for entry in chosen:
+        graph = model.subgraphs[entry.subgraph]
+        if set(entry.input_tensors) != set(graph.inputs):
+            raise FixError(printable(f"signature {entry.key!r} cannot be run, because it does not name all its inputs"))
+        own = []
+        for path in data:
+            try:
+                own.append(from_file(path, model, graph))
+                unused.pop(path, None)
+            except OptionError as error:
+                if path in unused:
+                    unused[path] = str(error)
+        for seed in range(samples):  # bounded: the user sets the number
+            arrays = generated_inputs(model, graph, seed, {})
+            own.append([_not_positive(array) for array in arrays] if seed % 2 else arrays)
+        order = [graph.inputs.index(index) for index in entry.input_tensors]
+        found.append([[arrays[place] for place in order] for arrays in own])
+    if unused:
+        raise OptionError(next(iter(unused.values())))
+    return found
+
+
+def _not_positive(array: InputArray) -> InputArray:
+    negative: InputArray = -np.abs(array) if array.dtype.kind == "f" else array
+    return negative
+
+
+class _Verified:
+    """One entry of a model, its samples, and the runs of its parts."""
+
+    def __init__(
+        self, verifier: Verifier, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], allowed: Tolerance
+    ) -> None:
+        self._verifier, self._model, self._entry, self._samples, self._allowed = verifier, model, entry, samples, allowed
+        self._cutter = Cutter(model, entry.subgraph)
+        self._runs = 0
+        self._kept: Mapping[int, InputArray] = {}
+        self._faults: dict[tuple[int, int], tuple[TensorDifference | None, str]] = {}
+
+    def result(self) -> VerifiedEntry:
+        """Compare the entry, and search for the node at fault if it is wrong."""
+        entry = self._entry
+        references = self._reference(self._model, entry, self._samples)
+        outputs = [result.outputs for result in references]
+        try:
+            results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
+        except ExecutionError as error:
+            culprit = self._culprit(FAILED, self._samples[0])
+            return VerifiedEntry(
+                entry.key, entry.subgraph, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit
+            )
+        differences = self._differences(entry, outputs, [result.outputs for result in results])
+        wrong = [own for own, index in zip(differences, entry.output_tensors, strict=True) if self._is_wrong(own, index)]
+        culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results)]) if wrong else None
+        return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit)
+
+    def _reference(
+        self, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], kept: Sequence[int] = ()
+    ) -> Sequence[Results]:
+        truth = with_float_weights(model) if self._verifier.is_accelerator else model
+        try:
+            return self._verifier.reference.run(truth, entry, samples, kept=kept)
+        except ExecutionError as error:
+            raise FixError(f"the model does not run with the CPU's reference kernels: {error}") from error
+
+    def _differences(
+        self, entry: Entry, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
+    ) -> list[TensorDifference]:
+        return [
+            compared(name, [own[place] for own in references], [own[place] for own in results])
+            for place, (name, _) in enumerate(entry.outputs)
+        ]
+
+    def _is_wrong(self, difference: TensorDifference, index: int) -> bool:
+        return self._allowed.excludes(difference, self._cutter.graph.tensors[index])
+
+    def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[Results]) -> int:
+        """Return the first sample with a wrong output."""
+        for number, (reference, result) in enumerate(zip(references, results, strict=True)):
+            differences = self._differences(self._entry, [reference], [result.outputs])
+            if any(map(self._is_wrong, differences, self._entry.output_tensors)):
+                return number
+        return 0
+
+    def _culprit(self, outcome: str, sample: Sequence[InputArray]) -> Culprit | None:
+        """Search for the node at fault with one sample. Return None if parts of the model do not behave like the whole model."""
+        steps = self._cutter.steps
+        between = self._cutter.between()
+        if not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):
+            return None
+        try:
+            (reference,) = self._reference(self._model, self._entry, [sample], between)
+        except FixError:
+            return None
+        self._kept = {**reference.kept, **dict(zip(self._entry.input_tensors, sample, strict=True))}
+        if self._judge(0, len(steps)) != outcome:
+            return None
+        window = find_window(len(steps), outcome, self._judge)
+        last = steps[window.last]
+        difference, words = self._faults.get((0, window.last + 1), (None, ""))
+        conditions = tuple(self._conditions(window, difference))
+        return Culprit(
+            self._entry.subgraph,
+            last.index,
+            last.op,
+            steps[window.first].index,
+            window.is_narrow,
+            outcome,
+            difference,
+            words,
+            self._runs,
+            conditions,
+        )
+
+    def _judge(self, first: int, stop: int) -> str:
+        """Run a part on the real code, with right inputs, and return the outcome."""
+        self._runs += 1
+        try:
+            cut = self._cutter.cut(first, stop)
+            inputs, expected = self._values(cut.entry.input_tensors), self._values(cut.entry.output_tensors)
+            (result,) = self._verifier.real.run(cut.model, cut.entry, [inputs], expected=expected)
+        except (ExecutionError, FixError) as error:
+            self._faults[first, stop] = None, str(error)
+            return FAILED
+        differences = self._differences(_named(cut, self._cutter), [expected], [result.outputs])
+        for difference, index in zip(differences, cut.entry.output_tensors, strict=True):
+            if self._is_wrong(difference, index):
+                self._faults[first, stop] = difference, ""
+                return WRONG
+        return RIGHT
+
+    def _values(self, indices: Sequence[int]) -> list[InputArray]:
+        missing = [index for index in indices if index not in self._kept]
+        if missing:
+            raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
+        return [self._kept[index] for index in indices]
+
+    def _conditions(self, window: Window, difference: TensorDifference | None) -> Iterator[Condition]:
+        """Yield the known conditions of the nodes at fault. If there are none, yield the conditions of the wrong output."""
+        run = self._verifier.simulate(self._model)
+        if run is None:
+            return
+        risks = [risk for risk in number_risks(run) if risk.subgraph == self._entry.subgraph]
+        steps = self._cutter.steps
+        last = steps[window.last].index
+        nodes = {node.index for node in steps[window.first : window.last + 1]}
+        nearest = [risk for risk in risks if risk.node == last] or [risk for risk in risks if risk.node in nodes]
+        if not nearest and difference is not None:
+            nearest = [risk for risk in risks if risk.node is None]
+        for risk in nearest:
+            yield Condition(risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node)))
+
+
+def _named(cut: Cut, cutter: Cutter) -> Entry:
+    """Return the entry of a part, with the names that the outputs have in the whole model."""
+    outputs = tuple([(cutter.graph.tensors[index].name, index) for index in cut.entry.output_tensors])
+    return Entry(cut.entry.key, cut.entry.subgraph, cut.entry.inputs, outputs)
+
+
+def cure_of(model: Model, run: Run, key: NodeKey) -> str:
+    """Return the name of the first pass that cures a node with wrong numbers, or an empty string if there is none."""
+    op = model.subgraphs[key.subgraph].nodes[key.node].op
+    before = standing_of(run)
+    for name, pass_ in PASSES.items():
+        if pass_.is_for_wrong and op in pass_.ops:
+            rewritten = apply_pass(start(model), pass_, [key])
+            if rewritten is not None and is_better([standing(rewritten.model, run.target)], [before]):
+                return name
+    return ""
+
+
