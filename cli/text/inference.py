@@ -37,7 +37,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
 
 def _difference_text(difference: Difference) -> str:
     if any(output.different for output in difference.outputs):
-        return f"Outputs differ by at most {_share(difference.relative)} of their range"
+        return f"Outputs differ by at most {share_text(difference.relative)} of their range"
     if any(output.bits for output in difference.outputs):
         return "Outputs are equal; only the signs of zeros or the bits of NaN differ"
     return "Outputs are identical"
@@ -94,9 +94,10 @@ def _row(tensor: TensorDifference) -> tuple[str, ...]:
         f"{tensor.bits:,}",
         f"{tensor.mean:.3g}",
         f"{tensor.greatest:.3g}",
-        _share(tensor.relative),
+        share_text(tensor.relative),
     )
 
 
-def _share(value: float) -> str:
+def share_text(value: float) -> str:
+    """Return an error as a percentage of a range."""
     return "all" if math.isinf(value) else f"{100 * value:.2g} %"

@@ -55,6 +55,7 @@ SCHEMAS = (
     "delegate-sim/times/1",
     "delegate-sim/unpacked-bundle/1",
     "delegate-sim/unpacked-task/1",
+    "delegate-sim/verification/1",
 )
 """The schemas of all documents: the tool, the name of the document, and the version of its schema."""
 _VERSION_KEYS = {

@@ -81,7 +81,7 @@ class VerifiedEntry(Declared):
     columns = (
         *(Column("key"), Column("subgraph", INTEGER), Column("is_right", YES_OR_NO)),
         *(*attributes("stage", "failure"), Column("is_crash", YES_OR_NO)),
-        *(Column("outputs", LIST), Column("culprit", OBJECT)),
+        *(Column("outputs", LIST), Column("culprit", OBJECT), Column("conditions", LIST)),
     )
 
     key: str
@@ -95,7 +95,9 @@ class VerifiedEntry(Declared):
     """What the runtime reports if the model does not run, or how the process ended; otherwise empty."""
     is_crash: bool = False
     culprit: Culprit | None = None
-    """None if the outputs are right, or if the node was not searched for or not found."""
+    """None if the outputs are right, or if no part of the model behaves like the whole model."""
+    conditions: tuple[Condition, ...] = ()
+    """Known conditions of inputs and outputs, if the model is wrong and no node is at fault."""
 
     @property
     def is_right(self) -> bool:
@@ -145,7 +147,10 @@ class Verifier:
         self.on = on
         self.software = ""
         self.delegate = None if on == CPU else find_live(on)
-        self.reference: Executor = ProcessExecutor(REFERENCE, python=python)
+        self.references: Sequence[Executor] = [ProcessExecutor(REFERENCE, python=python)]
+        """What computes right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
+        if on != CPU:
+            self.references = [*self.references, ProcessExecutor(CPU, python=python)]
         self.real: Executor = ProcessExecutor(on, python=python, on_software=self._set_software)
         traits = None if self.delegate is None else self.delegate.live
         self.is_accelerator = isinstance(traits, AcceleratorTraits)
@@ -261,16 +266,22 @@ class _Verified:
         differences = self._differences(entry, outputs, [result.outputs for result in results])
         wrong = [own for own, index in zip(differences, entry.output_tensors, strict=True) if self._is_wrong(own, index)]
         culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results)]) if wrong else None
-        return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit)
+        conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
+        return VerifiedEntry(
+            entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions
+        )
 
     def _reference(
         self, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], kept: Sequence[int] = ()
     ) -> Sequence[Results]:
         truth = with_float_weights(model) if self._verifier.is_accelerator else model
-        try:
-            return self._verifier.reference.run(truth, entry, samples, kept=kept)
-        except ExecutionError as error:
-            raise FixError(f"the model does not run with the CPU's reference kernels: {error}") from error
+        errors = []
+        for executor in self._verifier.references:
+            try:
+                return executor.run(truth, entry, samples, kept=kept)
+            except ExecutionError as error:
+                errors.append(error)
+        raise FixError(f"the model does not run with the CPU's reference kernels: {errors[-1]}") from errors[-1]
 
     def _differences(
         self, entry: Entry, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
@@ -307,7 +318,10 @@ class _Verified:
         window = find_window(len(steps), outcome, self._judge)
         last = steps[window.last]
         difference, words = self._faults.get((0, window.last + 1), (None, ""))
-        conditions = tuple(self._conditions(window, difference))
+        nodes = [node.index for node in steps[window.first : window.last + 1]]
+        conditions = tuple(
+            list(self._conditions([last.index])) or list(self._conditions(nodes)) or list(self._conditions([None]))
+        )
         return Culprit(
             self._entry.subgraph,
             last.index,
@@ -344,20 +358,12 @@ class _Verified:
             raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
         return [self._kept[index] for index in indices]
 
-    def _conditions(self, window: Window, difference: TensorDifference | None) -> Iterator[Condition]:
-        """Yield the known conditions of the nodes at fault. If there are none, yield the conditions of the wrong output."""
+    def _conditions(self, nodes: Sequence[int | None]) -> Iterator[Condition]:
+        """Yield the known conditions of some nodes. The node None stands for the inputs and outputs of the subgraph."""
         run = self._verifier.simulate(self._model)
-        if run is None:
-            return
-        risks = [risk for risk in number_risks(run) if risk.subgraph == self._entry.subgraph]
-        steps = self._cutter.steps
-        last = steps[window.last].index
-        nodes = {node.index for node in steps[window.first : window.last + 1]}
-        nearest = [risk for risk in risks if risk.node == last] or [risk for risk in risks if risk.node in nodes]
-        if not nearest and difference is not None:
-            nearest = [risk for risk in risks if risk.node is None]
-        for risk in nearest:
-            yield Condition(risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node)))
+        for risk in () if run is None else number_risks(run):
+            if run is not None and risk.subgraph == self._entry.subgraph and risk.node in nodes:
+                yield Condition(risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node)))
 
 
 def _named(cut: Cut, cutter: Cutter) -> Entry:
