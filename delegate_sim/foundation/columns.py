@@ -43,6 +43,7 @@ SCHEMAS = (
     "delegate-sim/micro-diagnosis/1",
     "delegate-sim/micro-fix/1",
     "delegate-sim/page/1",
+    "delegate-sim/precision/1",
     "delegate-sim/reconcile/1",
     "delegate-sim/reconcile-accelerators/1",
     "delegate-sim/reconcile-compiler/1",

@@ -14,7 +14,14 @@ from ..inference.inputs import InputArray
 from ..model.model import Model, Node, Subgraph, Tensor
 from ..model.reader import load
 
-_WEIGHTS = {"BATCH_MATMUL": 1, "CONV_2D": 1, "DEPTHWISE_CONV_2D": 1, "EMBEDDING_LOOKUP": 1, "FULLY_CONNECTED": 1, "TRANSPOSE_CONV": 1}
+_WEIGHTS = {
+    "BATCH_MATMUL": 1,
+    "CONV_2D": 1,
+    "DEPTHWISE_CONV_2D": 1,
+    "EMBEDDING_LOOKUP": 1,
+    "FULLY_CONNECTED": 1,
+    "TRANSPOSE_CONV": 1,
+}
 """The position of the weights, keyed by operator."""
 _FLOAT_SHARE, _HALF_SHARE, _QUANTIZED_SHARE = 1e-3, 1e-2, 5e-3
 """The largest error of right results, as a share of the largest value: with float32, float16 and quantized weights."""

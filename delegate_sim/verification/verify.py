@@ -14,11 +14,10 @@ from ..fixing.applying import apply_pass, start
 from ..fixing.passes.catalogue import PASSES
 from ..fixing.score import is_better, standing, standing_of
 from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
-from ..foundation.late_numpy import np
 from ..foundation.printable import printable
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
-from ..inference.inputs import InputArray, from_file, generated_inputs
+from ..inference.inputs import InputArray
 from ..live.accelerator_engine import INSTALL, driver_environment, with_driver
 from ..live.engines import find_engine
 from ..live.trial import lacking
@@ -27,10 +26,11 @@ from ..releases.catalogue import NEWEST, Release, parse_release
 from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
-from .bisection import FAILED, RIGHT, WRONG, Window, find_window
+from .bisection import FAILED, RIGHT, WRONG, find_window
 from .comparison import Tolerance, compared, tolerance_for, with_float_weights
 from .cuts import Cut, Cutter
 from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
+from .samples import entry_inputs
 
 PLACES = ("mldrift", XNNPACK, CPU)
 """Where a model can run: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
@@ -198,7 +198,7 @@ def verify_on(
     """
     allowed = tolerance_for(model) if tolerance is None else Tolerance(tolerance)
     chosen = entries(model)
-    inputs = _inputs(model, chosen, data, samples)
+    inputs = entry_inputs(model, chosen, data, samples)
     verified = [_Verified(verifier, model, entry, arrays, allowed) for entry, arrays in zip(chosen, inputs, strict=True)]
     results = tuple([own.result() for own in verified])
     run = verifier.simulate(model)
@@ -206,37 +206,6 @@ def verify_on(
     nodes = sum([len(graph.nodes) for graph in model.subgraphs])
     count = max(map(len, inputs), default=0)
     return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, results)
-
-
-def _inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], samples: int) -> list[list[list[InputArray]]]:
-    """Return the samples of each entry. A file belongs to all entries that it fits."""
-    unused = {path: "" for path in data}
-    found: list[list[list[InputArray]]] = []
-    for entry in chosen:
-        graph = model.subgraphs[entry.subgraph]
-        if set(entry.input_tensors) != set(graph.inputs):
-            raise FixError(printable(f"signature {entry.key!r} cannot be run, because it does not name all its inputs"))
-        own = []
-        for path in data:
-            try:
-                own.append(from_file(path, model, graph))
-                unused.pop(path, None)
-            except OptionError as error:
-                if path in unused:
-                    unused[path] = str(error)
-        for seed in range(samples):  # bounded: the user sets the number
-            arrays = generated_inputs(model, graph, seed, {})
-            own.append([_not_positive(array) for array in arrays] if seed % 2 else arrays)
-        order = [graph.inputs.index(index) for index in entry.input_tensors]
-        found.append([[arrays[place] for place in order] for arrays in own])
-    if unused:
-        raise OptionError(next(iter(unused.values())))
-    return found
-
-
-def _not_positive(array: InputArray) -> InputArray:
-    negative: InputArray = -np.abs(array) if array.dtype.kind == "f" else array
-    return negative
 
 
 class _Verified:
@@ -267,9 +236,7 @@ class _Verified:
         wrong = [own for own, index in zip(differences, entry.output_tensors, strict=True) if self._is_wrong(own, index)]
         culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results)]) if wrong else None
         conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
-        return VerifiedEntry(
-            entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions
-        )
+        return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions)
 
     def _reference(
         self, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], kept: Sequence[int] = ()
@@ -281,7 +248,8 @@ class _Verified:
                 return executor.run(truth, entry, samples, kept=kept)
             except ExecutionError as error:
                 errors.append(error)
-        raise FixError(f"the model does not run with the CPU's reference kernels: {errors[-1]}") from errors[-1]
+        reason = f"the model does not run with the CPU's reference kernels: {errors[-1]}"
+        raise FixError(reason, self._model.path or "") from errors[-1]
 
     def _differences(
         self, entry: Entry, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
@@ -382,5 +350,3 @@ def cure_of(model: Model, run: Run, key: NodeKey) -> str:
             if rewritten is not None and is_better([standing(rewritten.model, run.target)], [before]):
                 return name
     return ""
-
-

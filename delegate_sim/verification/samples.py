@@ -1,0 +1,47 @@
+"""The inputs on which the signatures of a model are run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import FixError, OptionError
+from ..foundation.late_numpy import np
+from ..foundation.printable import printable
+from ..inference.inputs import InputArray, from_file, generated_inputs
+from ..model.model import Model
+from .execution import Entry
+
+
+def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], samples: int) -> list[list[list[InputArray]]]:
+    """Return the samples of each entry: a list of arrays for each sample, in the order of the entry's inputs.
+
+    A .npz file in ``data`` belongs to all entries that it fits. In every second generated sample, no float is positive. Raise
+    OptionError if a file fits no entry or inputs cannot be generated, and FixError if a signature does not name its inputs.
+    """
+    unused = dict.fromkeys(data, "")
+    found: list[list[list[InputArray]]] = []
+    for entry in chosen:
+        graph = model.subgraphs[entry.subgraph]
+        if set(entry.input_tensors) != set(graph.inputs):
+            raise FixError(printable(f"signature {entry.key!r} cannot be run, because it does not name all its inputs"))
+        own = []
+        for path in data:
+            try:
+                own.append(from_file(path, model, graph))
+                unused.pop(path, None)
+            except OptionError as error:
+                if path in unused:
+                    unused[path] = str(error)
+        for seed in range(samples):  # bounded: the user sets the number
+            arrays = generated_inputs(model, graph, seed, {})
+            own.append([_not_positive(array) for array in arrays] if seed % 2 else arrays)
+        order = [graph.inputs.index(index) for index in entry.input_tensors]
+        found.append([[arrays[place] for place in order] for arrays in own])
+    if unused:
+        raise OptionError(next(iter(unused.values())))
+    return found
+
+
+def _not_positive(array: InputArray) -> InputArray:
+    negative: InputArray = -np.abs(array) if array.dtype.kind == "f" else array
+    return negative
