@@ -30,9 +30,9 @@ _TEXTS = {
     CONSTANT_INFINITE: "{elements} of the constant {tensor} become infinite, such as {value:.3g}",
 }
 _ADVICE = {
-    RESULT: "Divide the values before this node by a constant, and multiply later. Or compute in float32 (option precision=fp32).",
-    TOTAL: "Multiply by 1/n before the sum, as an average pool does. Or compute in float32 (option precision=fp32).",
-    ZERO_DIVISOR: "Add an epsilon of 1e-4 or more. Or compute in float32 (option precision=fp32).",
+    RESULT: "Divide the values before this node by a constant, and multiply later. Or compute in float32 (precision=fp32).",
+    TOTAL: "Multiply by 1/n before the sum, as an average pool does. Or compute in float32 (precision=fp32).",
+    ZERO_DIVISOR: "Add an epsilon of 1e-4 or more. Or compute in float32 (precision=fp32).",
     CONSTANT_ZERO: "Use a constant of 1e-7 or more.",
     CONSTANT_INFINITE: f"Use a constant of at most {LARGEST:,.0f}, such as -60,000 for a mask.",
 }
