@@ -22,6 +22,8 @@ from .elements.paragraphs import BAD, GOOD, HINT, heading_lines, more_lines, par
 from .inference import share_text
 
 _SHOWN = 8
+_SIMULATED = "each result of the CPU is rounded to float16 by itself"
+_NOT_SIMULATED = "errors that spread from node to node, and sums inside convolutions and matrix products"
 _TEXTS = {
     RESULT: "{elements} of {tensor} become infinite, with values up to {value:.3g}",
     TOTAL: "{elements} of {tensor} have a total that becomes infinite, up to {value:.3g}",
@@ -58,9 +60,7 @@ def precision_lines(report: PrecisionReport, width: int, verbose: bool) -> Itera
             yield from paragraph(f"hint: {_ADVICE[kind]}", width, "    ", "          ", style=HINT)
     yield from _ranges(report, width, verbose)
     text = (
-        "Simulated: each result of the CPU is rounded to float16 by itself. Not simulated: errors that spread from node to node,"
-    )
-    yield from paragraph(f"{text} and sums inside convolutions and matrix products", width)
+    yield from paragraph(f"Simulated: {_SIMULATED}. Not simulated: {_NOT_SIMULATED}", width)
 
 
 def _text(problem: PrecisionProblem) -> str:

@@ -57,9 +57,8 @@ def compared(name: str, references: Sequence[InputArray], values: Sequence[Input
     tally = Tally()
     with np.errstate(all="ignore"):
         for reference, value in zip(references, values, strict=True):
-            if reference.dtype.kind == "f" and reference.shape == value.shape and reference.dtype == value.dtype:
-                value = np.where(np.isfinite(reference), value, reference)
-            tally.add(reference, value)
+            is_float = reference.dtype.kind == "f" and reference.shape == value.shape and reference.dtype == value.dtype
+            tally.add(reference, np.where(np.isfinite(reference), value, reference) if is_float else value)
     return TensorDifference(name, **tally.found())
 
 

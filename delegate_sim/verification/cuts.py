@@ -107,7 +107,7 @@ def _sides(inputs: Sequence[int], outputs: Sequence[int]) -> tuple[tuple[str, Se
 
 
 def _static_tensors(graph: Graph) -> set[int]:
-    """Return the results of nodes that only read constants, such as widened float16 weights. Outputs of the graph are left out."""
+    """Return the results of nodes that only read constants, such as widened float16 weights, without outputs of the graph."""
     static: set[int] = set()
     for node in graph.nodes:
         inputs = [index for index in node.inputs if index >= 0]
