@@ -59,7 +59,6 @@ def precision_lines(report: PrecisionReport, width: int, verbose: bool) -> Itera
         for kind in dict.fromkeys([problem.kind for problem in problems]):
             yield from paragraph(f"hint: {_ADVICE[kind]}", width, "    ", "          ", style=HINT)
     yield from _ranges(report, width, verbose)
-    text = (
     yield from paragraph(f"Simulated: {_SIMULATED}. Not simulated: {_NOT_SIMULATED}", width)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..fixing.flatbuffer.model_writing import write
 from ..fixing.pass_workspace import Work, WorkCount
 from ..foundation.late_numpy import np
+from ..graph.graph import Graph
 from ..hypothetical.model_editing import Editor, edited
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
@@ -25,6 +26,8 @@ _WEIGHTS = {
 """The position of the weights, keyed by operator."""
 _FLOAT_SHARE, _HALF_SHARE, _QUANTIZED_SHARE = 1e-3, 1e-2, 5e-3
 """The largest error of right results, as a share of the largest value: with float32, float16 and quantized weights."""
+_ROUNDED = 1.0001
+"""A factor for the rounding of a step in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +39,20 @@ class Tolerance:
     steps: int = 1
     """The error of a quantized tensor, in steps of its stored values."""
 
-    def excludes(self, difference: TensorDifference, tensor: Tensor) -> bool:
-        """Return whether a difference is larger than the tolerance."""
-        steps = self.steps if tensor.quantization is not None and tensor.scale else 0
-        return bool(difference.problem) or difference.greatest > max(self.share * difference.range, steps)
+    def excludes(self, difference: TensorDifference, step: float) -> bool:
+        """Return whether a difference is larger than the tolerance. ``step`` is the value of one step (see ``step_of``)."""
+        allowed = max(self.share * difference.range, self.steps * step * _ROUNDED)
+        return bool(difference.problem) or difference.greatest > allowed
+
+
+def step_of(graph: Graph, index: int) -> float:
+    """Return the difference of neighboring values of a tensor: 1 if it is quantized, the scale if it was quantized, or 0."""
+    tensor = graph.tensors[index]
+    if tensor.scale:
+        return 1.0
+    writers = graph.writers.get(index, ())
+    sources = [graph.tensors[node.input(0)] for node in writers if node.op == "DEQUANTIZE" and node.input(0) >= 0]
+    return max([source.scale for source in sources], default=0.0)
 
 
 def tolerance_for(model: Model) -> Tolerance:

@@ -27,7 +27,7 @@ from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .bisection import FAILED, RIGHT, WRONG, find_window
-from .comparison import Tolerance, compared, tolerance_for, with_float_weights
+from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
 from .cuts import Cut, Cutter
 from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
 from .samples import entry_inputs
@@ -260,7 +260,7 @@ class _Verified:
         ]
 
     def _is_wrong(self, difference: TensorDifference, index: int) -> bool:
-        return self._allowed.excludes(difference, self._cutter.graph.tensors[index])
+        return self._allowed.excludes(difference, step_of(self._cutter.graph, index))
 
     def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[Results]) -> int:
         """Return the first sample with a wrong output."""
