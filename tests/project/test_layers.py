@@ -37,7 +37,7 @@ LAYERS = (
     ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),
-    ("timing",),
+    ("timing", "verification"),
     ("conversion",),
     ("export", "gate", "page", "scan", "sweeping"),
     ("api",),

@@ -35,6 +35,8 @@ from delegate_sim.results.report.report import Report
 from delegate_sim.results.report.tables import NODE, ON_CPU, PARTITION, RUN
 from delegate_sim.scan.schema import CAUSE_COLUMNS, RUN_COLUMNS
 from delegate_sim.sweeping.sweep_result import Swept
+from delegate_sim.verification.half_precision import PrecisionReport
+from delegate_sim.verification.verify import Verification
 from delegate_sim_cli.formats import comma_separated, sheets
 from tools.docs.sections import with_section
 
@@ -53,7 +55,7 @@ _TABLES: Mapping[str, Iterable[Column]] = {
 }
 _RESULTS: tuple[type[Declared], ...] = (
     *(BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected, MicroAnswer, MicroDiagnosis),
-    *(Reconciliation, ReleaseTable, Report, Results, Search, StackReconciliation, Swept),
+    *(PrecisionReport, Reconciliation, ReleaseTable, Report, Results, Search, StackReconciliation, Swept, Verification),
 )
 _LIVE = Column("live", LIST, parts=LiveResult.columns, is_optional=True)
 _LIVE_BUNDLES = Column("live", LIST, parts=LiveBundle.columns, is_optional=True)
