@@ -1,4 +1,4 @@
-"""What float16 does to the results of a model, as text."""
+"""The values of a model that float16 cannot hold, as text."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def precision_lines(report: PrecisionReport, width: int, verbose: bool) -> Itera
 def _text(problem: PrecisionProblem) -> str:
     where = f"{problem.subgraph}:{problem.node}" if problem.subgraph else f"{problem.node}"
     elements = counted(problem.elements, "element")
-    found = _TEXTS[problem.kind].format(elements=elements, tensor=name(problem.tensor), value=problem.value)
-    return f"{name(problem.op)} {where}: {found}"
+    text = _TEXTS[problem.kind].format(elements=elements, tensor=name(problem.tensor), value=problem.value)
+    return f"{name(problem.op)} {where}: {text}"
 
 
 def _ranges(report: PrecisionReport, width: int, verbose: bool) -> Iterator[Line]:

@@ -39,7 +39,10 @@ class ExecutionError(DelegateSimError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is run of a model: one signature, or the first subgraph. Inputs and outputs are pairs of a name and a tensor index."""
+    """The part of a model that a program runs: one signature, or the first subgraph.
+
+    Inputs and outputs are pairs of a name and a tensor index.
+    """
 
     key: str
     """The key of the signature. Empty for the first subgraph of a model without signatures."""
@@ -59,7 +62,7 @@ class Entry:
 
 
 def entries(model: Model) -> list[Entry]:
-    """Return what a program can run of a model: its signatures, or the first subgraph if there are none."""
+    """Return the parts of a model that a program can run: its signatures, or the first subgraph if there are none."""
     if not model.signatures:
         graph = model.subgraphs[0]
         return [Entry("", 0, _named(graph, graph.inputs), _named(graph, graph.outputs))]
@@ -81,7 +84,7 @@ class Results(NamedTuple):
 
 
 class Executor(ABC):
-    """Interface of what runs a model."""
+    """Interface to a program that runs a model."""
 
     @abstractmethod
     def run(
@@ -127,10 +130,10 @@ class ProcessExecutor(Executor):
         with self._job(model, entry, samples, kept, expected) as folder:
             command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=self.python)
             finished = run_limited(command, self.environment, str(folder), SECONDS)
-            found = folder / "found.json"
-            if finished.words or not found.is_file():
+            written = folder / "found.json"
+            if finished.words or not written.is_file():
                 raise _stopped(folder, finished)
-            report = json.loads(found.read_text("utf-8"))
+            report = json.loads(written.read_text("utf-8"))
             self.on_software(report["software"])
             if report["error"]:
                 raise ExecutionError(_stage(folder), report["error"], is_crash=False)

@@ -84,7 +84,7 @@ class NodeRange(Declared):
 
 @dataclass(frozen=True, slots=True)
 class PrecisionReport(Declared):
-    """What float16 does to the results of a model."""
+    """The values of a model that float16 cannot hold, and the errors of rounding."""
 
     document = "precision"
     columns = (
@@ -141,7 +141,7 @@ def _values(executor: Executor, survey: _Survey, sample: Sequence[InputArray]) -
 
 @dataclass(slots=True)
 class _Seen:
-    """What was seen of one tensor, or of the totals of one sum."""
+    """Statistics of the elements of one tensor, or of the totals of one sum, over all samples."""
 
     least: float = math.inf
     greatest: float = -math.inf
@@ -243,7 +243,7 @@ class _Survey:
                     yield self._problem(node, ZERO_DIVISOR, tensor, seen.smallest, seen.zero)
 
     def _constants(self, node: Node) -> Iterator[PrecisionProblem]:
-        """Yield the constant operands of which float16 holds nothing, or that it cannot hold."""
+        """Yield the constant operands whose elements all become 0, or with elements that become infinite."""
         for index in node.inputs:
             values = self._constant(index) if index >= 0 and self.graph.tensors[index].type == "FLOAT32" else None
             if values is None or not values.size:

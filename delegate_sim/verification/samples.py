@@ -19,7 +19,7 @@ def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], sam
     OptionError if a file fits no entry or inputs cannot be generated, and FixError if a signature does not name its inputs.
     """
     unused = dict.fromkeys(data, "")
-    found: list[list[list[InputArray]]] = []
+    samples_of_entries: list[list[list[InputArray]]] = []
     for entry in chosen:
         graph = model.subgraphs[entry.subgraph]
         if set(entry.input_tensors) != set(graph.inputs):
@@ -36,10 +36,10 @@ def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], sam
             arrays = generated_inputs(model, graph, seed, {})
             own.append([_not_positive(array) for array in arrays] if seed % 2 else arrays)
         order = [graph.inputs.index(index) for index in entry.input_tensors]
-        found.append([[arrays[place] for place in order] for arrays in own])
+        samples_of_entries.append([[arrays[place] for place in order] for arrays in own])
     if unused:
         raise OptionError(next(iter(unused.values())))
-    return found
+    return samples_of_entries
 
 
 def _not_positive(array: InputArray) -> InputArray:

@@ -26,14 +26,14 @@ from ..releases.catalogue import NEWEST, Release, parse_release
 from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
-from .bisection import FAILED, RIGHT, WRONG, find_window
+from .bisection import FAILED, RIGHT, WRONG, Window, find_window
 from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
 from .cuts import Cut, Cutter
 from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
 from .samples import entry_inputs
 
 PLACES = ("mldrift", XNNPACK, CPU)
-"""Where a model can run: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
+"""The code that can run a model: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Culprit(Declared):
     difference: TensorDifference | None
     """The first wrong output of the nodes up to ``node``. None if they do not run."""
     words: str
-    """What the runtime reports if the nodes do not run; otherwise empty."""
+    """The message of the runtime if the nodes do not run; otherwise empty."""
     runs: int
     """The number of parts of the model that were run."""
     conditions: tuple[Condition, ...] = ()
@@ -92,7 +92,7 @@ class VerifiedEntry(Declared):
     stage: str = ""
     """The step that fails, ``load`` or ``run``. Empty if the model runs."""
     failure: str = ""
-    """What the runtime reports if the model does not run, or how the process ended; otherwise empty."""
+    """The message of the runtime if the model does not run, or the end of the process; otherwise empty."""
     is_crash: bool = False
     culprit: Culprit | None = None
     """None if the outputs are right, or if no part of the model behaves like the whole model."""
@@ -148,7 +148,7 @@ class Verifier:
         self.software = ""
         self.delegate = None if on == CPU else find_live(on)
         self.references: Sequence[Executor] = [ProcessExecutor(REFERENCE, python=python)]
-        """What computes right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
+        """The executors of right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
         if on != CPU:
             self.references = [*self.references, ProcessExecutor(CPU, python=python)]
         self.real: Executor = ProcessExecutor(on, python=python, on_software=self._set_software)
@@ -248,7 +248,9 @@ class _Verified:
                 return executor.run(truth, entry, samples, kept=kept)
             except ExecutionError as error:
                 errors.append(error)
-        reason = f"the model does not run with the CPU's reference kernels: {errors[-1]}"
+        is_started = errors[-1].stage != "start"
+        where = "the model does not run with the CPU's reference kernels" if is_started else "the runtime does not start"
+        reason = f"{where}: {errors[-1]}"
         raise FixError(reason, self._model.path or "") from errors[-1]
 
     def _differences(
@@ -281,11 +283,15 @@ class _Verified:
         except FixError:
             return None
         self._kept = {**reference.kept, **dict(zip(self._entry.input_tensors, sample, strict=True))}
-        if self._judge(0, len(steps)) != outcome:
+        for base, top in self._spans():
+            if self._judge(base, top) == outcome:
+                break
+        else:
             return None
-        window = find_window(len(steps), outcome, self._judge)
+        window = find_window(top - base, outcome, lambda first, stop: self._judge(base + first, base + stop))
+        window = Window(base + window.first, base + window.last, window.is_narrow)
         last = steps[window.last]
-        difference, words = self._faults.get((0, window.last + 1), (None, ""))
+        difference, words = self._faults.get((base, window.last + 1), (None, ""))
         nodes = [node.index for node in steps[window.first : window.last + 1]]
         conditions = tuple(
             list(self._conditions([last.index])) or list(self._conditions(nodes)) or list(self._conditions([None]))
@@ -302,6 +308,17 @@ class _Verified:
             self._runs,
             conditions,
         )
+
+    def _spans(self) -> list[tuple[int, int]]:
+        """Return the parts to search, as a first step and the step behind the last.
+
+        The part with all delegated nodes comes first. A smaller part from outside may be delegated only because it is alone.
+        """
+        steps = self._cutter.steps
+        run = self._verifier.simulate(self._model)
+        delegated = frozenset() if run is None else run.subgraphs[self._entry.subgraph].delegated
+        places = [place for place, node in enumerate(steps) if node.index in delegated]
+        return list(dict.fromkeys([*([(places[0], places[-1] + 1)] if places else []), (0, len(steps))]))
 
     def _judge(self, first: int, stop: int) -> str:
         """Run a part on the real code, with right inputs, and return the outcome."""

@@ -26,7 +26,7 @@ def main(folder: Path) -> None:
     """Run the job in a folder."""
     job = json.loads((folder / "job.json").read_text("utf-8"))
     np.seterr(all="ignore")
-    found: dict[str, Any] = {"error": "", "software": _software()}
+    report: dict[str, Any] = {"error": "", "software": _software()}
     try:
         _set_stage(folder, "load")
         kind = _Interpreted if job["kernels"] in _RESOLVERS else _Compiled
@@ -37,8 +37,8 @@ def main(folder: Path) -> None:
             results = {f"output_{place}": value for place, value in enumerate(model.run(inputs))}
             np.savez(folder / f"result_{number}.npz", allow_pickle=False, **results, **dict(model.kept()))
     except _ERRORS as error:
-        found["error"] = " ".join(str(error).split()) or type(error).__name__
-    (folder / "found.json").write_text(json.dumps(found), "utf-8")
+        report["error"] = " ".join(str(error).split()) or type(error).__name__
+    (folder / "found.json").write_text(json.dumps(report), "utf-8")
 
 
 def _software() -> str:

@@ -1,4 +1,4 @@
-"""What float16 does to the results of a model, with an executor that computes in numpy."""
+"""The values of a model that float16 cannot hold, with an executor that computes in numpy."""
 
 from __future__ import annotations
 
