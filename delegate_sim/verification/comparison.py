@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..bundles.ranged import part_of
 from ..fixing.flatbuffer.model_writing import write
 from ..fixing.pass_workspace import Work, WorkCount
 from ..foundation.late_numpy import np
@@ -12,6 +14,7 @@ from ..graph.graph import Graph
 from ..hypothetical.model_editing import Editor, edited
 from ..inference.difference import TensorDifference
 from ..inference.inputs import InputArray
+from ..model import schema
 from ..model.model import Model, Node, Subgraph, Tensor
 from ..model.reader import load
 
@@ -24,6 +27,8 @@ _WEIGHTS = {
     "TRANSPOSE_CONV": 1,
 }
 """The position of the weights, keyed by operator."""
+_BITS = {"INT2": 2, "INT4": 4}
+"""The number of bits of an element, for types with several elements in a byte."""
 _FLOAT_SHARE, _HALF_SHARE, _QUANTIZED_SHARE = 1e-3, 1e-2, 5e-3
 """The largest error of right results, as a share of the largest value: with float32, float16 and quantized weights."""
 _ROUNDED = 1.0001
@@ -108,7 +113,7 @@ def _without_rounding(editor: Editor, node: Node) -> Node:
 
 def _widened(work: Work, tensor: Tensor) -> int:
     """Add the real numbers of a quantized constant as a constant, and return its index."""
-    read = work.later(tensor)
+    read = work.later(tensor) if tensor.type in schema.NUMPY_TYPES else functools.partial(_unpacked, work.model, tensor)
     quantization = tensor.quantization
     assert quantization is not None
     shape = [1 for _ in tensor.shape]
@@ -124,6 +129,17 @@ def _widened(work: Work, tensor: Tensor) -> int:
     return work.computed(f"{tensor.name}/float", "FLOAT32", tensor.shape, widen)
 
 
+def _unpacked(model: Model, tensor: Tensor) -> InputArray:
+    """Return the elements of a constant with several elements in a byte. The first element has the lowest bits."""
+    assert tensor.data is not None
+    offset, size = tensor.data
+    stored = np.frombuffer(bytes(part_of(model.content, offset, offset + size)), np.int8)
+    bits = _BITS[tensor.type]
+    shifts = np.arange(8 - bits, -1, -bits, dtype=np.int8)
+    elements = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
+    return elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
+
+
 def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:
     """Yield the nodes with a float operand and quantized constant weights."""
     for graph in model.subgraphs:
@@ -133,5 +149,6 @@ def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:
                 continue
             weights, result = graph.tensors[node.inputs[position]], graph.tensors[node.outputs[0]]
             is_quantized = weights.is_constant and weights.quantization is not None and len(weights.quantization.scales) > 0
-            if is_quantized and weights.type in ("INT8", "UINT8") and result.type == "FLOAT32":
+            is_stored = weights.data is not None and weights.data[1] == weights.byte_size
+            if is_quantized and is_stored and weights.type in ("INT8", "UINT8", *_BITS) and result.type == "FLOAT32":
                 yield graph, node

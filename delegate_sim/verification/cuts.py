@@ -18,10 +18,14 @@ _KEY = "part"
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A part of a model as a model of its own. ``entry`` has tensor indices of the original model."""
+    """A part of a model as a model of its own."""
 
     model: Model
     entry: Entry
+    inputs: tuple[int, ...]
+    """The tensors of the original model that are inputs of the part."""
+    outputs: tuple[int, ...]
+    """The tensors of the original model that are outputs of the part."""
 
 
 class Cutter:
@@ -78,8 +82,8 @@ class Cutter:
         others = [own for own in self._model.signatures if own.subgraph != self.graph.index and own.key != _KEY]
         model = changed.model.with_same_bytes(signatures=(signature, *others))
         content = b"".join(map(bytes, write(self._model, Edited(model, changed.origins), weights)))
-        named = [tuple([(f"{side}_{place}", index) for place, index in enumerate(own)]) for side, own in _sides(inputs, outputs)]
-        return Cut(load(content), Entry(_KEY, self.graph.index, *named))
+        entry = Entry(_KEY, self.graph.index, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
+        return Cut(load(content), entry, tuple(inputs), tuple(outputs))
 
     def _ends(self, start: int, stop: int) -> tuple[list[int], list[int]]:
         """Return the inputs and outputs of a part."""
@@ -100,10 +104,6 @@ class Cutter:
             if not needed.isdisjoint(node.outputs):
                 needed.update(node.inputs)
                 yield node
-
-
-def _sides(inputs: Sequence[int], outputs: Sequence[int]) -> tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]]:
-    return ("input", inputs), ("output", outputs)
 
 
 def _static_tensors(graph: Graph) -> set[int]:

@@ -165,12 +165,24 @@ class ProcessExecutor(Executor):
                 "subgraph": entry.subgraph,
                 "inputs": [name for name, _ in entry.inputs],
                 "outputs": [name for name, _ in entry.outputs],
+                "places": {
+                    "inputs": _places(model.subgraphs[entry.subgraph].inputs, entry.input_tensors),
+                    "outputs": _places(model.subgraphs[entry.subgraph].outputs, entry.output_tensors),
+                },
                 "kept": list(kept),
                 "samples": len(samples),
                 "expected": [[array.dtype.name, list(array.shape)] for array in expected],
             }
             (folder / "job.json").write_text(json.dumps(job), "utf-8")
             yield folder
+
+
+def _places(listed: Sequence[int], indices: Sequence[int]) -> list[int]:
+    """Return the position of each tensor in a list. A tensor that is asked for twice has its first and its second position."""
+    positions: dict[int, list[int]] = {}
+    for place, index in enumerate(listed):
+        positions.setdefault(index, []).append(place)
+    return [positions[index].pop(0) if len(positions[index]) > 1 else positions[index][0] for index in indices]
 
 
 def _stage(folder: Path) -> str:

@@ -24,6 +24,8 @@ def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], sam
         graph = model.subgraphs[entry.subgraph]
         if set(entry.input_tensors) != set(graph.inputs):
             raise FixError(printable(f"signature {entry.key!r} cannot be run, because it does not name all its inputs"))
+        if not graph.outputs or not set(entry.output_tensors) <= set(graph.outputs):
+            raise FixError(printable(f"signature {entry.key!r} cannot be run, because it names a tensor that is no output"))
         own = []
         for path in data:
             try:

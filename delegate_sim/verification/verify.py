@@ -28,7 +28,7 @@ from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .bisection import FAILED, RIGHT, WRONG, Window, find_window
 from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
-from .cuts import Cut, Cutter
+from .cuts import Cutter
 from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
 from .samples import entry_inputs
 
@@ -325,13 +325,13 @@ class _Verified:
         self._runs += 1
         try:
             cut = self._cutter.cut(first, stop)
-            inputs, expected = self._values(cut.entry.input_tensors), self._values(cut.entry.output_tensors)
+            inputs, expected = self._values(cut.inputs), self._values(cut.outputs)
             (result,) = self._verifier.real.run(cut.model, cut.entry, [inputs], expected=expected)
         except (ExecutionError, FixError) as error:
             self._faults[first, stop] = None, str(error)
             return FAILED
-        differences = self._differences(_named(cut, self._cutter), [expected], [result.outputs])
-        for difference, index in zip(differences, cut.entry.output_tensors, strict=True):
+        for index, reference, value in zip(cut.outputs, expected, result.outputs, strict=True):
+            difference = compared(self._cutter.graph.tensors[index].name, [reference], [value])
             if self._is_wrong(difference, index):
                 self._faults[first, stop] = difference, ""
                 return WRONG
@@ -349,12 +349,6 @@ class _Verified:
         for risk in () if run is None else number_risks(run):
             if run is not None and risk.subgraph == self._entry.subgraph and risk.node in nodes:
                 yield Condition(risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node)))
-
-
-def _named(cut: Cut, cutter: Cutter) -> Entry:
-    """Return the entry of a part, with the names that the outputs have in the whole model."""
-    outputs = tuple([(cutter.graph.tensors[index].name, index) for index in cut.entry.output_tensors])
-    return Entry(cut.entry.key, cut.entry.subgraph, cut.entry.inputs, outputs)
 
 
 def cure_of(model: Model, run: Run, key: NodeKey) -> str:

@@ -122,24 +122,28 @@ class _Compiled:
 
     def run(self, inputs: list[Any]) -> list[Any]:
         """Return the outputs for some inputs. Types and shapes of the outputs are given by the job."""
-        key, model = self._job["key"], self._model
-        if key:
-            sources = [model.create_input_buffer_by_name(key, name) for name in self._job["inputs"]]
-            targets = [model.create_output_buffer_by_name(key, name) for name in self._job["outputs"]]
-        else:
-            sources, targets = model.create_input_buffers(0), model.create_output_buffers(0)
-        for buffer, array in zip(sources, inputs, strict=True):
-            buffer.write(array)
+        model = self._model
+        signature = model.get_signature_index(self._job["key"]) if self._job["key"] else 0
+        sources, targets = model.create_input_buffers(signature), model.create_output_buffers(signature)
+        for place, array in zip(self._places("inputs"), inputs, strict=True):
+            sources[place].write(array)
         _set_stage(self._folder, "run")
-        if key:
-            named = (dict(zip(self._job[side], own, strict=True)) for side, own in (("inputs", sources), ("outputs", targets)))
-            model.run_by_name(key, *named)
-        else:
-            model.run_by_index(0, sources, targets)
+        model.run_by_index(signature, sources, targets)
         return [
-            buffer.read(int(np.prod(shape, dtype=np.int64)), np.dtype(kind)).reshape(shape)
-            for buffer, (kind, shape) in zip(targets, self._job["expected"], strict=True)
+            targets[place].read(int(np.prod(shape, dtype=np.int64)), np.dtype(kind)).reshape(shape)
+            for place, (kind, shape) in zip(self._places("outputs"), self._job["expected"], strict=True)
         ]
+
+    def _places(self, side: str) -> list[int]:
+        """Return the position of each input or output among the runtime's buffers.
+
+        If a tensor is listed twice, the runtime gives both the same name. The positions in the subgraph then count.
+        """
+        names, listed = self._job[side], []
+        if self._job["key"]:
+            listed = self._model.get_signature_list()[self._job["key"]][side]
+        is_by_name = sorted(listed) == sorted(names) and len(set(names)) == len(names)
+        return [listed.index(name) for name in names] if is_by_name else list(self._job["places"][side])
 
     def kept(self) -> Iterator[tuple[str, Any]]:
         """Yield nothing, because an accelerator keeps no tensors."""

@@ -76,6 +76,22 @@ def test_quantized_weights_of_float_nodes_become_floats(quantization, values):
     assert np.asarray(model.constant(tensor)).reshape(3, 2).tolist() == values
 
 
+@pytest.mark.parametrize(
+    ("kind", "stored", "values"),
+    [("INT4", [0x21, 0xE3, 0x8F], [1, 2, 3, -2, -1, -8]), ("INT2", [0b11_10_01_00, 0b0001], [0, 1, -2, -1, 1, 0])],
+)
+def test_weights_with_several_elements_in_a_byte(kind, stored, values):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", "FLOAT32", [1, 2]), graph.tensor("y", "FLOAT32", [1, 3])
+    weights = graph.tensor("w", kind, [3, 2], data=bytes(stored), scale=1.0)
+    graph.node("FULLY_CONNECTED", [x, weights, -1], [y], 1, {})
+    graph.outputs(y)
+    model = with_float_weights(load(builder.bytes()))
+    tensor = model.subgraphs[0].tensors[model.subgraphs[0].nodes[0].inputs[1]]
+    assert np.asarray(model.constant(tensor)).tolist() == values
+
+
 def test_a_model_without_such_nodes_stays():
     model = weighted("FLOAT32")
     assert with_float_weights(model) is model

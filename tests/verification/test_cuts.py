@@ -42,13 +42,12 @@ def ops(model, subgraph=0):
 )
 def test_a_part_has_the_tensors_that_enter_and_leave_it(residual, start, stop, inputs, outputs, nodes):
     cut = Cutter(residual, 0).cut(start, stop)
-    assert (list(cut.entry.input_tensors), list(cut.entry.output_tensors)) == (inputs, outputs)
+    assert (list(cut.inputs), list(cut.outputs)) == (inputs, outputs)
     assert ops(cut.model) == nodes
     (signature,) = cut.model.signatures
     graph = cut.model.subgraphs[0]
     assert list(signature.inputs.values()) == list(graph.inputs) == inputs
-    assert list(signature.outputs.values()) == list(graph.outputs)
-    assert [name for name, _ in cut.entry.outputs] == list(signature.outputs)
+    assert list(signature.outputs.values()) == list(graph.outputs) == list(cut.entry.output_tensors)
 
 
 def test_nodes_of_constants_belong_to_every_part_that_reads_them():
@@ -63,7 +62,7 @@ def test_nodes_of_constants_belong_to_every_part_that_reads_them():
     cutter = Cutter(load(builder.bytes()), 0)
     assert [node.op for node in cutter.steps] == ["MUL", "ADD"]
     assert [ops(cutter.cut(*part).model) for part in ((0, 1), (1, 2))] == [["DEQUANTIZE", "MUL"], ["DEQUANTIZE", "ADD"]]
-    assert list(cutter.cut(1, 2).entry.input_tensors) == [2 + 1]
+    assert list(cutter.cut(1, 2).inputs) == [3]
 
 
 def test_another_subgraph_is_cut_and_the_others_stay():
