@@ -96,9 +96,9 @@ def _condition_lines(result: Verification, conditions: Sequence[Condition], widt
     for condition in conditions:
         risk = condition.risk
         where = "" if risk.node is None else f": {name(risk.op)} {risk.node}"
-        yield from paragraph(f"{risk.code}{where}", width, "  ", "    ", style=CODE)
-        yield from paragraph(message(risk.message), width, "    ", "      ")
-        yield from paragraph(message(f"hint: {risk.hint}"), width, "    ", "          ", style=HINT)
+        yield from paragraph(f"{risk.refusal.code}{where}", width, "  ", "    ", style=CODE)
+        yield from paragraph(message(risk.refusal.message), width, "    ", "      ")
+        yield from paragraph(message(f"hint: {risk.refusal.hint}"), width, "    ", "          ", style=HINT)
         cure = f"delegate-sim fix {result.model} --delegate {result.on} --pass {condition.cure} --output fixed.tflite"
         text = f"cure: {cure}" if condition.cure else "cure: fix has no pass for this node"
         yield from paragraph(message(text), width, "    ", "          ", style=HINT)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.options import parse_options
-from ..delegates.registry import find_live
+from ..delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, find_live
 from ..delegates.traits import AcceleratorTraits
 from ..errors import FixError, MissingPackageError, OptionError
 from ..fixing.applying import apply_pass, start
 from ..fixing.passes.catalogue import PASSES
 from ..fixing.score import is_better, standing, standing_of
-from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes
+from ..foundation.columns import INTEGER, LIST, NUMBER, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..foundation.printable import printable
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import TensorDifference
@@ -29,18 +29,18 @@ from ..runtime.target import Target
 from .bisection import FAILED, RIGHT, WRONG, Window, find_window
 from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
 from .cuts import Cutter
-from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
+from .execution import ACCELERATOR, CPU, DEFAULT, REFERENCE, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
 from .samples import entry_inputs
 
-PLACES = ("mldrift", XNNPACK, CPU)
-"""The code that can run a model: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
+PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
+"""The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition(Declared):
     """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
 
-    columns = (*[Column(column.key, column.type, source=f"risk.{column.key}") for column in NUMBER_RISK], Column("cure"))
+    columns = (*within("risk", NUMBER_RISK), Column("cure"))
 
     risk: NumberRisk
     cure: str
@@ -151,7 +151,7 @@ class Verifier:
         """The executors of right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
         if on != CPU:
             self.references = [*self.references, ProcessExecutor(CPU, python=python)]
-        self.real: Executor = ProcessExecutor(on, python=python, on_software=self._set_software)
+        self.real: Executor = ProcessExecutor(CPU if on == CPU else DEFAULT, python=python, on_software=self._set_software)
         traits = None if self.delegate is None else self.delegate.live
         self.is_accelerator = isinstance(traits, AcceleratorTraits)
         self.options: Mapping[str, Any] = {}
@@ -228,7 +228,7 @@ class _Verified:
         try:
             results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
         except ExecutionError as error:
-            culprit = self._culprit(FAILED, self._samples[0])
+            culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
             return VerifiedEntry(
                 entry.key, entry.subgraph, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit
             )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _THREADS = 1
-_RESOLVERS = {"reference": "BUILTIN_REF", "cpu": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "xnnpack": "BUILTIN"}
+_RESOLVERS = {"reference": "BUILTIN_REF", "cpu": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "default": "BUILTIN"}
 """The resolver of the interpreter for each kind of kernels."""
 _ERRORS = (RuntimeError, ValueError, TypeError, KeyError, AttributeError, ImportError, MemoryError)
 
@@ -31,8 +31,8 @@ def main(folder: Path) -> None:
         _set_stage(folder, "load")
         kind = _Interpreted if job["kernels"] in _RESOLVERS else _Compiled
         model = kind(job, folder)
-        for number in range(job["samples"]):
-            with np.load(folder / f"sample_{number}.npz") as archive:
+        for number, sample in enumerate(job["samples"]):
+            with np.load(folder / sample) as archive:
                 inputs = [archive[f"input_{place}"] for place in range(len(job["inputs"]))]
             results = {f"output_{place}": value for place, value in enumerate(model.run(inputs))}
             np.savez(folder / f"result_{number}.npz", allow_pickle=False, **results, **dict(model.kept()))
@@ -130,8 +130,8 @@ class _Compiled:
         _set_stage(self._folder, "run")
         model.run_by_index(signature, sources, targets)
         return [
-            targets[place].read(int(np.prod(shape, dtype=np.int64)), np.dtype(kind)).reshape(shape)
-            for place, (kind, shape) in zip(self._places("outputs"), self._job["expected"], strict=True)
+            targets[place].read(count, np.dtype(kind)).reshape(shape)
+            for place, (kind, shape, count) in zip(self._places("outputs"), self._job["expected"], strict=True)
         ]
 
     def _places(self, side: str) -> list[int]:

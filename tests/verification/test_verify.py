@@ -10,7 +10,7 @@ from delegate_sim.errors import FixError, MissingPackageError, OptionError
 from delegate_sim.foundation import packages
 from delegate_sim.live import accelerator_engine
 from delegate_sim.verification.comparison import Tolerance
-from delegate_sim.verification.execution import CPU, REFERENCE, Entry, ExecutionError, ProcessExecutor, entries
+from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, Entry, ExecutionError, ProcessExecutor, entries
 from delegate_sim.verification.samples import entry_inputs
 from delegate_sim.verification.verify import Verifier, verify_on
 from fixtures.builder import ModelBuilder
@@ -124,7 +124,7 @@ def test_a_file_that_fits_no_signature_is_refused(tmp_path):
 
 
 @runtime
-@pytest.mark.parametrize("kernels", [REFERENCE, CPU, "xnnpack"])
+@pytest.mark.parametrize("kernels", [REFERENCE, CPU, DEFAULT])
 @pytest.mark.parametrize("signatures", [(), ("one", "two")])
 def test_a_process_runs_each_entry(kernels, signatures):
     model = chain(["NEG", "ABS"], signatures=signatures)
@@ -194,4 +194,6 @@ def test_the_real_accelerator(rank, is_right):
         assert culprit is None
     else:
         assert (culprit.node, culprit.first_node, culprit.difference.name) == (1, 1, "wide")
-        assert [(own.risk.code, own.cure) for own in culprit.conditions] == [("mldrift-numbers-pad-rank3", "padding-of-image")]
+        assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [
+            ("mldrift-numbers-pad-rank3", "padding-of-image")
+        ]
