@@ -136,7 +136,7 @@ def _unpacked(model: Model, tensor: Tensor) -> InputArray:
     stored = np.frombuffer(part_of(model.content, offset, offset + size), np.int8)
     bits = _BITS[tensor.type]
     shifts = np.array([6, 4, 2, 0] if bits == 2 else [4, 0], np.int8)
-    elements = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
+    elements: InputArray = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
     return elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
 
 

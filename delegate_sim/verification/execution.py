@@ -122,6 +122,8 @@ class ProcessExecutor(Executor):
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     python: str = ""
     on_software: Callable[[str], None] = lambda _: None
+    adapter: str = ""
+    """A text that the accelerator prints if it finds a device. Empty if no device is needed."""
 
     def run(
         self,
@@ -141,6 +143,8 @@ class ProcessExecutor(Executor):
                 raise _stopped(folder, finished)
             report = json.loads(written.read_text("utf-8"))
             self.on_software(report["software"])
+            if self.adapter not in finished.output:
+                raise ExecutionError("start", "the accelerator found no device", is_crash=False)
             if report["error"]:
                 raise ExecutionError(_stage(folder), report["error"], is_crash=False)
             return [_results(folder / f"result_{number}.npz", entry, kept) for number in range(len(samples))]
@@ -177,7 +181,7 @@ class ProcessExecutor(Executor):
                 },
                 "kept": list(kept),
                 "samples": [f"sample_{number}.npz" for number, _ in enumerate(samples)],
-                "expected": [[array.dtype.name, list(array.shape), array.size] for array in expected],
+                "expected": [[array.dtype.name, list(array.shape), array.nbytes] for array in expected],
             }
             (folder / "job.json").write_text(json.dumps(job), "utf-8")
             yield folder

@@ -163,7 +163,7 @@ class Verifier:
             self.options = parse_options(self.delegate.name, self.delegate.options, engine.fixed_options)
         if isinstance(traits, AcceleratorTraits):
             arguments, environment = tuple(traits.arguments(self.options)), with_driver(driver_environment())
-            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software)
+            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software, traits.adapter)
 
     def _set_software(self, software: str) -> None:
         self.software = software
@@ -194,7 +194,7 @@ def verify_on(
     The inputs are the arrays in the .npz files ``data``, and ``samples`` generated inputs. In every second generated sample,
     no value is positive. ``tolerance`` is the largest error of right outputs, as a share of the output's largest value. The
     default depends on the types of the weights. Raise OptionError if an input does not fit, and FixError if the model does not
-    run with the reference kernels.
+    run with the reference kernels, or the delegate's code does not start.
     """
     allowed = tolerance_for(model) if tolerance is None else Tolerance(tolerance)
     chosen = entries(model)
@@ -228,6 +228,9 @@ class _Verified:
         try:
             results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
         except ExecutionError as error:
+            if error.stage == "start":
+                reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
+                raise FixError(reason, self._model.path or "") from error
             culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
             return VerifiedEntry(
                 entry.key, entry.subgraph, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit

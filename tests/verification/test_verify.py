@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,18 @@ def test_the_next_reference_is_used_if_the_first_does_not_run():
     assert verify_on(verifier, chain(["ABS"])).is_right
 
 
+def test_code_that_does_not_start_is_an_error():
+    verifier = fake()
+
+    class Absent(FakeExecutor):
+        def run(self, *_, **__):
+            raise ExecutionError("start", "no device", is_crash=False)
+
+    verifier.real = Absent()
+    with pytest.raises(FixError, match="cpu does not start: no device"):
+        verify_on(verifier, chain(["ABS"]))
+
+
 def test_unknown_places_are_refused():
     with pytest.raises(OptionError, match="mldrift, xnnpack, cpu"):
         Verifier("gpu")
@@ -181,6 +195,26 @@ def padded(rank):
     graph.node("NEG", [result], [y], 1, {})
     graph.outputs(y)
     return load(builder.bytes())
+
+
+@live
+def test_no_device_is_no_result(monkeypatch):
+    verifier = Verifier("mldrift")
+    verifier.real = replace(verifier.real, environment={**verifier.real.environment, "VK_ICD_FILENAMES": "/nowhere"})
+    with pytest.raises(FixError, match="found no device"):
+        verify_on(verifier, chain(["NEG", "ABS"]))
+
+
+@live
+@pytest.mark.parametrize("kind", ["INT64", "BOOL", "INT32", "INT8"])
+def test_every_type_of_buffer(kind):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", kind, [3], scale=0.5 if kind == "INT8" else None), graph.tensor("y", "BOOL", [3])
+    graph.node("NOT_EQUAL", [x, x], [y], 1, {})
+    graph.outputs(y, x)
+    result = verify_on(Verifier("mldrift"), load(builder.bytes()))
+    assert result.entries[0].failure == ""
 
 
 @live
