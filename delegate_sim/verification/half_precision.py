@@ -237,7 +237,7 @@ class _Survey:
                 target, is_certain = self.graph.tensors[node.outputs[0]], node.op == "SUM"
                 yield self._problem(node, TOTAL, target, totals.extreme, totals.infinite, is_certain=is_certain)
             for tensor, seen in results:
-                if seen.infinite:
+                if seen.infinite and not (totals is not None and totals.infinite):
                     is_certain = seen.infinite > seen.negative
                     yield self._problem(node, RESULT, tensor, seen.extreme, seen.infinite, is_certain=is_certain)
                 if seen.zero and self._is_divisor(tensor.index):
