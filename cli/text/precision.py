@@ -25,11 +25,11 @@ _SHOWN = 8
 _SIMULATED = "each result of the CPU is rounded to float16 by itself"
 _NOT_SIMULATED = "errors that spread from node to node, and sums inside convolutions and matrix products"
 _TEXTS = {
-    RESULT: "{elements} of {tensor} become infinite, with values up to {value:.3g}",
-    TOTAL: "{elements} of {tensor} have a total that becomes infinite, up to {value:.3g}",
-    ZERO_DIVISOR: "{elements} of {tensor} become 0, such as {value:.3g}, and a later node divides by them",
-    CONSTANT_ZERO: "the constant {tensor} ({value:.3g}) becomes 0",
-    CONSTANT_INFINITE: "{elements} of the constant {tensor} become infinite, such as {value:.3g}",
+    RESULT: "{tensor} has {elements} that float16 cannot hold, up to {value:.3g}",
+    TOTAL: "{tensor} has {elements} with a total that float16 cannot hold, up to {value:.3g}",
+    ZERO_DIVISOR: "{tensor} has {elements} that float16 rounds to 0, such as {value:.3g}, and a later node divides by it",
+    CONSTANT_ZERO: "float16 rounds the constant {tensor} ({value:.3g}) to 0",
+    CONSTANT_INFINITE: "the constant {tensor} has {elements} that float16 cannot hold, such as {value:.3g}",
 }
 _ADVICE = {
     RESULT: "Divide the values before this node by a constant, and multiply later. Or compute in float32 (precision=fp32).",

@@ -35,6 +35,7 @@ SCHEMAS = (
     "delegate-sim/fix/3",
     "delegate-sim/fix-bundle/1",
     "delegate-sim/fix-per-target/1",
+    "delegate-sim/half-precision/1",
     "delegate-sim/inspect/1",
     "delegate-sim/live-difference/1",
     "delegate-sim/log/1",

@@ -60,6 +60,11 @@ def generated_inputs(model: Model, subgraph: Subgraph, seed: int, shapes: Mappin
     return [_array(graph, tensor, shape, generator) for tensor, shape in sizes]
 
 
+def generated_samples(model: Model, subgraph: Subgraph, count: int) -> list[list[InputArray]]:
+    """Return several samples of generated arrays for the inputs of a subgraph. Errors are as for ``generated_inputs``."""
+    return [generated_inputs(model, subgraph, seed, {}) for seed in range(count)]  # bounded: the user sets the number
+
+
 def _refusal(model: Model, reason: str) -> OptionError:
     return OptionError(printable(f"{model.path or 'the model'}: {reason}"))
 

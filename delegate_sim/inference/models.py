@@ -9,7 +9,7 @@ from ..errors import FixError
 from ..foundation.printable import printable
 from ..model.model import Model, Tensor
 from .difference import Difference, Facing, compare
-from .inputs import InputArray, from_file, generated_inputs
+from .inputs import InputArray, from_file, generated_samples
 
 _REAL = frozenset({"FLOAT32", "FLOAT16"})
 _WHOLE = frozenset({"INT32", "INT64"})
@@ -34,14 +34,7 @@ def compare_models(
     """
     graph = first.subgraphs[0]
     facing = _facing(first, second)
-    inputs = (
-        [*arrays]
-        + [from_file(path, first, graph) for path in data]
-        + [
-            generated_inputs(first, graph, seed, {})
-            for seed in range(samples)  # bounded: the user sets the number
-        ]
-    )
+    inputs = [*arrays] + [from_file(path, first, graph) for path in data] + generated_samples(first, graph, samples)
     return compare(first, second, inputs, {}, facing=facing, looks_for_unsteady=is_timed, is_timed=is_timed, python=python)
 
 

@@ -133,12 +133,11 @@ def _unpacked(model: Model, tensor: Tensor) -> InputArray:
     """Return the elements of a constant with several elements in a byte. The first element has the lowest bits."""
     assert tensor.data is not None
     offset, size = tensor.data
-    stored = np.frombuffer(bytes(part_of(model.content, offset, offset + size)), np.int8)
+    stored = np.frombuffer(part_of(model.content, offset, offset + size), np.int8)
     bits = _BITS[tensor.type]
-    shifts = np.arange(8 - bits, -1, -bits, dtype=np.int8)
+    shifts = np.array([6, 4, 2, 0] if bits == 2 else [4, 0], np.int8)
     elements: InputArray = np.left_shift(stored[:, None], shifts).astype(np.int8) >> np.int8(8 - bits)
-    unpacked: InputArray = elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
-    return unpacked
+    return elements.reshape(-1)[: tensor.element_count].reshape(tensor.shape)
 
 
 def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:

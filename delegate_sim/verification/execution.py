@@ -20,8 +20,12 @@ from ..inference.inputs import InputArray
 from ..live.process import Finished, run_limited
 from ..model.model import Model, Subgraph
 
-REFERENCE, CPU, XNNPACK, ACCELERATOR = "reference", "cpu", "xnnpack", "accelerator"
-"""Kinds of kernels: the CPU's reference kernels, its optimized kernels, XNNPACK, or an accelerator of ``CompiledModel``."""
+REFERENCE, CPU, DEFAULT, ACCELERATOR = "reference", "cpu", "default", "accelerator"
+"""Kinds of kernels.
+
+The first three are the CPU's: reference kernels, optimized kernels, and the default delegate. The last is an accelerator of
+``CompiledModel``.
+"""
 SECONDS = 600
 """The time limit for one run of a model, in seconds."""
 
@@ -29,12 +33,14 @@ SECONDS = 600
 class ExecutionError(DelegateSimError):
     """A model does not run. The message says what the runtime reports, or where the process ended."""
 
-    def __init__(self, stage: str, words: str, is_crash: bool) -> None:
+    def __init__(self, stage: str, words: str, *, is_crash: bool, is_timeout: bool = False) -> None:
         super().__init__(words)
         self.stage = stage
         """The step that failed: ``start``, ``load`` or ``run``."""
         self.is_crash = is_crash
         """Whether the process ended or was stopped, so that the runtime reported no error."""
+        self.is_timeout = is_timeout
+        """Whether the process was stopped because it took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +122,8 @@ class ProcessExecutor(Executor):
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     python: str = ""
     on_software: Callable[[str], None] = lambda _: None
+    adapter: str = ""
+    """A text that the accelerator prints if it finds a device. Empty if no device is needed."""
 
     def run(
         self,
@@ -135,9 +143,11 @@ class ProcessExecutor(Executor):
                 raise _stopped(folder, finished)
             report = json.loads(written.read_text("utf-8"))
             self.on_software(report["software"])
+            if self.adapter not in finished.output:
+                raise ExecutionError("start", "the accelerator found no device", is_crash=False)
             if report["error"]:
                 raise ExecutionError(_stage(folder), report["error"], is_crash=False)
-            return [_results(folder / f"result_{number}.npz", len(entry.outputs), kept) for number in range(len(samples))]
+            return [_results(folder / f"result_{number}.npz", entry, kept) for number in range(len(samples))]
 
     @contextmanager
     def _job(
@@ -170,8 +180,8 @@ class ProcessExecutor(Executor):
                     "outputs": _places(model.subgraphs[entry.subgraph].outputs, entry.output_tensors),
                 },
                 "kept": list(kept),
-                "samples": len(samples),
-                "expected": [[array.dtype.name, list(array.shape)] for array in expected],
+                "samples": [f"sample_{number}.npz" for number, _ in enumerate(samples)],
+                "expected": [[array.dtype.name, list(array.shape), array.nbytes] for array in expected],
             }
             (folder / "job.json").write_text(json.dumps(job), "utf-8")
             yield folder
@@ -194,12 +204,14 @@ def _stopped(folder: Path, finished: Finished) -> ExecutionError:
     stage = _stage(folder)
     words = finished.words or "it wrote no results"
     last = finished.output.strip().splitlines()[-1:] if stage == "start" else []
-    return ExecutionError(stage, " ".join([words, *[f"({line})" for line in last]]), is_crash=True)
+    return ExecutionError(
+        stage, " ".join([words, *[f"({line})" for line in last]]), is_crash=True, is_timeout=finished.status is None
+    )
 
 
-def _results(path: Path, outputs: int, kept: Sequence[int]) -> Results:
+def _results(path: Path, entry: Entry, kept: Sequence[int]) -> Results:
     with np.load(path) as archive:
         return Results(
-            tuple([archive[f"output_{place}"] for place in range(outputs)]),
+            tuple([archive[f"output_{place}"] for place, _ in enumerate(entry.outputs)]),
             {index: archive[f"tensor_{index}"] for index in kept if f"tensor_{index}" in archive},
         )

@@ -86,9 +86,9 @@ class NodeRange(Declared):
 class PrecisionReport(Declared):
     """The values of a model that float16 cannot hold, and the errors of rounding."""
 
-    document = "precision"
+    document = "half-precision"
     columns = (
-        *(*attributes("model", "precision"), Column("samples", INTEGER), Column("is_right", YES_OR_NO)),
+        *(*attributes("model", "type"), Column("samples", INTEGER), Column("is_right", YES_OR_NO)),
         *(Column("problems", LIST), Column("ranges", LIST)),
     )
 
@@ -97,7 +97,8 @@ class PrecisionReport(Declared):
     problems: tuple[PrecisionProblem, ...]
     """The problems in execution order."""
     ranges: tuple[NodeRange, ...]
-    precision: str = "fp16"
+    type: str = "FLOAT16"
+    """The type to which results are rounded."""
 
     @property
     def is_right(self) -> bool:
@@ -236,7 +237,7 @@ class _Survey:
                 target, is_certain = self.graph.tensors[node.outputs[0]], node.op == "SUM"
                 yield self._problem(node, TOTAL, target, totals.extreme, totals.infinite, is_certain=is_certain)
             for tensor, seen in results:
-                if seen.infinite:
+                if seen.infinite and not (totals is not None and totals.infinite):
                     is_certain = seen.infinite > seen.negative
                     yield self._problem(node, RESULT, tensor, seen.extreme, seen.infinite, is_certain=is_certain)
                 if seen.zero and self._is_divisor(tensor.index):

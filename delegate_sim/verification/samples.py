@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..errors import FixError, OptionError
 from ..foundation.late_numpy import np
 from ..foundation.printable import printable
-from ..inference.inputs import InputArray, from_file, generated_inputs
+from ..inference.inputs import InputArray, from_file, generated_samples
 from ..model.model import Model
 from .execution import Entry
 
@@ -34,8 +34,7 @@ def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], sam
             except OptionError as error:
                 if path in unused:
                     unused[path] = str(error)
-        for seed in range(samples):  # bounded: the user sets the number
-            arrays = generated_inputs(model, graph, seed, {})
+        for seed, arrays in enumerate(generated_samples(model, graph, samples)):
             own.append([_not_positive(array) for array in arrays] if seed % 2 else arrays)
         order = [graph.inputs.index(index) for index in entry.input_tensors]
         samples_of_entries.append([[arrays[place] for place in order] for arrays in own])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..delegates.options import parse_options
-from ..delegates.registry import find_live
+from ..delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, find_live
 from ..delegates.traits import AcceleratorTraits
 from ..errors import FixError, MissingPackageError, OptionError
 from ..fixing.applying import apply_pass, start
@@ -29,11 +29,11 @@ from ..runtime.target import Target
 from .bisection import FAILED, RIGHT, WRONG, Window, find_window
 from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
 from .cuts import Cutter
-from .execution import ACCELERATOR, CPU, REFERENCE, XNNPACK, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
+from .execution import ACCELERATOR, CPU, DEFAULT, REFERENCE, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
 from .samples import entry_inputs
 
-PLACES = ("mldrift", XNNPACK, CPU)
-"""The code that can run a model: LiteRT's GPU accelerator, XNNPACK, or the optimized kernels of the CPU."""
+PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
+"""The code that can run a model: LiteRT's GPU accelerator, the CPU's delegate, or the optimized kernels of the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Verifier:
         """The executors of right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
         if on != CPU:
             self.references = [*self.references, ProcessExecutor(CPU, python=python)]
-        self.real: Executor = ProcessExecutor(on, python=python, on_software=self._set_software)
+        self.real: Executor = ProcessExecutor(CPU if on == CPU else DEFAULT, python=python, on_software=self._set_software)
         traits = None if self.delegate is None else self.delegate.live
         self.is_accelerator = isinstance(traits, AcceleratorTraits)
         self.options: Mapping[str, Any] = {}
@@ -163,7 +163,7 @@ class Verifier:
             self.options = parse_options(self.delegate.name, self.delegate.options, engine.fixed_options)
         if isinstance(traits, AcceleratorTraits):
             arguments, environment = tuple(traits.arguments(self.options)), with_driver(driver_environment())
-            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software)
+            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software, traits.adapter)
 
     def _set_software(self, software: str) -> None:
         self.software = software
@@ -194,7 +194,7 @@ def verify_on(
     The inputs are the arrays in the .npz files ``data``, and ``samples`` generated inputs. In every second generated sample,
     no value is positive. ``tolerance`` is the largest error of right outputs, as a share of the output's largest value. The
     default depends on the types of the weights. Raise OptionError if an input does not fit, and FixError if the model does not
-    run with the reference kernels.
+    run with the reference kernels, or the delegate's code does not start.
     """
     allowed = tolerance_for(model) if tolerance is None else Tolerance(tolerance)
     chosen = entries(model)
@@ -228,7 +228,10 @@ class _Verified:
         try:
             results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
         except ExecutionError as error:
-            culprit = self._culprit(FAILED, self._samples[0])
+            if error.stage == "start":
+                reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
+                raise FixError(reason, self._model.path or "") from error
+            culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
             return VerifiedEntry(
                 entry.key, entry.subgraph, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit
             )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _THREADS = 1
-_RESOLVERS = {"reference": "BUILTIN_REF", "cpu": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "xnnpack": "BUILTIN"}
+_RESOLVERS = {"reference": "BUILTIN_REF", "cpu": "BUILTIN_WITHOUT_DEFAULT_DELEGATES", "default": "BUILTIN"}
 """The resolver of the interpreter for each kind of kernels."""
 _ERRORS = (RuntimeError, ValueError, TypeError, KeyError, AttributeError, ImportError, MemoryError)
 
@@ -28,11 +28,11 @@ def main(folder: Path) -> None:
     np.seterr(all="ignore")
     report: dict[str, Any] = {"error": "", "software": _software()}
     try:
-        _set_stage(folder, "load")
+        _set_stage(folder, "start")
         kind = _Interpreted if job["kernels"] in _RESOLVERS else _Compiled
         model = kind(job, folder)
-        for number in range(job["samples"]):
-            with np.load(folder / f"sample_{number}.npz") as archive:
+        for number, sample in enumerate(job["samples"]):
+            with np.load(folder / sample) as archive:
                 inputs = [archive[f"input_{place}"] for place in range(len(job["inputs"]))]
             results = {f"output_{place}": value for place, value in enumerate(model.run(inputs))}
             np.savez(folder / f"result_{number}.npz", allow_pickle=False, **results, **dict(model.kept()))
@@ -67,6 +67,7 @@ class _Interpreted:
             from tensorflow.lite.python.interpreter import Interpreter, OpResolverType
 
         self._job, self._folder = job, folder
+        _set_stage(folder, "load")
         self._interpreter = Interpreter(
             model_path=job["model"],
             num_threads=_THREADS,
@@ -118,6 +119,7 @@ class _Compiled:
             requested |= HardwareAccelerator.CPU
         options = Options(hardware_accelerators=requested, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
         self._job, self._folder = job, folder
+        _set_stage(folder, "load")
         self._model = CompiledModel.from_file(job["model"], options=options)
 
     def run(self, inputs: list[Any]) -> list[Any]:
@@ -126,12 +128,12 @@ class _Compiled:
         signature = model.get_signature_index(self._job["key"]) if self._job["key"] else 0
         sources, targets = model.create_input_buffers(signature), model.create_output_buffers(signature)
         for place, array in zip(self._places("inputs"), inputs, strict=True):
-            sources[place].write(array)
+            sources[place].write(np.ascontiguousarray(array).reshape(-1).view(np.uint8))  # some types have no buffers in Python
         _set_stage(self._folder, "run")
         model.run_by_index(signature, sources, targets)
         return [
-            targets[place].read(int(np.prod(shape, dtype=np.int64)), np.dtype(kind)).reshape(shape)
-            for place, (kind, shape) in zip(self._places("outputs"), self._job["expected"], strict=True)
+            targets[place].read(size, np.uint8).view(np.dtype(kind)).reshape(shape)
+            for place, (kind, shape, size) in zip(self._places("outputs"), self._job["expected"], strict=True)
         ]
 
     def _places(self, side: str) -> list[int]:

@@ -41,7 +41,7 @@ def report_of(nodes, values, tmp_path, shape=None, failing=()):
         ([("SQUARE",)], [3.0, 795.0], [(0, "result-overflows", 795**2, 1, True)]),
         # Minus infinity is harmless in a mask.
         ([("NEG",)], [70000.0], [(0, "result-overflows", -70000, 1, False)]),
-        ([("SUM", [0])], [60000.0, 60000.0], [(0, "total-overflows", 120000, 1, True), (0, "result-overflows", 120000, 1, True)]),
+        ([("SUM", [0])], [60000.0, 60000.0], [(0, "total-overflows", 120000, 1, True)]),
         ([("SUM", [0])], [60000.0, -60000.0], []),
         # A kernel of MEAN may divide before it adds.
         ([("MEAN", [0])], [60000.0, 60000.0], [(0, "total-overflows", 120000, 1, False)]),

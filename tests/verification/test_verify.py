@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from delegate_sim.errors import FixError, MissingPackageError, OptionError
 from delegate_sim.foundation import packages
 from delegate_sim.live import accelerator_engine
 from delegate_sim.verification.comparison import Tolerance
-from delegate_sim.verification.execution import CPU, REFERENCE, Entry, ExecutionError, ProcessExecutor, entries
+from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, Entry, ExecutionError, ProcessExecutor, entries
 from delegate_sim.verification.samples import entry_inputs
 from delegate_sim.verification.verify import Verifier, verify_on
 from fixtures.builder import ModelBuilder
@@ -94,6 +96,18 @@ def test_the_next_reference_is_used_if_the_first_does_not_run():
     assert verify_on(verifier, chain(["ABS"])).is_right
 
 
+def test_code_that_does_not_start_is_an_error():
+    verifier = fake()
+
+    class Absent(FakeExecutor):
+        def run(self, *_, **__):
+            raise ExecutionError("start", "no device", is_crash=False)
+
+    verifier.real = Absent()
+    with pytest.raises(FixError, match="cpu does not start: no device"):
+        verify_on(verifier, chain(["ABS"]))
+
+
 def test_unknown_places_are_refused():
     with pytest.raises(OptionError, match="mldrift, xnnpack, cpu"):
         Verifier("gpu")
@@ -124,7 +138,7 @@ def test_a_file_that_fits_no_signature_is_refused(tmp_path):
 
 
 @runtime
-@pytest.mark.parametrize("kernels", [REFERENCE, CPU, "xnnpack"])
+@pytest.mark.parametrize("kernels", [REFERENCE, CPU, DEFAULT])
 @pytest.mark.parametrize("signatures", [(), ("one", "two")])
 def test_a_process_runs_each_entry(kernels, signatures):
     model = chain(["NEG", "ABS"], signatures=signatures)
@@ -184,6 +198,26 @@ def padded(rank):
 
 
 @live
+def test_no_device_is_no_result(monkeypatch):
+    verifier = Verifier("mldrift")
+    verifier.real = replace(verifier.real, environment={**verifier.real.environment, "VK_ICD_FILENAMES": "/nowhere"})
+    with pytest.raises(FixError, match="found no device"):
+        verify_on(verifier, chain(["NEG", "ABS"]))
+
+
+@live
+@pytest.mark.parametrize("kind", ["INT64", "BOOL", "INT32", "INT8"])
+def test_every_type_of_buffer(kind):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y = graph.input("x", kind, [3], scale=0.5 if kind == "INT8" else None), graph.tensor("y", "BOOL", [3])
+    graph.node("NOT_EQUAL", [x, x], [y], 1, {})
+    graph.outputs(y, x)
+    result = verify_on(Verifier("mldrift"), load(builder.bytes()))
+    assert result.entries[0].failure == ""
+
+
+@live
 @pytest.mark.parametrize(("rank", "is_right"), [(3, False), (4, True)])
 def test_the_real_accelerator(rank, is_right):
     verifier = Verifier("mldrift")
@@ -194,5 +228,6 @@ def test_the_real_accelerator(rank, is_right):
         assert culprit is None
     else:
         assert (culprit.node, culprit.first_node, culprit.difference.name) == (1, 1, "wide")
-        found = [(own.risk.refusal.code, own.cure) for own in culprit.conditions]
-        assert found == [("mldrift-numbers-pad-rank3", "padding-of-image")]
+        assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [
+            ("mldrift-numbers-pad-rank3", "padding-of-image")
+        ]

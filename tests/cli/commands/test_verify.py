@@ -68,7 +68,7 @@ def test_in_float16(model, run, tmp_path, monkeypatch, value, code, kinds):
     command = ("verify", model, "--precision", "fp16", "--samples", 0, "--data", tmp_path / "x.npz")
     result = run(*command, "--format", "json")
     found = json.loads(result.stdout)
-    validate("precision", found)
+    validate("half-precision", found)
     assert (result.exit_code, [problem["kind"] for problem in found["problems"]]) == (code, kinds)
     assert run(*command).exit_code == code
 
