@@ -9,8 +9,8 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-1 of 12 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: XNNPACK
-  (the CPU) and NPU plugins (they only select nodes)
+1 of 11 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: Arm
+  NN's delegate (the CPU), XNNPACK (the CPU) and NPU plugins (they only select nodes)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate         delegated  multiply-adds  partitions  kernels  boundary bytes  main blocker
   Most devices
@@ -28,10 +28,12 @@ MIXED = """\
     coreml              none              -           0        0               0  ROUND 1: coreml-unsupported-operator
   Boards
     vx-nxp          3 (75 %)              -           3        2              64  ROUND 1: vx-unsupported-operator
+    teflon              none              -           0        0               0  ADD 3: teflon-constant-operand
     ethosu-imx93        none              -           0        0               0  ADD 3: ethosu-imx93-tensor-type
     neutron-imx95       none              -           0        0               0  ADD 3: neutron-imx95-tensor-type
     vx              3 (75 %)              -           3        2              64  ROUND 1: vx-unsupported-operator
     edgetpu             none              -           0        0               0  ADD 3: edgetpu-unsupported-operator
+    armnn           3 (75 %)              -           3        2              64  ROUND 1: armnn-unsupported-operator
   Computers
     npu-intel       3 (75 %)              -           3        2              64  ROUND 1:
                                                                                   npu-intel-unsupported-operator
@@ -76,6 +78,8 @@ DYNAMIC = """\
     coreml         not applied              -  RESHAPE 1: dynamic-tensors
   Boards
     vx-nxp                none              -  RESHAPE 1: vx-constant-operand
+    teflon                none              -  RESHAPE 1:
+                                               teflon-unsupported-operator
     ethosu-imx93          none              -  RESHAPE 1:
                                                ethosu-imx93-tensor-type
     neutron-imx95         none              -  RESHAPE 1:
@@ -83,6 +87,7 @@ DYNAMIC = """\
     vx                    none              -  RESHAPE 1: vx-constant-operand
     edgetpu               none              -  RESHAPE 1:
                                                edgetpu-unsupported-operator
+    armnn          not applied              -  RESHAPE 1: dynamic-tensors
   Computers
     npu-intel        1 (100 %)              -
 Microcontrollers (delegate-sim micro): TensorFlow Lite Micro runs the model: 1
