@@ -143,6 +143,8 @@ class ProcessExecutor(Executor):
                 raise _stopped(folder, finished)
             report = json.loads(written.read_text("utf-8"))
             self.on_software(report["software"])
+            if report["error"] and _stage(folder) == "start":
+                raise ExecutionError("start", report["error"], is_crash=False)
             if self.adapter not in finished.output:
                 raise ExecutionError("start", "the accelerator found no device", is_crash=False)
             if report["error"]:

@@ -216,45 +216,60 @@ class _Verified:
     ) -> None:
         self._verifier, self._model, self._entry, self._samples, self._allowed = verifier, model, entry, samples, allowed
         self._cutter = Cutter(model, entry.subgraph)
+        self._true_model = with_float_weights(model) if verifier.is_accelerator else model
+        self._truth = verifier.references[0]
         self._runs = 0
         self._kept: Mapping[int, InputArray] = {}
         self._faults: dict[tuple[int, int], tuple[TensorDifference | None, str]] = {}
 
     def result(self) -> VerifiedEntry:
-        """Compare the entry, and search for the node at fault if it is wrong."""
+        """Compare the entry, and search for the node at fault if it is wrong.
+
+        An output is right if it agrees with the reference kernels or the optimized kernels. A few reference kernels differ from
+        the optimized kernels, such as the one of SUM for INT8.
+        """
         entry = self._entry
-        references = self._reference(self._model, entry, self._samples)
-        outputs = [result.outputs for result in references]
-        try:
-            results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
-        except ExecutionError as error:
-            if error.stage == "start":
-                reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
-                raise FixError(reason, self._model.path or "") from error
-            culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
-            return VerifiedEntry(
-                entry.key, entry.subgraph, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit
-            )
-        differences = self._differences(entry, outputs, [result.outputs for result in results])
-        wrong = [own for own, index in zip(differences, entry.output_tensors, strict=True) if self._is_wrong(own, index)]
-        culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results)]) if wrong else None
+        results: Sequence[Results] | None = None
+        differences: list[TensorDifference] = []
+        wrong: list[TensorDifference] = []
+        outputs: list[tuple[InputArray, ...]] = []
+        for executor, references in self._truths():
+            self._truth = executor
+            outputs = [result.outputs for result in references]
+            if results is None:
+                try:
+                    results = self._verifier.real.run(self._model, entry, self._samples, expected=outputs[0])
+                except ExecutionError as error:
+                    return self._failed(error)
+            differences = self._differences(entry, outputs, [result.outputs for result in results])
+            wrong = [own for own, index in zip(differences, entry.output_tensors, strict=True) if self._is_wrong(own, index)]
+            if not wrong:
+                break
+        culprit = self._culprit(WRONG, self._samples[self._worst(outputs, results or ())]) if wrong else None
         conditions = tuple(self._conditions([None])) if wrong and culprit is None else ()
         return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions)
 
-    def _reference(
-        self, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], kept: Sequence[int] = ()
-    ) -> Sequence[Results]:
-        truth = with_float_weights(model) if self._verifier.is_accelerator else model
-        errors = []
+    def _failed(self, error: ExecutionError) -> VerifiedEntry:
+        """Return the result for a model that the real code does not run."""
+        if error.stage == "start":
+            reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
+            raise FixError(reason, self._model.path or "") from error
+        culprit = None if error.is_timeout else self._culprit(FAILED, self._samples[0])
+        where = self._entry.key, self._entry.subgraph
+        return VerifiedEntry(*where, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit)
+
+    def _truths(self) -> Iterator[tuple[Executor, Sequence[Results]]]:
+        """Yield the executors of right numbers that run the entry, with their results. Raise FixError if there is none."""
+        errors: list[ExecutionError] = []
         for executor in self._verifier.references:
             try:
-                return executor.run(truth, entry, samples, kept=kept)
+                yield executor, executor.run(self._true_model, self._entry, self._samples)
             except ExecutionError as error:
                 errors.append(error)
-        is_started = errors[-1].stage != "start"
-        where = "the model does not run with the CPU's reference kernels" if is_started else "the runtime does not start"
-        reason = f"{where}: {errors[-1]}"
-        raise FixError(reason, self._model.path or "") from errors[-1]
+        if len(errors) == len(self._verifier.references):
+            is_started = errors[-1].stage != "start"
+            where = "the model does not run with the CPU's reference kernels" if is_started else "the runtime does not start"
+            raise FixError(f"{where}: {errors[-1]}", self._model.path or "") from errors[-1]
 
     def _differences(
         self, entry: Entry, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
@@ -282,8 +297,8 @@ class _Verified:
         if not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):
             return None
         try:
-            (reference,) = self._reference(self._model, self._entry, [sample], between)
-        except FixError:
+            (reference,) = self._truth.run(self._true_model, self._entry, [sample], kept=between)
+        except ExecutionError:
             return None
         self._kept = {**reference.kept, **dict(zip(self._entry.input_tensors, sample, strict=True))}
         for base, top in self._spans():

@@ -96,6 +96,12 @@ def test_the_next_reference_is_used_if_the_first_does_not_run():
     assert verify_on(verifier, chain(["ABS"])).is_right
 
 
+def test_numbers_of_the_second_reference_are_right_too():
+    verifier = fake(wrong=["NEG"])
+    verifier.references = [FakeExecutor(), FakeExecutor(wrong=["NEG"])]
+    assert verify_on(verifier, chain(["ABS", "NEG"])).is_right
+
+
 def test_code_that_does_not_start_is_an_error():
     verifier = fake()
 
