@@ -30,6 +30,8 @@ OF_THEIR_OWN = {
     "delegate_sim/live/vela/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/runtime_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/page/document.py": "what the package brings along",
+    "delegate_sim/verification/execution.py": "a temporary folder that a process shares with one that it starts",
+    "delegate_sim/verification/worker.py": "the same folder, seen from the other process",
     "cli/console/terminal.py": "the null device, in place of a closed standard output",
 }
 """Modules that open what no user names."""

@@ -113,7 +113,7 @@ def test_the_default_delegate_is_named_in_the_first_line(run, tmp_path):
     commands = {
         ("fix", model, "--plan"): "NNAPI on Android 13",
         ("rules",): "What the delegate nnapi accepts",
-        ("diagnose", model): "Target vx-nxp: of 8 accelerators",
+        ("diagnose", model): "Target vx-nxp: of 9 accelerators",
         ("whatif", model, "--accept", "ROUND"): "A: NNAPI on Android 13",
         ("compare", model, "--with", "android=11"): "A: NNAPI on Android 13",
         ("releases", model): "NNAPI on Android 13",
@@ -199,6 +199,6 @@ def test_wrong_names_of_devices(run, model, arguments, words):
 
 
 def test_a_diagnosis_without_a_delegate_names_its_target_and_why(run, run_json, model):
-    assert run("diagnose", model).stdout.startswith("Target mldrift: of 9 accelerators ")
+    assert run("diagnose", model).stdout.startswith("Target mldrift: of 10 accelerators ")
     assert run_json("diagnose", model)["delegate"] == "mldrift"
     assert run_json("diagnose", model, "--runtime", "tf-2.15")["runtime"] == "tf-2.15"
