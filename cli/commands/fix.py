@@ -93,7 +93,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
 @click.option(
     "--samples",
     type=click.IntRange(0),
-    show_default=f"{SAMPLES}; {SAMPLES_OF_BOUNDS} if outputs may differ",
+    show_default=f"{SAMPLES} or {SAMPLES_OF_BOUNDS}",
     help="Random inputs to run.",
 )
 @click.option("--no-proof", is_flag=True, help="Write the model without running it.")

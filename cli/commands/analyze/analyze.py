@@ -32,7 +32,6 @@ Examples:
   delegate-sim analyze model.tflite --delegate nnapi
   delegate-sim analyze model.tflite --delegate nnapi --android 11 --runtime tf-2.15
   delegate-sim analyze model.tflite --delegate gpu --delegate xnnpack --chain
-  delegate-sim analyze models --format csv -o table.csv
   delegate-sim analyze model.tflite --format card -o card.svg
   delegate-sim analyze model.tflite --soc pixel10 --soc mediatek:mt6991
   delegate-sim analyze llm.litertlm --option backend=gpu --option vision=gpu

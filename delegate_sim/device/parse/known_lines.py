@@ -190,7 +190,7 @@ PATTERNS = (
     _pattern(
         Event.API_ERROR,
         f"{ARM_NN_SPEAKER}: ",
-        rf"{ARM_NN_SPEAKER}: (?P<why>Exception \(.*\) caught from \w{{1,20}}\.|Unable to parse node\b.*)",
+        rf"{ARM_NN_SPEAKER}: (?P<why>(?:Exception \(|Unable to parse node\b).*)",
         name=ARM_NN_SPEAKER,
         meaning="Arm NN cannot build the network of the nodes that the delegate took",
     ),
