@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   delegate-sim fix model.tflite --delegate nnapi --android 11 --android 13 -o fixed.tflite
-  delegate-sim fix model.tflite --delegate nnapi --delegate gpu --plan
   delegate-sim fix model.tflite --delegate nnapi --pass own-versions -o fixed.tflite
   delegate-sim fix model.tflite --delegate gpu --shape input=1,224,224,3 -o fixed.tflite --data inputs.npz
   delegate-sim fix model.tflite --micro -o fixed.tflite

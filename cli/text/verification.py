@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from delegate_sim.inference.difference import TensorDifference
-from delegate_sim.verification.verify import Condition, Culprit, Verification, VerifiedEntry
+from delegate_sim.verification.verify import Culprit, KnownCondition, Verification, VerifiedEntry
 
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
@@ -90,7 +90,7 @@ def _culprit_lines(result: Verification, culprit: Culprit, width: int) -> Iterat
     yield from _condition_lines(result, culprit.conditions, width)
 
 
-def _condition_lines(result: Verification, conditions: Sequence[Condition], width: int) -> Iterator[Line]:
+def _condition_lines(result: Verification, conditions: Sequence[KnownCondition], width: int) -> Iterator[Line]:
     if not conditions and result.delegated_nodes is not None:
         yield from paragraph("No known condition explains it", width, "  ")
     for condition in conditions:

@@ -32,7 +32,7 @@ from .npu.soc_names import NAMES, known_names, recognized_soc_name
 from .registry import CLOSED_PLUGIN_NAMES, plugin_of
 
 
-class Device(NamedTuple):
+class KnownDevice(NamedTuple):
     """A device, and its delegates in the order in which an application should try them. Deprecated delegates come last.
 
     ``not_simulated`` is the compiler plugin of the device if the plugin cannot be simulated, and otherwise "".
@@ -43,7 +43,7 @@ class Device(NamedTuple):
     not_simulated: str = ""
 
 
-class Group(NamedTuple):
+class DeviceGroup(NamedTuple):
     """A kind of devices: its title, and the delegates that exist on these devices."""
 
     title: str
@@ -54,13 +54,13 @@ _SEVERAL_KINDS = "Most devices"
 _HEXAGON = DelegateOnDevice("hexagon")
 _NPUS = tuple(map(DelegateOnDevice, ("npu-google", "npu-mediatek", "npu-samsung")))
 _OF_BOARDS = [own for board in BOARDS if board.group == BOARD for own in board.delegates if own != CPU]
-GROUPS: Mapping[str, Group] = MappingProxyType(
+GROUPS: Mapping[str, DeviceGroup] = MappingProxyType(
     {
-        ANDROID: Group("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
-        IPHONES: Group("iPhones", (METAL, CORE_ML, CPU)),
-        BOARD: Group("Boards", (*dict.fromkeys(_OF_BOARDS), CPU)),
-        COMPUTERS: Group("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
-        MICROCONTROLLERS: Group("Microcontrollers", ()),
+        ANDROID: DeviceGroup("Android phones", (GPU, *_NPUS, CPU, OLDER_GPU, _HEXAGON, NNAPI)),
+        IPHONES: DeviceGroup("iPhones", (METAL, CORE_ML, CPU)),
+        BOARD: DeviceGroup("Boards", (*dict.fromkeys(_OF_BOARDS), CPU)),
+        COMPUTERS: DeviceGroup("Computers", (WEBGPU, DelegateOnDevice("npu-intel"), CPU)),
+        MICROCONTROLLERS: DeviceGroup("Microcontrollers", ()),
     }
 )
 """The kinds of devices, by the name that users type."""
@@ -73,30 +73,30 @@ _ANDROID_SOCS = ("SM", "SDM", "SW", "SXR")
 """The beginnings of the names of Qualcomm's SoCs for phones, watches and headsets with Android."""
 
 
-def find_device(name: str) -> Device:
+def find_device(name: str) -> KnownDevice:
     """Return the device with this name. Case, spaces and punctuation do not matter.
 
     Raises OptionError for unknown names.
     """
     board = find_board(name)
     if board is not None:
-        return Device(board.names[0], board.delegates)
+        return KnownDevice(board.names[0], board.delegates)
     if ":" in name or folded(name) in known_names():
         return _device_of_soc(recognized_soc_name(name))
     near = suggestion(folded(name), device_names()) or "; name a phone, a SoC or a board, such as pixel10, mt6991 or imx8mp"
     raise OptionError(f"there is no device {name!r}{near}", f"there is no such device{near}")
 
 
-def _device_of_soc(soc: str) -> Device:
+def _device_of_soc(soc: str) -> KnownDevice:
     vendor, _, model = soc.partition(":")
     plugin = plugin_of(vendor)
     title = NAMES.get(soc, (model,))[0]
     if plugin not in CLOSED_PLUGIN_NAMES:
         npu = DelegateOnDevice(plugin, (("soc", model),))
         is_computer = vendor == "intel"
-        return Device(title, (WEBGPU, npu, CPU) if is_computer else (GPU, npu, CPU, OLDER_GPU, NNAPI))
+        return KnownDevice(title, (WEBGPU, npu, CPU) if is_computer else (GPU, npu, CPU, OLDER_GPU, NNAPI))
     older = (OLDER_GPU, *([_HEXAGON] if model in _HEXAGON_SOCS else []), NNAPI)
-    return Device(title, (GPU, CPU, *(older if model.startswith(_ANDROID_SOCS) else ())), plugin)
+    return KnownDevice(title, (GPU, CPU, *(older if model.startswith(_ANDROID_SOCS) else ())), plugin)
 
 
 def delegates_of_group(name: str) -> tuple[DelegateOnDevice, ...]:

@@ -246,8 +246,8 @@ def _compare(job: dict[str, Any], folder: Path, files: Sequence[str], kind: str)
     first, second = _sides(job, folder, keeps_tensors=bool(job["tensors"]))
     if (len(first.inputs), len(first.outputs)) != (len(second.inputs), len(second.outputs)):
         raise _Stopped("b", "the models have different numbers of inputs or outputs")
-    outputs = [Tally() for _ in first.outputs]
-    tensors = {index: Tally() for index in job["tensors"]}
+    outputs = [ErrorTally() for _ in first.outputs]
+    tensors = {index: ErrorTally() for index in job["tensors"]}
     refused = ""
     begin, done = time.perf_counter(), 0
     for arrays in _samples(files, folder):
@@ -302,13 +302,13 @@ def _results(runs: Sequence[Callable[[], Any]], kind: str) -> tuple[list[Any] | 
 
 def _compare_signature(
     signature: dict[str, Any], folder: Path, first: _ModelSide, second: _OtherSide, kind: str
-) -> tuple[list[Tally], str]:
+) -> tuple[list[ErrorTally], str]:
     """Run one signature of both models. Return the differences of its outputs in the order of ``outputs``, and a message.
 
     The message is about an extreme input on which only one model reports an error. The message is empty if there is no such
     input.
     """
-    tallies = [Tally() for _ in signature["outputs"]]
+    tallies = [ErrorTally() for _ in signature["outputs"]]
     refused = ""
     if not isinstance(second, _ModelSide):
         raise _Stopped("b", "other signatures cannot be compared for this pair of models")
@@ -353,7 +353,7 @@ def _latency(job: dict[str, Any], folder: Path) -> dict[str, Any] | None:
     return {"first": seconds[0], "second": seconds[1]}
 
 
-class Tally:
+class ErrorTally:
     """Statistics on the differences of one tensor, collected over all samples."""
 
     def __init__(self) -> None:

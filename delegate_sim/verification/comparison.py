@@ -36,7 +36,7 @@ _ROUNDED = 1.0001
 
 
 @dataclass(frozen=True, slots=True)
-class Tolerance:
+class ErrorTolerance:
     """The largest error of right results."""
 
     share: float
@@ -60,19 +60,19 @@ def step_of(graph: Graph, index: int) -> float:
     return max([source.scale for source in sources], default=0.0)
 
 
-def tolerance_for(model: Model) -> Tolerance:
+def tolerance_for(model: Model) -> ErrorTolerance:
     """Return the tolerance for a model, which depends on the types of its weights."""
     types = {tensor.type for graph in model.subgraphs for tensor in graph.tensors if tensor.is_constant}
     if "FLOAT16" in types:
-        return Tolerance(_HALF_SHARE)
-    return Tolerance(_QUANTIZED_SHARE if any(True for _ in _rounding_nodes(model)) else _FLOAT_SHARE)
+        return ErrorTolerance(_HALF_SHARE)
+    return ErrorTolerance(_QUANTIZED_SHARE if any(True for _ in _rounding_nodes(model)) else _FLOAT_SHARE)
 
 
 def compared(name: str, references: Sequence[InputArray], values: Sequence[InputArray]) -> TensorDifference:
     """Return the difference of one tensor over all samples. Elements without a finite reference value are left out."""
-    from ..inference.worker import Tally  # imports numpy
+    from ..inference.worker import ErrorTally  # imports numpy
 
-    tally = Tally()
+    tally = ErrorTally()
     with np.errstate(all="ignore"):
         for reference, value in zip(references, values, strict=True):
             is_float = reference.dtype.kind == "f" and reference.shape == value.shape and reference.dtype == value.dtype

@@ -11,7 +11,7 @@ from ..graph.graph import Graph, file_graph
 from ..hypothetical.model_editing import Edited, Editor, edited
 from ..model.model import Model, Node, Signature
 from ..model.reader import load
-from .execution import Entry
+from .execution import EntryPoint
 
 _KEY = "part"
 
@@ -21,7 +21,7 @@ class Cut:
     """A part of a model as a model of its own."""
 
     model: Model
-    entry: Entry
+    entry: EntryPoint
     inputs: tuple[int, ...]
     """The tensors of the original model that are inputs of the part."""
     outputs: tuple[int, ...]
@@ -82,7 +82,7 @@ class Cutter:
         others = [own for own in self._model.signatures if own.subgraph != self.graph.index and own.key != _KEY]
         model = changed.model.with_same_bytes(signatures=(signature, *others))
         content = b"".join(map(bytes, write(self._model, Edited(model, changed.origins), weights)))
-        entry = Entry(_KEY, self.graph.index, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
+        entry = EntryPoint(_KEY, self.graph.index, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
         return Cut(load(content), entry, tuple(inputs), tuple(outputs))
 
     def _ends(self, start: int, stop: int) -> tuple[list[int], list[int]]:

@@ -44,7 +44,7 @@ class ExecutionError(DelegateSimError):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EntryPoint:
     """The part of a model that a program runs: one signature, or the first subgraph.
 
     Inputs and outputs are pairs of a name and a tensor index.
@@ -67,13 +67,13 @@ class Entry:
         return tuple([index for _, index in self.outputs])
 
 
-def entries(model: Model) -> list[Entry]:
+def entries(model: Model) -> list[EntryPoint]:
     """Return the parts of a model that a program can run: its signatures, or the first subgraph if there are none."""
     if not model.signatures:
         graph = model.subgraphs[0]
-        return [Entry("", 0, _named(graph, graph.inputs), _named(graph, graph.outputs))]
+        return [EntryPoint("", 0, _named(graph, graph.inputs), _named(graph, graph.outputs))]
     return [
-        Entry(signature.key, signature.subgraph, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
+        EntryPoint(signature.key, signature.subgraph, tuple(signature.inputs.items()), tuple(signature.outputs.items()))
         for signature in model.signatures
     ]
 
@@ -82,26 +82,26 @@ def _named(graph: Subgraph, indices: Sequence[int]) -> tuple[tuple[str, int], ..
     return tuple([(graph.tensors[index].name, index) for index in indices])
 
 
-class Results(NamedTuple):
+class ExecutionResults(NamedTuple):
     """The results of one sample: outputs in the order of the entry, and the values of kept tensors by index."""
 
     outputs: tuple[InputArray, ...]
     kept: Mapping[int, InputArray]
 
 
-class Executor(ABC):
+class ModelExecutor(ABC):
     """Interface to a program that runs a model."""
 
     @abstractmethod
     def run(
         self,
         model: Model,
-        entry: Entry,
+        entry: EntryPoint,
         samples: Sequence[Sequence[InputArray]],
         *,
         kept: Sequence[int] = (),
         expected: Sequence[InputArray] = (),
-    ) -> Sequence[Results]:
+    ) -> Sequence[ExecutionResults]:
         """Return the results of each sample.
 
         ``kept`` are tensors to return with the outputs. ``expected`` are arrays with the types and shapes of the outputs, which
@@ -110,7 +110,7 @@ class Executor(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessExecutor(Executor):
+class ProcessExecutor(ModelExecutor):
     """Runs a model with one kind of kernels, in a separate process for each call.
 
     ``arguments`` are the accelerators and the precision. ``environment`` is the environment of the process. ``python`` is
@@ -128,13 +128,13 @@ class ProcessExecutor(Executor):
     def run(
         self,
         model: Model,
-        entry: Entry,
+        entry: EntryPoint,
         samples: Sequence[Sequence[InputArray]],
         *,
         kept: Sequence[int] = (),
         expected: Sequence[InputArray] = (),
-    ) -> Sequence[Results]:
-        """Run the model. See ``Executor``."""
+    ) -> Sequence[ExecutionResults]:
+        """Run the model. See ``ModelExecutor``."""
         with self._job(model, entry, samples, kept, expected) as folder:
             command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=self.python)
             finished = run_limited(command, self.environment, str(folder), SECONDS)
@@ -155,7 +155,7 @@ class ProcessExecutor(Executor):
     def _job(
         self,
         model: Model,
-        entry: Entry,
+        entry: EntryPoint,
         samples: Sequence[Sequence[InputArray]],
         kept: Sequence[int],
         expected: Sequence[InputArray],
@@ -211,9 +211,9 @@ def _stopped(folder: Path, finished: Finished) -> ExecutionError:
     )
 
 
-def _results(path: Path, entry: Entry, kept: Sequence[int]) -> Results:
+def _results(path: Path, entry: EntryPoint, kept: Sequence[int]) -> ExecutionResults:
     with np.load(path) as archive:
-        return Results(
+        return ExecutionResults(
             tuple([archive[f"output_{place}"] for place, _ in enumerate(entry.outputs)]),
             {index: archive[f"tensor_{index}"] for index in kept if f"tensor_{index}" in archive},
         )

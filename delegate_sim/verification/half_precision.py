@@ -16,7 +16,7 @@ from ..foundation.late_numpy import np
 from ..graph.graph import Graph, file_graph
 from ..inference.inputs import InputArray
 from ..model.model import Model, Node, Tensor
-from .execution import CPU, Entry, ExecutionError, Executor, ProcessExecutor, entries
+from .execution import CPU, EntryPoint, ExecutionError, ModelExecutor, ProcessExecutor, entries
 from .samples import entry_inputs
 
 LARGEST = 65504.0
@@ -112,7 +112,7 @@ class PrecisionReport(Declared):
 
 
 def half_precision(
-    model: Model, data: Sequence[str] = (), samples: int = 2, *, python: str = "", executor: Executor | None = None
+    model: Model, data: Sequence[str] = (), samples: int = 2, *, python: str = "", executor: ModelExecutor | None = None
 ) -> PrecisionReport:
     """Run a model on the CPU with all results kept, and report what float16 does to them.
 
@@ -132,7 +132,7 @@ def half_precision(
     return PrecisionReport(model.path or "", max(map(len, inputs), default=0), tuple(problems), tuple(ranges))
 
 
-def _values(executor: Executor, survey: _Survey, sample: Sequence[InputArray]) -> Mapping[int, InputArray]:
+def _values(executor: ModelExecutor, survey: _Survey, sample: Sequence[InputArray]) -> Mapping[int, InputArray]:
     try:
         (result,) = executor.run(survey.model, survey.entry, [sample], kept=survey.results)
     except ExecutionError as error:
@@ -141,7 +141,7 @@ def _values(executor: Executor, survey: _Survey, sample: Sequence[InputArray]) -
 
 
 @dataclass(slots=True)
-class _Seen:
+class _SeenValues:
     """Statistics of the elements of one tensor, or of the totals of one sum, over all samples."""
 
     least: float = math.inf
@@ -183,9 +183,9 @@ class _Survey:
     """The values of one entry over all samples."""
 
     model: Model
-    entry: Entry
-    _seen: dict[int, _Seen] = field(default_factory=dict)
-    _totals: dict[int, _Seen] = field(default_factory=dict)
+    entry: EntryPoint
+    _seen: dict[int, _SeenValues] = field(default_factory=dict)
+    _totals: dict[int, _SeenValues] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.graph: Graph = file_graph(self.model, self.model.subgraphs[self.entry.subgraph])
@@ -196,11 +196,11 @@ class _Survey:
         """Add the values of one sample."""
         for index in self.results:
             if index in values:
-                self._seen.setdefault(index, _Seen()).add(values[index])
+                self._seen.setdefault(index, _SeenValues()).add(values[index])
         for node in self.graph.nodes:
             total = self._total(node, values) if node.op in _REDUCTIONS and not node.is_custom else None
             if total is not None:
-                self._totals.setdefault(node.index, _Seen()).add(total)
+                self._totals.setdefault(node.index, _SeenValues()).add(total)
 
     def _total(self, node: Node, values: Mapping[int, InputArray]) -> InputArray | None:
         """Return the totals of a SUM or MEAN before any division, or None if they are not known."""
@@ -249,7 +249,7 @@ class _Survey:
             values = self._constant(index) if index >= 0 and self.graph.tensors[index].type == "FLOAT32" else None
             if values is None or not values.size:
                 continue
-            seen = _Seen()
+            seen = _SeenValues()
             seen.add(values)
             tensor = self.graph.tensors[index]
             if seen.zero and seen.zero == np.count_nonzero(values):

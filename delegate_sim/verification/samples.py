@@ -9,10 +9,10 @@ from ..foundation.late_numpy import np
 from ..foundation.printable import printable
 from ..inference.inputs import InputArray, from_file, generated_samples
 from ..model.model import Model
-from .execution import Entry
+from .execution import EntryPoint
 
 
-def entry_inputs(model: Model, chosen: Sequence[Entry], data: Sequence[str], samples: int) -> list[list[list[InputArray]]]:
+def entry_inputs(model: Model, chosen: Sequence[EntryPoint], data: Sequence[str], samples: int) -> list[list[list[InputArray]]]:
     """Return the samples of each entry: a list of arrays for each sample, in the order of the entry's inputs.
 
     A .npz file in ``data`` belongs to all entries that it fits. In every second generated sample, no float is positive. Raise

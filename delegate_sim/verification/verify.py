@@ -27,9 +27,20 @@ from ..results.numbers.risks import NUMBER_RISK, NumberRisk, number_risks
 from ..runtime.interpreter import Run, simulate
 from ..runtime.target import Target
 from .bisection import FAILED, RIGHT, WRONG, Window, find_window
-from .comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
+from .comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
 from .cuts import Cutter
-from .execution import ACCELERATOR, CPU, DEFAULT, REFERENCE, Entry, ExecutionError, Executor, ProcessExecutor, Results, entries
+from .execution import (
+    ACCELERATOR,
+    CPU,
+    DEFAULT,
+    REFERENCE,
+    EntryPoint,
+    ExecutionError,
+    ExecutionResults,
+    ModelExecutor,
+    ProcessExecutor,
+    entries,
+)
 from .samples import entry_inputs
 
 PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
@@ -37,7 +48,7 @@ PLACES = (GRAPHICS_ACCELERATOR, ACCELERATORS["cpu"], CPU)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition(Declared):
+class KnownCondition(Declared):
     """A known reason for wrong numbers that applies to the node at fault, and the pass of ``fix`` that cures it, or ""."""
 
     columns = (*within("risk", NUMBER_RISK), Column("cure"))
@@ -71,7 +82,7 @@ class Culprit(Declared):
     """The message of the runtime if the nodes do not run; otherwise empty."""
     runs: int
     """The number of parts of the model that were run."""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[KnownCondition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +107,7 @@ class VerifiedEntry(Declared):
     is_crash: bool = False
     culprit: Culprit | None = None
     """None if the outputs are right, or if no part of the model behaves like the whole model."""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[KnownCondition, ...] = ()
     """Known conditions of inputs and outputs, if the model is wrong and no node is at fault."""
 
     @property
@@ -120,7 +131,7 @@ class Verification(Declared):
     on: str
     software: str
     """The installed release of LiteRT, such as ``litert-2.3.0``."""
-    tolerance: Tolerance
+    tolerance: ErrorTolerance
     samples: int
     """The number of sets of inputs for each signature."""
     delegated_nodes: int | None
@@ -147,11 +158,11 @@ class Verifier:
         self.on = on
         self.software = ""
         self.delegate = None if on == CPU else find_live(on)
-        self.references: Sequence[Executor] = [ProcessExecutor(REFERENCE, python=python)]
+        self.references: Sequence[ModelExecutor] = [ProcessExecutor(REFERENCE, python=python)]
         """The executors of right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
         if on != CPU:
             self.references = [*self.references, ProcessExecutor(CPU, python=python)]
-        self.real: Executor = ProcessExecutor(CPU if on == CPU else DEFAULT, python=python, on_software=self._set_software)
+        self.real: ModelExecutor = ProcessExecutor(CPU if on == CPU else DEFAULT, python=python, on_software=self._set_software)
         traits = None if self.delegate is None else self.delegate.live
         self.is_accelerator = isinstance(traits, AcceleratorTraits)
         self.options: Mapping[str, Any] = {}
@@ -196,7 +207,7 @@ def verify_on(
     default depends on the types of the weights. Raise OptionError if an input does not fit, and FixError if the model does not
     run with the reference kernels, or the delegate's code does not start.
     """
-    allowed = tolerance_for(model) if tolerance is None else Tolerance(tolerance)
+    allowed = tolerance_for(model) if tolerance is None else ErrorTolerance(tolerance)
     chosen = entries(model)
     inputs = entry_inputs(model, chosen, data, samples)
     verified = [_Verified(verifier, model, entry, arrays, allowed) for entry, arrays in zip(chosen, inputs, strict=True)]
@@ -212,7 +223,12 @@ class _Verified:
     """One entry of a model, its samples, and the runs of its parts."""
 
     def __init__(
-        self, verifier: Verifier, model: Model, entry: Entry, samples: Sequence[Sequence[InputArray]], allowed: Tolerance
+        self,
+        verifier: Verifier,
+        model: Model,
+        entry: EntryPoint,
+        samples: Sequence[Sequence[InputArray]],
+        allowed: ErrorTolerance,
     ) -> None:
         self._verifier, self._model, self._entry, self._samples, self._allowed = verifier, model, entry, samples, allowed
         self._cutter = Cutter(model, entry.subgraph)
@@ -229,7 +245,7 @@ class _Verified:
         the optimized kernels, such as the one of SUM for INT8.
         """
         entry = self._entry
-        results: Sequence[Results] | None = None
+        results: Sequence[ExecutionResults] | None = None
         differences: list[TensorDifference] = []
         wrong: list[TensorDifference] = []
         outputs: list[tuple[InputArray, ...]] = []
@@ -258,7 +274,7 @@ class _Verified:
         where = self._entry.key, self._entry.subgraph
         return VerifiedEntry(*where, stage=error.stage, failure=str(error), is_crash=error.is_crash, culprit=culprit)
 
-    def _truths(self) -> Iterator[tuple[Executor, Sequence[Results]]]:
+    def _truths(self) -> Iterator[tuple[ModelExecutor, Sequence[ExecutionResults]]]:
         """Yield the executors of right numbers that run the entry, with their results. Raise FixError if there is none."""
         errors: list[ExecutionError] = []
         for executor in self._verifier.references:
@@ -272,7 +288,7 @@ class _Verified:
             raise FixError(f"{where}: {errors[-1]}", self._model.path or "") from errors[-1]
 
     def _differences(
-        self, entry: Entry, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
+        self, entry: EntryPoint, references: Sequence[Sequence[InputArray]], results: Sequence[Sequence[InputArray]]
     ) -> list[TensorDifference]:
         return [
             compared(name, [own[place] for own in references], [own[place] for own in results])
@@ -282,7 +298,7 @@ class _Verified:
     def _is_wrong(self, difference: TensorDifference, index: int) -> bool:
         return self._allowed.excludes(difference, step_of(self._cutter.graph, index))
 
-    def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[Results]) -> int:
+    def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[ExecutionResults]) -> int:
         """Return the first sample with a wrong output."""
         for number, (reference, result) in enumerate(zip(references, results, strict=True)):
             differences = self._differences(self._entry, [reference], [result.outputs])
@@ -361,12 +377,14 @@ class _Verified:
             raise FixError(f"the reference kernels give no value for tensor {missing[0]}")
         return [self._kept[index] for index in indices]
 
-    def _conditions(self, nodes: Sequence[int | None]) -> Iterator[Condition]:
+    def _conditions(self, nodes: Sequence[int | None]) -> Iterator[KnownCondition]:
         """Yield the known conditions of some nodes. The node None stands for the inputs and outputs of the subgraph."""
         run = self._verifier.simulate(self._model)
         for risk in () if run is None else number_risks(run):
             if run is not None and risk.subgraph == self._entry.subgraph and risk.node in nodes:
-                yield Condition(risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node)))
+                yield KnownCondition(
+                    risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node))
+                )
 
 
 def cure_of(model: Model, run: Run, key: NodeKey) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from delegate_sim.verification.execution import ExecutionError, Executor, Results
+from delegate_sim.verification.execution import ExecutionError, ExecutionResults, ModelExecutor
 
 COMPUTED = {
     "ABS": np.abs,
@@ -18,7 +18,7 @@ COMPUTED = {
 }
 
 
-class FakeExecutor(Executor):
+class FakeExecutor(ModelExecutor):
     """Runs models of a few operators. Nodes of the operators ``wrong`` add 1. Nodes of ``failing`` do not run."""
 
     def __init__(self, wrong=(), failing=()):
@@ -41,4 +41,4 @@ class FakeExecutor(Executor):
             else:
                 result = COMPUTED[node.op](*[values[index] for index in node.inputs]).astype(np.float32)
                 values[node.outputs[0]] = result + np.float32(node.op in self.wrong)
-        return Results(tuple([values[index] for index in graph.outputs]), {index: values[index] for index in kept})
+        return ExecutionResults(tuple([values[index] for index in graph.outputs]), {index: values[index] for index in kept})

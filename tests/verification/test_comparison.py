@@ -7,7 +7,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.graph.graph import file_graph
-from delegate_sim.verification.comparison import Tolerance, compared, step_of, tolerance_for, with_float_weights
+from delegate_sim.verification.comparison import ErrorTolerance, compared, step_of, tolerance_for, with_float_weights
 from fixtures.builder import ModelBuilder
 
 NAN, INF = float("nan"), float("inf")
@@ -27,18 +27,18 @@ NAN, INF = float("nan"), float("inf")
 )
 def test_errors_are_shares_of_the_largest_finite_value(reference, value, is_wrong):
     arrays = [[np.array(values, np.float32)] for values in (reference, value)]
-    assert Tolerance(0.001).excludes(compared("y", *arrays), 0) is is_wrong
+    assert ErrorTolerance(0.001).excludes(compared("y", *arrays), 0) is is_wrong
 
 
 @pytest.mark.parametrize(("step", "error", "is_wrong"), [(1, 1, False), (1, 2, True), (0, 1, True)])
 def test_a_quantized_output_may_be_off_by_one_step(step, error, is_wrong):
     difference = compared("y", [np.array([50], np.int8)], [np.array([50 + error], np.int8)])
-    assert Tolerance(0.001).excludes(difference, step) is is_wrong
+    assert ErrorTolerance(0.001).excludes(difference, step) is is_wrong
 
 
 def test_another_shape_is_wrong():
     difference = compared("y", [np.zeros(2, np.float32)], [np.zeros(3, np.float32)])
-    assert Tolerance(1).excludes(difference, 0)
+    assert ErrorTolerance(1).excludes(difference, 0)
 
 
 def weighted(kind, **quantization):
@@ -57,7 +57,7 @@ def weighted(kind, **quantization):
     [("FLOAT32", {}, 1e-3), ("FLOAT16", {}, 1e-2), ("INT8", {"scale": 0.5}, 5e-3)],
 )
 def test_the_tolerance_depends_on_the_weights(kind, quantization, share):
-    assert tolerance_for(weighted(kind, **quantization)) == Tolerance(share)
+    assert tolerance_for(weighted(kind, **quantization)) == ErrorTolerance(share)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from delegate_sim import load
 from delegate_sim.errors import FixError, MissingPackageError, OptionError
 from delegate_sim.foundation import packages
 from delegate_sim.live import accelerator_engine
-from delegate_sim.verification.comparison import Tolerance
-from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, Entry, ExecutionError, ProcessExecutor, entries
+from delegate_sim.verification.comparison import ErrorTolerance
+from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, EntryPoint, ExecutionError, ProcessExecutor, entries
 from delegate_sim.verification.samples import entry_inputs
 from delegate_sim.verification.verify import Verifier, verify_on
 from fixtures.builder import ModelBuilder
@@ -80,7 +80,7 @@ def test_every_signature_is_run():
 @pytest.mark.parametrize(("tolerance", "is_right"), [(0.1, False), (2, True)])
 def test_the_tolerance_is_the_users(tolerance, is_right):
     result = verify_on(fake(wrong=["ABS"]), chain(["ABS"]), tolerance=tolerance)
-    assert (result.is_right, result.tolerance) == (is_right, Tolerance(tolerance))
+    assert (result.is_right, result.tolerance) == (is_right, ErrorTolerance(tolerance))
 
 
 def test_a_reference_that_does_not_run_is_an_error():
@@ -166,7 +166,7 @@ def test_an_error_of_the_runtime_is_its_words():
     x, y = graph.input("x", "FLOAT32", [2]), graph.tensor("y", "FLOAT32", [3])
     graph.node("CUSTOM", [x], [y], custom="Unknown")
     graph.outputs(y)
-    entry = Entry("", 0, (("x", 0),), (("y", 1),))
+    entry = EntryPoint("", 0, (("x", 0),), (("y", 1),))
     with pytest.raises(ExecutionError, match="Unknown") as caught:
         ProcessExecutor(REFERENCE).run(load(builder.bytes()), entry, [[np.zeros(2, np.float32)]])
     assert not caught.value.is_crash
@@ -174,7 +174,7 @@ def test_an_error_of_the_runtime_is_its_words():
 
 def test_an_interpreter_that_does_not_start_is_one_line():
     with pytest.raises(ExecutionError) as caught:
-        ProcessExecutor(REFERENCE, python="/nowhere/python").run(chain(["ABS"]), Entry("", 0, (), ()), [])
+        ProcessExecutor(REFERENCE, python="/nowhere/python").run(chain(["ABS"]), EntryPoint("", 0, (), ()), [])
     assert (caught.value.stage, caught.value.is_crash) == ("start", True)
     assert len(str(caught.value).splitlines()) == 1
 

@@ -33,7 +33,7 @@ from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
-from .trial_simulations import Account, CpuNode, Match, Trial, Trials, as_observed, cpu_nodes, simulate_setting
+from .trial_simulations import Account, AssumptionTrial, CpuNode, Match, Trials, as_observed, cpu_nodes, simulate_setting
 from .wrong_model import counts_agree, other_model_note
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
@@ -67,7 +67,7 @@ class Reconciliation(Shown):
             Column("failure", source=lambda reconciliation: reconciliation.failure or None),
             Column("evidence"),
             Column("explanation", OBJECT, source="account", parts=Account.columns),
-            Column("closest", OBJECT, parts=Trial.columns),
+            Column("closest", OBJECT, parts=AssumptionTrial.columns),
         ),
         *(Column("nodes", LIST), Column("operators", LIST, source="refusals")),
         *(
@@ -113,7 +113,7 @@ class Reconciliation(Shown):
     """The measured times in the log and in op profiles."""
     failure: str = ""
     """The line that says why the model did not run on the device, or why the delegate was not applied, or ""."""
-    closest: Trial | None = None
+    closest: AssumptionTrial | None = None
     """The assumptions that leave the fewest differences, if no assumptions explain the log. None if no assumption helps."""
     counts_agree: bool | None = None
     """Whether the log counts as many nodes as the model has. None if the log has no count of all nodes."""

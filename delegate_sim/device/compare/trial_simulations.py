@@ -62,7 +62,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial(Declared):
+class AssumptionTrial(Declared):
     """A simulation with assumptions that leaves differences from the log."""
 
     columns = (Column("options", OBJECT, source=lambda own: option_values(own.options)), Column("differences", LIST))
@@ -81,7 +81,7 @@ class Trials:
     facts: Facts
     effort: Effort
     _cache: AnalysisCache = field(default_factory=AnalysisCache, repr=False, compare=False)
-    tried: list[Trial] = field(default_factory=list, repr=False, compare=False)
+    tried: list[AssumptionTrial] = field(default_factory=list, repr=False, compare=False)
     """The simulations that did not agree with the log."""
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
@@ -100,10 +100,10 @@ class Trials:
         left = differences(self.facts, run)
         if not left:
             return run
-        self.tried.append(Trial(changes, tuple(left)))
+        self.tried.append(AssumptionTrial(changes, tuple(left)))
         return None
 
-    def closest(self, most: int) -> Trial | None:
+    def closest(self, most: int) -> AssumptionTrial | None:
         """Return the simulation with the fewest differences, if it has fewer than ``most``. The first of equal ones is taken."""
         best = min(self.tried, key=lambda trial: len(trial.differences), default=None)
         return best if best is not None and len(best.differences) < most else None

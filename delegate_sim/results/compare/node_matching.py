@@ -42,7 +42,7 @@ def match_nodes(old: SubgraphOutline, new: SubgraphOutline, origins: Sequence[in
     return matching.old_of
 
 
-class _Numbers:
+class _StructureNumbers:
     """Numbers of values: equal values have equal numbers. So a value may have the numbers of other values as parts."""
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class _Numbers:
 
 
 class _Side:
-    def __init__(self, subgraph: SubgraphOutline, numbers: _Numbers) -> None:
+    def __init__(self, subgraph: SubgraphOutline, numbers: _StructureNumbers) -> None:
         self.nodes = subgraph.nodes
         self.producer: dict[str, tuple[int, int]] = {}
         """The writer of each tensor, as a node and the position of the output."""
@@ -131,7 +131,7 @@ class _Side:
 
 class _Matching:
     def __init__(self, old: SubgraphOutline, new: SubgraphOutline) -> None:
-        numbers = _Numbers()
+        numbers = _StructureNumbers()
         self.old, self.new = _Side(old, numbers), _Side(new, numbers)
         self.old_of: dict[int, int] = {}
         self.new_of: dict[int, int] = {}
