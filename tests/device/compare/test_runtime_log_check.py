@@ -18,7 +18,7 @@ DSP = DevicesProfile((device("dsp", 0.2),))
 
 def partitions(count):
     """Return the run of a model with this number of partitions, each with one ADD."""
-    return run_with(delegate_sim.load(chain_model(["ADD", "ROUND"] * count).bytes()), DSP)
+    return run_with(delegate_sim.load(chain_model(["ADD", "ROUND"] * count).bytes()), DSP, max_delegated_partitions=0)
 
 
 def compilations(count, *names, number=0):
