@@ -24,7 +24,7 @@ from ...driver import StageSignature
 from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
-_MOST_DEVICES = 16
+MOST_DEVICES = 16
 """Largest number of devices. Each device is asked about each operation, and no phone has so many."""
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
@@ -117,7 +117,7 @@ def read_devices(path: str) -> DevicesProfile:
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     entry.take("schema", schema(schema_of("devices")), is_required=True)
-    entries, most = entry.entries("devices"), raised(_MOST_DEVICES)
+    entries, most = entry.entries("devices"), raised(MOST_DEVICES)
     if len(entries) > most:
         raise ProfileProblem(("devices",), f"has {len(entries):,} devices, but the limit is {most:,}{how_to_raise()}")
     devices = tuple(map(_device, entries))
