@@ -9,7 +9,7 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,18 +53,18 @@ class ProfiledDevice:
     refuses: frozenset[StageSignature] = frozenset()
     """Operations that the device does not support with certain input types and shapes."""
 
-    def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Return whether the driver reports an operation as supported."""
+    def accepts(
+        self,
+        model: NnModel,
+        operation: NnOperation,
+        matching: Callable[[NnModel, NnOperation], Set[StageSignature]],
+    ) -> bool:
+        """Return whether the driver reports an operation as supported. ``matching`` is ``matching_signatures``, or a cache of it."""
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
-        if self.refuses and self._refuses(model, operation):
+        if self.refuses and not self.refuses.isdisjoint(matching(model, operation)):
             return False
         return self.types is None or model.operands[operation.inputs[0]].type in self.types
-
-    def _refuses(self, model: NnModel, operation: NnOperation) -> bool:
-        name = OperationType(operation.type).name
-        types, shapes = input_signature(model, operation)
-        return any(StageSignature(name, *pair) in self.refuses for pair in itertools.product((None, types), (None, shapes)))
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
         """Return whether the driver can compile these operations as one step."""
@@ -78,6 +78,13 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
     inputs = [model.operands[index] for index in operation.inputs]
     types = [OperandType(operand.type).name if operand.type in _OPERAND_CODES else str(operand.type) for operand in inputs]
     return tuple(types), tuple([tuple(operand.dimensions) for operand in inputs])
+
+
+def matching_signatures(model: NnModel, operation: NnOperation) -> frozenset[StageSignature]:
+    """Return all signatures that match an operation."""
+    name = OperationType(operation.type).name
+    types, shapes = input_signature(model, operation)
+    return frozenset([StageSignature(name, *pair) for pair in itertools.product((None, types), (None, shapes))])
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
