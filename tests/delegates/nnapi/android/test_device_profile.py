@@ -187,6 +187,20 @@ def test_too_many_devices(tmp_path, monkeypatch):
         read_devices(str(path))
 
 
+def test_devices_share_the_signatures_of_operations(apply, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        device_profile, "input_signature", lambda *given, of=device_profile.input_signature: made.append(given) or of(*given)
+    )
+    counts = []
+    for count in (2, 16):
+        made.clear()
+        refusal = '[[devices.refuses]]\noperation = "RELU"\nshapes = [[7, 7]]\n'
+        apply(chain(*MIXED), *[DSP.replace('"dsp"', f'"d{number}"') + refusal for number in range(count)])
+        counts.append(len(made))
+    assert counts[0] == counts[1] > 0
+
+
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(delegate_sim.OptionError, match="No such file"):
         delegate_sim.analyze(chain("RELU").bytes(), "nnapi", {"devices": str(tmp_path / "none.toml")}, defaults="api")
