@@ -59,7 +59,10 @@ class ProfiledDevice:
         operation: NnOperation,
         matching: Callable[[NnModel, NnOperation], Set[StageSignature]],
     ) -> bool:
-        """Return whether the driver reports an operation as supported. ``matching`` is ``matching_signatures``, or a cache of it."""
+        """Return whether the driver reports an operation as supported.
+
+        ``matching`` is ``matching_signatures``, or a cache of this function.
+        """
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
         if self.refuses and not self.refuses.isdisjoint(matching(model, operation)):
