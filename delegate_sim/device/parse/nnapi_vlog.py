@@ -196,9 +196,9 @@ class RuntimeReader:
             return 0
         current = self._current()
         count = len(current.choices)
-        times, choice = min(times, 1_000_000), current.choices[-1]
-        spend_steps(times * (1 + len(choice.refused_by)), "reading the log")
-        current.choices += [choice] * times
+        choice = current.choices[-1]
+        spend_steps(min(times, 1_000_000) * (1 + len(choice.refused_by)), "reading the log")
+        current.choices += [choice] * min(times, 1_000_000)
         self.is_choice = False
         return len(current.choices) - count
 
