@@ -149,7 +149,7 @@ class Models:
         """
         for number, target in enumerate(targets):
             try:
-                effort.begin_target(len(targets) - number - 1, target.delegate.effort)
+                effort.begin_target(len(targets) - number - 1, target.effort)
             except LimitError:
                 self.leave_out(path, targets[number:], effort)
                 return

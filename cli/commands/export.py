@@ -78,7 +78,7 @@ def command(
     model = read_model(one_path(path))
     models = Models([path])
     effort = Effort(model)
-    effort.require(DRAWING, max([target.delegate.effort for target in targets], default=1))
+    effort.require(DRAWING, max([target.effort for target in targets], default=1))
     cache = AnalysisCache()
     texts = []
     for target in models.affordable(path, targets, effort):

@@ -129,10 +129,9 @@ def _views(
 ) -> list[PageView | MicroView]:
     model = read_model(path, any_identifier=not targets)
     effort = Effort(model)
-    effort.require(DRAWING)
+    effort.require(DRAWING, max([target.effort for target in targets], default=1))
     affordable = models.affordable(path, targets, effort)
-    left_out = effort.refusal(DIAGNOSIS) if with_causes else ""
-    views: list[PageView | MicroView] = [_view(model, target, effort, left_out, with_causes, profiles) for target in affordable]
+    views: list[PageView | MicroView] = [_view(model, target, effort, with_causes, profiles) for target in affordable]
     return views if micro is None else [*views, _micro_view(model, micro, with_causes)]
 
 
@@ -149,12 +148,12 @@ def _view(
     model: Model,
     target: Target,
     effort: Effort,
-    left_out: str,
     with_causes: bool,
     profiles: OpProfileArguments,
 ) -> PageView:
     from delegate_sim.page.content import PageView
 
+    left_out = effort.refusal(DIAGNOSIS, target.effort) if with_causes else ""
     if with_causes and target.delegate.is_live_only:
         left_out = left_out or f"{target.delegate.name} is run, not simulated, so the cost of a cause cannot be computed"
     if left_out or not with_causes:

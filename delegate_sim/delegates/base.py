@@ -51,7 +51,7 @@ class Delegate:
     summary: str = ""
     """A description of the delegate, with the tools and APIs that apply the delegate; empty if no description is needed."""
     effort: int = 1
-    """The relative cost of one simulation. Commands with a limit on simulations count this number for each simulation."""
+    """The relative cost of one simulation with the default options (see ``effort_with``)."""
     semantics: int = 1
     """The version number of the verdicts.
 
@@ -191,6 +191,10 @@ class Delegate:
     def profiled_operator(self, name: str) -> str:
         """Return the operator that a name in a profile of the delegate's kernels means; empty if it is not known."""
         return ""
+
+    def effort_with(self, options: OptionValues) -> int:
+        """Return the relative cost of one simulation. Commands count this number for each simulation."""
+        return self.effort
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield changed options that may avoid refusals with this code. The mildest change comes first."""

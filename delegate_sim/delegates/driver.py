@@ -140,5 +140,7 @@ class DevicesInterface:
 
     The function yields nothing if a partition cannot be built.
     """
+    most_devices: int
+    """The largest number of devices in a profile, before ``foundation.limits.raised``."""
     profile_text: Callable[[Sequence[DeviceTraits], Mapping[str, Any]], str]
     """A function that takes the devices and the options of the recorded run, and returns the text of a profile file."""

@@ -32,7 +32,7 @@ def diagnose(
     returns the measured CPU time of nodes. If ``cpu_ms`` is given, causes with the most CPU time come first.
     """
     effort = effort or Effort(model)
-    effort.require(DIAGNOSIS)
+    effort.require(DIAGNOSIS, target.effort)
     examiner = Examiner(model, target, effort)
     first = examiner.simulate(HypotheticalChanges())
     run, now = first.run, first.cost

@@ -115,7 +115,7 @@ class Examiner:
         key = hypothetical.key
         if key not in self._known:
             refuse_unknown_names(self.model, hypothetical)
-            self.effort.spend(self.target.delegate.effort)
+            self.effort.spend(self.target.effort)
             release = hypothetical.release or self.target.release
             of_model = self.model, hypothetical.changes, release
             change = self._cache.get("changed model", of_model, lambda: changed(self.model, hypothetical, release))

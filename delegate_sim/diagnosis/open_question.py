@@ -45,12 +45,12 @@ def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) 
     LimitError.
     """
     compared = sorted(filter(_is_compared, targets), key=lambda target: ORDER.index(target.delegate.name)) or list(targets)
-    effort.require(DIAGNOSIS)
+    effort.require(DIAGNOSIS, max([target.effort for target in compared]))
     runs: list[Run] = []
     for number, target in enumerate(compared):
         if runs and effort.left <= DIAGNOSIS.simulations:
             break
-        effort.begin_target(len(compared) - number - 1)
+        effort.begin_target(len(compared) - number - 1, target.effort)
         runs.append(simulate(model, target, cache=effort.cache))
     if has_open_input(model):
         for run in runs:

@@ -287,7 +287,7 @@ def _cases(
     for number, (target, budgets) in enumerate(zip(job.targets, budgets_of_targets, strict=True)):
         try:
             require_identifier(model)
-            effort.begin_target(len(job.targets) - number - 1, target.target.delegate.effort)
+            effort.begin_target(len(job.targets) - number - 1, target.target.effort)
             case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))

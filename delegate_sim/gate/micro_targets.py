@@ -33,7 +33,7 @@ from .results import FAILED, PASSED, Case
 KIND = "micro"
 RUNTIME = "tflite-micro"
 EFFORT = 3
-"""The relative cost of an analysis (see ``Delegate.effort``)."""
+"""The relative cost of an analysis (see ``Target.effort``)."""
 _LARGEST_SOURCE = 1 << 24
 _STATEMENTS = {
     Status.MISSING: "has no kernel in the resolver",

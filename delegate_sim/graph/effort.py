@@ -113,13 +113,13 @@ class Effort:
     def refusal(self, question: EffortQuestion, cost: int = 1) -> str:
         """Return the reason why the model is too large for a question, or "" if the model is small enough.
 
-        ``cost`` is the relative cost of one simulation (see ``Delegate.effort``). Earlier simulations make no difference.
+        ``cost`` is the relative cost of one simulation (see ``Target.effort``), which does not apply to what nodes of the same
+        form share. Earlier simulations make no difference.
         """
-        simulations = question.simulations * cost
-        nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED)
+        nodes, most = self._nodes, raised(_MOST_NODES_REQUIRED) // question.simulations
+        size = self._size * cost
         # If the model is small, its forms need not be counted.
-        most_weight = self._size + nodes * _WEIGHT_OF_A_FORM
-        if most_weight * simulations <= most or self._weight * simulations <= most:
+        if size + nodes * _WEIGHT_OF_A_FORM <= most or size + self._forms * _WEIGHT_OF_A_FORM <= most:
             return ""
         different = f"{self._forms:,} of them different" if self._forms < nodes else "all different"
         parts = {**self._sizes, f"{nodes:,} nodes ({different})": nodes + self._forms * _WEIGHT_OF_A_FORM}

@@ -50,7 +50,7 @@ def run_target(model: Model, target: Target, cache: AnalysisCache | None = None)
 
 def run_side(model: Model, target: Target) -> Side:
     """Run a model on a target, for a comparison. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON, target.delegate.effort)
+    Effort(model).require(COMPARISON, target.effort)
     return Side(model, run_target(model, target))
 
 

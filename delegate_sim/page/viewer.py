@@ -30,7 +30,7 @@ class PageViewer:
         from .document import page
 
         effort = Effort(report.model)
-        effort.require(DRAWING)
+        effort.require(DRAWING, max([run.target.effort for run in report.runs], default=1))
         return page([self._view(report, run, effort) for run in report.runs])
 
     def show(self, report: Report, path: str | os.PathLike[str] | None) -> None:
@@ -63,7 +63,7 @@ class PageViewer:
 
         if report.is_chain:
             return PageView(report.model, run)
-        left_out = effort.reason if effort.is_over else effort.refusal(DIAGNOSIS)
+        left_out = effort.reason if effort.is_over else effort.refusal(DIAGNOSIS, run.target.effort)
         if left_out:
             return PageView(report.model, run, causes_left_out=left_out)
         return PageView(report.model, run, diagnose(report.model, run.target, effort))

@@ -65,7 +65,7 @@ def simulate_chain(
         for target in targets
     ):
         raise ValueError("the targets of a chain may differ only in delegate and options")
-    Effort(model).require(SIMULATION)
+    Effort(model).require(SIMULATION, max([target.effort for target in targets]))
     with naming_model(model.path):
         return _simulate_chain(model, targets, by_default, assumptions, cache or AnalysisCache())
 

@@ -33,6 +33,11 @@ class Target:
     assume_ops_registered: bool = False
     """Whether the application is assumed to register all operators that are missing in the release."""
 
+    @property
+    def effort(self) -> int:
+        """The relative cost of one simulation."""
+        return self.delegate.effort_with(self.options)
+
 
 class LabeledTarget(NamedTuple):
     """A target and its label."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import diagnose, load
+from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile
+from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.diagnosis import examiner
 from delegate_sim.diagnosis.causes import finder
 from delegate_sim.diagnosis.goal_search import search
@@ -14,6 +16,7 @@ from delegate_sim.graph import effort
 from delegate_sim.graph.effort import COMPARISON, DIAGNOSIS, SIMULATION, Effort, Tries, size_of_body
 from fixtures.builder import ModelBuilder
 from tests.support.composites import nested_composites
+from tests.support.device.phone import device
 from tests.support.models import many_operators
 
 
@@ -54,8 +57,9 @@ def test_the_bounds_are_kept(monkeypatch):
 def test_a_slow_delegate_takes_a_smaller_model(monkeypatch):
     model = many_operators(10)
     weight = Effort(model)._weight
-    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", weight * COMPARISON.simulations)
-    Effort(model).require(COMPARISON)
+    forms = 3 * 11
+    monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", (2 * (weight - forms) + forms) * COMPARISON.simulations)
+    Effort(model).require(COMPARISON, 2)
     with pytest.raises(LimitError):
         Effort(model).require(COMPARISON, 3)
     monkeypatch.setattr(effort, "_MOST_NODES", 3 * weight)
@@ -63,6 +67,13 @@ def test_a_slow_delegate_takes_a_smaller_model(monkeypatch):
     whole.begin_target(simulations=3)
     with pytest.raises(LimitError):
         whole.begin_target()
+
+
+def test_devices_make_a_delegate_slower():
+    delegate = find_delegate("nnapi")
+    profile = DevicesProfile(tuple([device(f"d{number}", 0.5) for number in range(16)]))
+    efforts = [delegate.effort_with({"devices": devices}) for devices in (None, profile)]
+    assert efforts == [delegate.effort, 2 * delegate.effort]
 
 
 def test_so_many_tries_are_granted():
@@ -175,7 +186,7 @@ def test_the_limit_is_raised(little, monkeypatch):
 
 def test_a_model_that_is_too_large_for_a_question(monkeypatch):
     model = many_operators(10)
-    weight = 16 + 20 + 3 * 11
+    weight = find_delegate("nnapi").effort * (16 + 20) + 3 * 11
     monkeypatch.setattr(effort, "_MOST_NODES_REQUIRED", weight * DIAGNOSIS.simulations - 1)
     Effort(model).require(COMPARISON)
     with pytest.raises(LimitError, match=r"not simulated: 20 nodes \(11 of them different\) are too many for a diagnosis; "):

@@ -106,6 +106,11 @@ def written(folder, made, monkeypatch):
 
 def calls_of(words):
     """Return the number of functions that Python enters while it runs a command, and what ``run`` returns."""
+    return calls_while(lambda: run(words))
+
+
+def calls_while(function):
+    """Return the number of functions that Python enters while it calls a function, and what the function returns."""
     counter = itertools.count()
 
     def note(frame, event, argument):
@@ -115,7 +120,7 @@ def calls_of(words):
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        is_over = run(words)
+        result = function()
     finally:
         sys.setprofile(before)
-    return next(counter), is_over
+    return next(counter), result

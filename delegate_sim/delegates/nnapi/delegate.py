@@ -115,7 +115,7 @@ class NnapiDelegate(Delegate):
     deprecated = "since Android 15"
     options = OPTIONS
     rules = RULES
-    effort = 3
+    effort = 4
     semantics = 2
     limits = PartitionLimits("max_number_delegated_partitions", 0)
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
@@ -160,6 +160,11 @@ class NnapiDelegate(Delegate):
         if partitions.failure(subset, lambda: ()) is None:
             return None
         return partitions.kernel_failure(_delegated(decision.grouped()), subset)
+
+    def effort_with(self, options: OptionValues) -> int:
+        """Return the relative cost of one simulation. Each device is asked about each operation."""
+        profile = options["devices"]
+        return self.effort + (0 if profile is None else len(profile.devices) // _DEVICES_OF_A_SIMULATION)
 
     def supports_operator(self, op: str, options: OptionValues) -> bool:
         """Return whether the delegate takes some nodes of an operator at the feature level in the options."""
@@ -264,6 +269,9 @@ _NOTHING_WITH_FLOAT16 = Reason(
     "a driver that accepts all operations",
     FLOAT16_ALL_OR_NOTHING.hint,
 )
+
+_DEVICES_OF_A_SIMULATION = 4
+"""Number of devices whose answers take as long as a simulation of a delegate with an effort of 1."""
 
 _LEVEL_CODES = frozenset(
     {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from ...delegates.driver import StageOperation
 from ...foundation.printable import counted
@@ -12,6 +13,10 @@ from ...runtime.interpreter import Run
 from ..parse.log_contents import DeviceLog
 from ..parse.nnapi_vlog import RuntimeCompilation, RuntimeLog
 from .row_matching import OTHER_MODEL
+
+_Steps: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""The device name and the operation names of each step."""
+_OperationCounts: TypeAlias = frozenset[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +29,14 @@ class MatchedPartition:
 
 def matched_partitions(log: RuntimeLog, run: Run) -> tuple[MatchedPartition, ...]:
     """Match each simulated partition with a compilation by the runtime that has the same operations in the same order."""
-    left = [compilation for compilation in log.compilations if compilation.choices]
+    left: dict[tuple[str, ...], deque[RuntimeCompilation]] = {}
+    for compilation in log.compilations:
+        if compilation.choices:
+            left.setdefault(tuple([choice.op for choice in compilation.choices]), deque()).append(compilation)
     partitions = []
     for _, operations in stage_operations(run):
-        names = [one.name for one in operations]
-        own = next((compilation for compilation in left if [choice.op for choice in compilation.choices] == names), None)
-        if own is not None:
-            left.remove(own)
-        partitions.append(MatchedPartition(operations, own))
+        same = left.get(tuple([one.name for one in operations]))
+        partitions.append(MatchedPartition(operations, same.popleft() if same else None))
     return tuple(partitions)
 
 
@@ -102,23 +107,26 @@ def split_differences(log: DeviceLog, run: Run) -> Iterator[str]:
         for compilation in log.runtime.compilations
         if compilation.choices and (steps := device_steps(compilation)) is not None
     ]
-    ours = [
-        [(step.device, tuple([name for _, name in step.operations])) for step in split.steps]
-        for subgraph in run.subgraphs
-        if subgraph.decision is not None
-        for split in run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release)
-    ]
+    ours: dict[_OperationCounts, Counter[_Steps]] = {}
+    for subgraph in run.subgraphs:
+        if subgraph.decision is not None:
+            for split in run.delegate.behind.split(subgraph.decision, subgraph.subsets, run.options, run.release):
+                own = tuple([(step.device, tuple([name for _, name in step.operations])) for step in split.steps])
+                ours.setdefault(_operation_counts(own), Counter())[own] += 1
     for steps in theirs:
-        if steps in ours:
-            ours.remove(steps)
+        left = ours.get(_operation_counts(steps), Counter())
+        if steps in left:
+            left[steps] -= 1
+            if not left[steps]:
+                del left[steps]
             continue
-        other = next((step for step in ours if _operation_counts(step) == _operation_counts(steps)), None)
+        other = next(iter(left), None)
         yield f"the runtime's steps on the device are {_steps_text(steps)}, but in the simulation " + (
             f"they are {_steps_text(other)}" if other is not None else "no partition has these operations"
         )
 
 
-def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, ...]]] | None:
+def device_steps(compilation: RuntimeCompilation) -> _Steps | None:
     """Return the device name and the operation names of each step.
 
     Return None if steps are missing, or if the runtime ran its own CPU code instead.
@@ -132,7 +140,7 @@ def device_steps(compilation: RuntimeCompilation) -> list[tuple[str, tuple[str, 
             return None
         steps.append((names.get(step.number, ""), tuple([compilation.choices[place].op for place in step.operations])))
     listed = sum([len(operations) for _, operations in steps])
-    return steps if steps and listed == len(compilation.choices) else None
+    return tuple(steps) if steps and listed == len(compilation.choices) else None
 
 
 def compilation_text(compilation: RuntimeCompilation) -> str:
@@ -156,11 +164,11 @@ def compilation_text(compilation: RuntimeCompilation) -> str:
     return "; ".join(words)
 
 
-def _operation_counts(steps: list[tuple[str, tuple[str, ...]]]) -> Counter[str]:
-    return Counter(name for _, names in steps for name in names)
+def _operation_counts(steps: _Steps) -> _OperationCounts:
+    return frozenset(Counter(name for _, names in steps for name in names).items())
 
 
-def _steps_text(steps: list[tuple[str, tuple[str, ...]]]) -> str:
+def _steps_text(steps: _Steps) -> str:
     return "; ".join([f"{counted(len(names), 'operation')} on {device}" for device, names in steps]) or "none"
 
 

@@ -86,7 +86,7 @@ class Trials:
 
     def simulate(self, changes: Mapping[str, Any]) -> Run:
         """Simulate the model with the changed options ``changes``."""
-        self.effort.spend(self.setting.delegate.effort)
+        self.effort.spend(self.setting.delegate.effort_with({**self.setting.options, **changes}))
         return as_observed(simulate_setting(self.model, self.setting, self.release, changes, self._cache), self.facts)
 
     def fitting(self, changes: Mapping[str, Any]) -> Run | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...delegates.driver import DevicesInterface, DeviceTraits, StageOperation, StageSignature
 from ...foundation.files import write_whole
+from ...foundation.limits import how_to_raise, raised
 from ..compare.reconcile import Reconciliation
 from ..compare.runtime_log_check import MatchedPartition, matched_partitions, split_differences, stage_operations
 from ..compare.trial_simulations import simulate_setting
@@ -57,10 +58,15 @@ class _SeenDevice:
 def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
     """Learn a profile of the devices from the runtime's choices.
 
-    Raises LearningError if no compiled model in the log matches a simulated partition.
+    Raises LearningError if no compiled model in the log matches a simulated partition, or if the log has more devices than a
+    profile may have.
     """
     interface = reconciliation.setting.delegate.behind.devices
     assert interface is not None
+    names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
+    most = raised(interface.most_devices)
+    if len(names) > most:
+        raise LearningError(f"the log has {len(names):,} devices, but a profile has at most {most:,}{how_to_raise()}")
     matched = [
         partition
         for partition in matched_partitions(reconciliation.log.runtime, reconciliation.run)
@@ -76,7 +82,6 @@ def learn_devices(reconciliation: Reconciliation) -> DevicesLearning:
         notes.append(
             f"ignored: {missing} compiled {'model that matches' if missing == 1 else 'models that match'} no simulated partition"
         )
-    names = [name for name in _device_names(reconciliation, interface) if name != interface.reference]
     seen = {name: _SeenDevice() for name in names}
     beaten: dict[str, Counter[tuple[str, str]]] = {}
     for partition in matched:
@@ -103,12 +108,14 @@ def _device_names(reconciliation: Reconciliation, interface: DevicesInterface) -
     refusing = [name for compilation in log.runtime.compilations for choice in compilation.choices for name in choice.refused_by]
     known = dict.fromkeys([*listed, *chosen, *refusing])
     involved = {*chosen, *refusing}
+    if _all_took_part(reconciliation, interface):
+        involved.update([name for name, _ in log.runtime.devices])
     # If a driver neither took nor refused an operation, the runtime did not ask it, and nothing is known about it.
-    return [name for name in known if name in involved or (name in listed and _took_part(name, reconciliation, interface))]
+    return [name for name in known if name in involved]
 
 
-def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
-    """Return whether the runtime lists this device, and considered it for each operation.
+def _all_took_part(reconciliation: Reconciliation, interface: DevicesInterface) -> bool:
+    """Return whether the runtime considered all devices that it lists for each operation.
 
     The log shows only how many devices each compilation considered. This number is compared with the number of listed devices.
     """
@@ -118,7 +125,7 @@ def _took_part(name: str, reconciliation: Reconciliation, interface: DevicesInte
         if compilation.device_count is not None
     ]
     listed = {listed_name for listed_name, _ in reconciliation.log.runtime.devices} | {interface.reference}
-    return bool(counts) and name in listed and max(counts) >= len(listed) - 1
+    return bool(counts) and max(counts) >= len(listed) - 1
 
 
 def _look(

@@ -106,10 +106,10 @@ def driver_matches(trials: Trials, level: int | None = None) -> Iterator[Match]:
 
 
 def _inquiry(trials: Trials, level: int | None) -> _Inquiry | None:
-    """Return the nodes that the delegate asks the driver about, or None if there are none."""
+    """Return the nodes that the delegate asks the driver about, or None if there are none or the effort is over."""
     delegate = trials.setting.delegate
     interface = delegate.behind.driver
-    if interface is None:
+    if interface is None or trials.effort.is_over:
         return None
     changes = {} if level is None or delegate.levels is None else {delegate.levels.option: level}
     base = trials.simulate({**changes, interface.option: None})

@@ -196,8 +196,9 @@ class RuntimeReader:
             return 0
         current = self._current()
         count = len(current.choices)
-        spend_steps(min(times, 1_000_000), "reading the log")
-        current.choices += [current.choices[-1]] * min(times, 1_000_000)
+        choice = current.choices[-1]
+        spend_steps(min(times, 1_000_000) * (1 + len(choice.refused_by)), "reading the log")
+        current.choices += [choice] * min(times, 1_000_000)
         self.is_choice = False
         return len(current.choices) - count
 

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 _MOST_BYTES = 1 << 28
 """Up to this number of bytes, the arrays of a file may be larger than the file."""
 _SUFFIX = ".npy"
+_READING = "reading arrays"
 _LONGEST_HEADER = 10_000
 _STEPS_OF_AN_ARRAY = 200
+_STEPS_OF_A_HEADER_BYTE = 3
+"""Number of steps for each byte of an array's header, because NumPy parses the header as an expression of Python."""
 
 
 class ArrayKind(NamedTuple):
@@ -60,7 +63,7 @@ def _opened(path: str) -> Iterator[tuple[zipfile.ZipFile, Mapping[str, ArrayKind
                 # zipfile reads members of other methods without a limit.
                 if not {archive.getinfo(name).compress_type for name in members} <= {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
                     raise ValueError("an array has a compression that numpy.savez does not use")
-                spend_steps(_STEPS_OF_AN_ARRAY * len(members), "reading arrays")
+                spend_steps(_STEPS_OF_AN_ARRAY * len(members), _READING)
                 kinds = {name.removesuffix(_SUFFIX): _kind(archive, name) for name in members}
                 size = sum([kind.dtype.itemsize * element_count(kind.shape) for kind in kinds.values()])
                 most = max(raised(_MOST_BYTES), os.fstat(file.fileno()).st_size)
@@ -84,6 +87,7 @@ def _kind(archive: zipfile.ZipFile, member: str) -> ArrayKind:
         length = int.from_bytes(size, "little")
         if length > _LONGEST_HEADER:
             raise ValueError(f"the header of an array has more than {_LONGEST_HEADER:,} bytes")
+        spend_steps(_STEPS_OF_A_HEADER_BYTE * length, _READING)
         header = io.BytesIO(size + _bytes(file, length))
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         try:

@@ -43,7 +43,7 @@ def api_defaults_text(
     if target is None:
         return ""
     question = EffortQuestion("a second simulation", _FEWEST_SIMULATIONS + _SIMULATIONS * (runs - 1))
-    left_out = (effort or Effort(model)).refusal(question)
+    left_out = (effort or Effort(model)).refusal(question, target.effort)
     if left_out:
         return f"The result with the API's defaults is not simulated: {left_out}"
     measures = measure(simulate(model, target, cache=cache))

@@ -14,7 +14,7 @@ from .comparison import Side
 
 def simulated_side(model: Model, target: Target) -> Side:
     """Simulate a model on a target. Raises LimitError if the model is too large for a comparison."""
-    Effort(model).require(COMPARISON, target.delegate.effort)
+    Effort(model).require(COMPARISON, target.effort)
     return Side(model, simulate(model, target))
 
 
@@ -24,7 +24,7 @@ def hypothetical_side(model: Model, target: Target, hypothetical: HypotheticalCh
     Raises OptionError if the change cannot be made. Raises LimitError if the changed model is too large for a comparison.
     """
     change = changed(model, hypothetical, target.release)
-    Effort(change.model).require(COMPARISON, target.delegate.effort)
+    Effort(change.model).require(COMPARISON, target.effort)
     run = simulate_changed(change, target, hypothetical)
     run = run if run.refusal is None else replace(run, refusal=change.in_file(run.refusal))
     return Side(change.model, run, change.origins)

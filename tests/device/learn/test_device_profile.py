@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import delegate_sim
+from delegate_sim.delegates.nnapi.android import driver_interface
 from delegate_sim.delegates.nnapi.android.device_profile import DevicesProfile, read_devices
 from delegate_sim.device.compare.reconcile import reconcile
 from delegate_sim.device.compare.runtime_log_check import device_steps, split_differences
@@ -119,3 +122,10 @@ def test_a_profile_is_held_against_the_steps():
     other = run_with(model, DevicesProfile((device("dsp", 0.2),)), disallow_nnapi_cpu=False)
     (difference,) = split_differences(log, other)
     assert difference.startswith("the runtime's steps on the device are")
+
+
+def test_more_devices_than_a_profile_may_have(tmp_path, monkeypatch):
+    model = delegate_sim.load(chain_model(list(OPS)).bytes())
+    monkeypatch.setattr(driver_interface, "DEVICES_INTERFACE", replace(driver_interface.DEVICES_INTERFACE, most_devices=1))
+    with pytest.raises(LearningError, match="the log has 2 devices, but a profile has at most 1; DELEGATE_SIM_LIMITS"):
+        learned(model, run_with(model, PHONE, disallow_nnapi_cpu=False), tmp_path)

@@ -9,6 +9,7 @@ from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
 from delegate_sim.device.parse.log_reader import replacement_in
 from delegate_sim.device.parse.log_runs import separate_runs
 from delegate_sim.device.parse.log_summary import summary_of
+from delegate_sim.errors import LimitError
 from delegate_sim.foundation import work_budget
 from tests.support.work import calls
 
@@ -110,3 +111,15 @@ def test_simulated_lines_have_a_budget_of_their_own(monkeypatch):
 
 def test_the_name_of_a_subgraph():
     assert replacement_in(f"{REPLACED} for subgraph 1 (a (b)).").name == "a (b)"
+
+
+def test_repeated_choices_cost_steps_for_the_devices_that_refuse_them(monkeypatch):
+    tag = "01-01 00:00:00.000  1  1 I "
+    refused = "".join([f"{tag}ExecutionPlan: Device d{number} can't do operation ADD:0\n" for number in range(50)])
+    choice = f"{tag}ExecutionPlan: ModelBuilder::findBestDeviceForEachOperation(ADD:0) = 0 (dsp)\n"
+    lines = f"{choice}{tag}chatty  : uid=1 identical 100 lines\n"
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 2_000)
+    with work_budget.work_budget():
+        assert len(read_log(lines).runtime.compilations[0].choices) == 101
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading the log"):
+        read_log(refused + lines)

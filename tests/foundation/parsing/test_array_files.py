@@ -8,7 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from delegate_sim.errors import OptionError
+from delegate_sim.errors import LimitError, OptionError
+from delegate_sim.foundation import work_budget
 from delegate_sim.foundation.parsing import array_files
 from delegate_sim.foundation.parsing.array_files import array_kinds, read_arrays
 
@@ -109,6 +110,18 @@ def test_arrays_are_limited_unless_the_file_is_as_large(tmp_path, monkeypatch):
             continue
         with pytest.raises(OptionError, match="its arrays have more than 4,000 bytes"):
             array_kinds(packed)
+
+
+def test_the_headers_of_arrays_cost_steps(tmp_path, monkeypatch):
+    fields = "('', '|V1')," * 700
+    header = with_header(f"{{'descr': [{fields}], 'fortran_order': False, 'shape': (1,)}}\n")
+    path = str(tmp_path / "x.npz")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(10):
+            archive.writestr(f"{number}.npy", header + bytes(700))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 9 * len(header))
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading arrays takes more than the limit"):
+        array_kinds(path)
 
 
 def test_no_array_is_decompressed_before_it_is_checked(tmp_path, monkeypatch):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Set
 
 from ....nnapi_runtime.compilation import Compilation, CompilationOptions, Partitioning, compile_model
 from ....nnapi_runtime.devices import Costs, CpuDevice, Device, DeviceCost, DriverDevice
 from ....nnapi_runtime.model import NnModel, NnOperation
 from ....nnapi_runtime.types import OperationType, Preference, feature_level
+from ...driver import StageSignature
 from ...options import OptionValues
 from ..lowering.partition import LoweredPartition, node_of
 from ..options import asks_driver, chosen_devices, device_level
 from ..target import REFERENCE_DEVICE
-from .device_profile import ProfiledDevice
+from .device_profile import ProfiledDevice, matching_signatures
 from .driver_rejections import DriverRejections
 
 UNNAMED_DEVICE = "accelerator"
@@ -37,30 +39,39 @@ def compile_partition(options: OptionValues, rejections: DriverRejections, lower
         return None
     model = lowered.model.finish()
     cpu = CpuDevice(model.android)
+    matching = functools.cache(matching_signatures)
+    targets = target_devices(options, lowered, rejections, matching)
     devices: list[Device]
     if options["accelerator_name"] == REFERENCE_DEVICE:
         devices, partitioning = [cpu], Partitioning.WITHOUT_FALLBACK
     elif asks_driver(options):
-        devices, partitioning = [*target_devices(options, lowered, rejections)], Partitioning.WITHOUT_FALLBACK
+        devices, partitioning = [*targets], Partitioning.WITHOUT_FALLBACK
     else:
-        devices, partitioning = [*target_devices(options, lowered, rejections), cpu], Partitioning.WITH_FALLBACK
+        devices, partitioning = [*targets, cpu], Partitioning.WITH_FALLBACK
     preference = _PREFERENCES.get(options["execution_preference"], Preference.FAST_SINGLE_ANSWER)
-    return compile_model(model, devices, CompilationOptions(preference, partitioning))
+    compilation = compile_model(model, devices, CompilationOptions(preference, partitioning))
+    matching.cache_clear()  # the devices remain in the plan
+    return compilation
 
 
 def target_devices(
-    options: OptionValues, lowered: LoweredPartition, rejections: DriverRejections | None = None
+    options: OptionValues,
+    lowered: LoweredPartition,
+    rejections: DriverRejections | None = None,
+    matching: Callable[[NnModel, NnOperation], Set[StageSignature]] | None = None,
 ) -> list[DriverDevice]:
     """Return the devices that the options select, as devices of the simulated NNAPI compiler.
 
-    The devices also reject the operations in ``rejections``.
+    The devices also reject the operations in ``rejections``. They share ``matching``, a cache of the signatures of operations.
     """
+    matching = matching or functools.cache(matching_signatures)
     rejected = {node: rejections.of_node(node, lowered) for node in lowered.operations} if rejections is not None else {}
 
     def accepts(profile: ProfiledDevice | None, model: NnModel, operation: NnOperation) -> bool:
-        if OperationType(operation.type).name in rejected.get(node_of(operation), ()):
+        names = rejected.get(node_of(operation))
+        if names and OperationType(operation.type).name in names:
             return False
-        return profile is None or profile.accepts(model, operation)
+        return profile is None or profile.accepts(model, operation, matching)
 
     described = chosen_devices(options)
     if described is None:

@@ -9,7 +9,7 @@ import functools
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from ...driver import StageSignature
 from ...profile_file import ProfileEntry, ProfileProblem, boolean, number, read_entries, schema, shape_lists, text, texts
 from ..target import FEATURE_LEVELS, LEVELS_BY_NAME, REFERENCE_DEVICE
 
-_MOST_DEVICES = 16
+MOST_DEVICES = 16
 """Largest number of devices. Each device is asked about each operation, and no phone has so many."""
 _OPERAND_CODES = frozenset([member.value for member in OperandType])
 
@@ -53,18 +53,21 @@ class ProfiledDevice:
     refuses: frozenset[StageSignature] = frozenset()
     """Operations that the device does not support with certain input types and shapes."""
 
-    def accepts(self, model: NnModel, operation: NnOperation) -> bool:
-        """Return whether the driver reports an operation as supported."""
+    def accepts(
+        self,
+        model: NnModel,
+        operation: NnOperation,
+        matching: Callable[[NnModel, NnOperation], Set[StageSignature]],
+    ) -> bool:
+        """Return whether the driver reports an operation as supported.
+
+        ``matching`` is ``matching_signatures``, or a cache of this function.
+        """
         if operation.type in self.rejects or (self.takes is not None and operation.type not in self.takes):
             return False
-        if self.refuses and self._refuses(model, operation):
+        if self.refuses and not self.refuses.isdisjoint(matching(model, operation)):
             return False
         return self.types is None or model.operands[operation.inputs[0]].type in self.types
-
-    def _refuses(self, model: NnModel, operation: NnOperation) -> bool:
-        name = OperationType(operation.type).name
-        types, shapes = input_signature(model, operation)
-        return any(StageSignature(name, *pair) in self.refuses for pair in itertools.product((None, types), (None, shapes)))
 
     def compiles(self, model: NnModel, operations: Sequence[NnOperation]) -> bool:
         """Return whether the driver can compile these operations as one step."""
@@ -78,6 +81,13 @@ def input_signature(model: NnModel, operation: NnOperation) -> tuple[tuple[str, 
     inputs = [model.operands[index] for index in operation.inputs]
     types = [OperandType(operand.type).name if operand.type in _OPERAND_CODES else str(operand.type) for operand in inputs]
     return tuple(types), tuple([tuple(operand.dimensions) for operand in inputs])
+
+
+def matching_signatures(model: NnModel, operation: NnOperation) -> frozenset[StageSignature]:
+    """Return all signatures that match an operation."""
+    name = OperationType(operation.type).name
+    types, shapes = input_signature(model, operation)
+    return frozenset([StageSignature(name, *pair) for pair in itertools.product((None, types), (None, shapes))])
 
 
 def operand_bytes(model: NnModel, operations: Sequence[NnOperation]) -> int:
@@ -117,7 +127,7 @@ def read_devices(path: str) -> DevicesProfile:
 
 def _profile(path: str, entry: ProfileEntry) -> DevicesProfile:
     entry.take("schema", schema(schema_of("devices")), is_required=True)
-    entries, most = entry.entries("devices"), raised(_MOST_DEVICES)
+    entries, most = entry.entries("devices"), raised(MOST_DEVICES)
     if len(entries) > most:
         raise ProfileProblem(("devices",), f"has {len(entries):,} devices, but the limit is {most:,}{how_to_raise()}")
     devices = tuple(map(_device, entries))

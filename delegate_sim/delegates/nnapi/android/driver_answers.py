@@ -88,8 +88,11 @@ class DriverAnswers:
             from .compilation import target_devices  # importing the planner is slow, and few runs need it
 
             model = lowered.model.finish()
-            answers = [device.supported(model) for device in target_devices(self._options, lowered)]
-            places = [place for place in range(len(model.operations)) if not any(answer[place] for answer in answers)]
+            places = [*range(len(model.operations))]
+            for device in target_devices(self._options, lowered):
+                if places:
+                    answer = device.supported(model)
+                    places = [place for place in places if not answer[place]]
             left_out = self._not_taken[id(lowered)] = frozenset([node_of(model.operations[place]) for place in places])
         return left_out
 

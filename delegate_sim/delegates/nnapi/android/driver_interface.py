@@ -26,7 +26,7 @@ from ..lowering.partition import node_of
 from ..options import asks_driver, device_level
 from ..partitions import Partitions, supported_nodes
 from ..target import REFERENCE_DEVICE
-from .device_profile import RELAXED_SCALAR, RELAXED_TENSOR, input_signature
+from .device_profile import MOST_DEVICES, RELAXED_SCALAR, RELAXED_TENSOR, input_signature
 from .driver_answers import is_all_or_nothing
 
 
@@ -61,7 +61,12 @@ def driver_questions(graph: Graph, options: OptionValues, release: Release = NEW
 
 DRIVER_INTERFACE = DriverInterface("driver", "accelerator_name", DRIVER.name, driver_questions, driver_operations())
 DEVICES_INTERFACE = DevicesInterface(
-    "devices", REFERENCE_DEVICE, MappingProxyType({"disallow_nnapi_cpu": "false"}), _stage_operations, _profile_text
+    "devices",
+    REFERENCE_DEVICE,
+    MappingProxyType({"disallow_nnapi_cpu": "false"}),
+    _stage_operations,
+    MOST_DEVICES,
+    _profile_text,
 )
 
 _RELAXED = {"FLOAT32": RELAXED_SCALAR, "TENSOR_FLOAT32": RELAXED_TENSOR}

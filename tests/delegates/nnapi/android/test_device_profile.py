@@ -180,11 +180,25 @@ def test_too_many_devices(tmp_path, monkeypatch):
     path = tmp_path / "devices.toml"
     devices = [f'[[devices]]\nname = "d{number}"\nfeature_level = 30\n' for number in range(3)]
     path.write_text('schema = "delegate-sim/devices/1"\n' + "".join(devices), "utf-8")
-    monkeypatch.setattr(device_profile, "_MOST_DEVICES", 3)
+    monkeypatch.setattr(device_profile, "MOST_DEVICES", 3)
     assert len(read_devices(str(path)).devices) == 3
-    monkeypatch.setattr(device_profile, "_MOST_DEVICES", 2)
+    monkeypatch.setattr(device_profile, "MOST_DEVICES", 2)
     with pytest.raises(ValueError, match=r"devices\.toml:2: devices: has 3 devices, but the limit is 2; DELEGATE_SIM_LIMITS=10"):
         read_devices(str(path))
+
+
+def test_devices_share_the_signatures_of_operations(apply, monkeypatch):
+    made = []
+    monkeypatch.setattr(
+        device_profile, "input_signature", lambda *given, of=device_profile.input_signature: made.append(given) or of(*given)
+    )
+    counts = []
+    for count in (2, 16):
+        made.clear()
+        refusal = '[[devices.refuses]]\noperation = "RELU"\nshapes = [[7, 7]]\n'
+        apply(chain(*MIXED), *[DSP.replace('"dsp"', f'"d{number}"') + refusal for number in range(count)])
+        counts.append(len(made))
+    assert counts[0] == counts[1] > 0
 
 
 def test_a_file_that_is_not_there(tmp_path):
