@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..graph.graph import NodeView
 from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
+from ..model.numbers import as_list, read_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +100,21 @@ def listed(names: Iterable[str]) -> str:
 def counted(number: int, name: str) -> str:
     """Return a number with its noun: "no inputs", "1 input", "2 inputs"."""
     return f"{number or 'no'} {name}{'' if number == 1 else 's'}"
+
+
+_WORD = 4
+"""The size of an INT32 in bytes."""
+
+
+def stored_integers(node: NodeView, tensor: Tensor) -> list[int]:
+    """Return the elements of a constant or persistent tensor, or no elements if they are not known.
+
+    The bytes of other types than integers are read as INT32, as by delegates that do not look at the type. Raises LimitError if
+    there are too many elements.
+    """
+    values = node.value(tensor)
+    if values is None:
+        return []
+    if "INT" in tensor.type:
+        return as_list(values)
+    return as_list(read_as(values, "<i4")) if values.nbytes % _WORD == 0 else []

@@ -19,7 +19,7 @@ from ...model.model import Allocation, Tensor
 from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind, Problem
-from ...rules.operands import INPUT, OUTPUT, Operand, operand
+from ...rules.operands import INPUT, OUTPUT, Operand, operand, stored_integers
 from ...rules.rule import Check, OpRule
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, operand_count, typed
@@ -177,8 +177,7 @@ _ADDITION: OpRule[object] = OpRule((_computed(INPUT), _computed(_SECOND)))
 def _values(node: NodeView, position: int) -> list[int]:
     """Return the first elements of an operand, read as INT32 whatever the type is."""
     tensor = node.input(position)
-    values = node.value(tensor)
-    numbers = [] if values is None else [int(value) for value in values]
+    numbers = stored_integers(node, tensor)
     return [half for number in numbers for half in (number, 0)] if tensor.type == "INT64" else numbers
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Allocation
 from ....rules.kinds import ACTIVATION, CONSTANT, OPERAND_COUNT, TENSOR_TYPE
-from ....rules.operands import Operand, counted, operand, result
+from ....rules.operands import Operand, counted, operand, result, stored_integers
 from ..compute_library import CPU_ACC
 from ..kinds import READS_COMPUTED
 from ..reference import CPU_REF
@@ -175,10 +175,7 @@ def values_of(node: NodeView, position: int) -> list[int]:
     The delegate reads the elements as INT32. It then reads the halves of the first elements of an INT64 operand.
     """
     tensor = node.input(position)
-    values = node.value(tensor)
-    if values is None:
-        return []
-    numbers = [int(value) for value in values]
+    numbers = stored_integers(node, tensor)
     if tensor.type != "INT64":
         return numbers
     halves = [half for number in numbers for half in (number & _LOW_HALF, number >> 32)]
