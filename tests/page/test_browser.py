@@ -269,8 +269,8 @@ def test_a_cause_marks_its_nodes(opened):
 def test_a_cause_marks_the_nodes_that_it_also_frees_only_faintly(opened):
     page = opened("frees")
     page.locator(".causes > li > button").first.click()
-    assert "Fixing it also frees 13 nodes that stay on the CPU only because of this node." in text(page, "#panel-causes")
-    assert "1 node marked, and 13 that the fix also frees, faintly" in text(page, "#announcer")
+    assert "Fixing it also frees 20 nodes that stay on the CPU only because of this node." in text(page, "#panel-causes")
+    assert "1 node marked, and 20 that the fix also frees, faintly" in text(page, "#announcer")
     page.click("#tab-nodes")
     assert page.locator("#panel-nodes tbody button").count() == 1
 

@@ -39,7 +39,7 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     assert "57 of 63" in row_of(page, "nnapi").inner_text()
     assert "convert so that the operator keeps an older version" in row_of(page, "nnapi").inner_text()
     assert "none" in row_of(page, "hexagon").inner_text()
-    assert "boundary bytes" in page.locator("#overview-text pre").text_content()
+    assert "main blocker" in page.locator("#overview-text pre").text_content()
 
 
 def test_the_page_says_that_the_model_stays_here(opened):
