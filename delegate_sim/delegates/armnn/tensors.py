@@ -24,13 +24,15 @@ _SHAPE = "./src/armnn/Tensor.cpp"
 class Thrown(Exception):
     """An exception of Arm NN. The delegate catches it, and refuses the node.
 
-    ``text`` is the text of the exception. ``found`` describes what caused it.
+    ``text`` is the text of the exception. ``found`` describes what caused it. If a tensor caused it, ``detail`` is the
+    description without the name of the tensor.
     """
 
-    def __init__(self, text: str, found: str) -> None:
+    def __init__(self, text: str, found: str = "", detail: str = "") -> None:
         super().__init__(text)
         self.text = text
-        self.found = found
+        self.found = found or f"a tensor {detail}"
+        self.detail = detail
 
 
 class Info(NamedTuple):
@@ -64,10 +66,10 @@ class Info(NamedTuple):
         shape = self.known_shape
         if dimension >= len(shape):
             text = f"Invalid dimension index: {dimension} (number of dimensions is {len(shape)})"
-            raise Thrown(f"{text} at function CheckDimensionIndex [{_SHAPE}:279]", f"a tensor of rank {len(shape)}")
+            raise Thrown(f"{text} at function CheckDimensionIndex [{_SHAPE}:279]", detail=f"of rank {len(shape)}")
         if not shape[dimension]:
             text = f"Dimension index: {dimension} not specified. Tensor shape not inferred yet."
-            raise Thrown(f"{text} at function CheckDimensionSpecified [{_SHAPE}:303]", f"a tensor of shape {list(shape)}")
+            raise Thrown(f"{text} at function CheckDimensionSpecified [{_SHAPE}:303]", detail=f"of shape {list(shape)}")
         return shape[dimension]
 
     @property
@@ -102,14 +104,14 @@ def checked(shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape
     limit, line = ("greater than 0", 287) if not shape else ("less than or equal to MaxNumOfTensorDimensions", 293)
     text = f"Tensor numDimensions must be {limit} at function CheckValidNumDimensions [{_SHAPE}:{line}]"
-    raise Thrown(text, f"a tensor of rank {len(shape)}")
+    raise Thrown(text, detail=f"of rank {len(shape)}")
 
 
 def type_of(tensor: Tensor) -> str:
     """Return Arm NN's type of a tensor. Raises Thrown if Arm NN does not know the type."""
     if tensor.type not in TYPES:
         # Upstream adds the type's number to the address of the text, so the text loses its beginning.
-        raise Thrown(_UNKNOWN_TYPE[type_number(tensor.type) :], f"a tensor of type {tensor.type}")
+        raise Thrown(_UNKNOWN_TYPE[type_number(tensor.type) :], detail=f"of type {tensor.type}")
     given = tensor.quantization
     is_per_channel = tensor.type == "INT8" and given is not None and given.is_affine and len(given.zero_points) != 1
     return PER_CHANNEL if is_per_channel else tensor.type

@@ -94,7 +94,9 @@ def _described(which: Operand, node: NodeView) -> None:
     try:
         info_of(which.tensor(node), is_result=which.is_result)
     except Thrown as thrown:
-        raise Thrown(thrown.text, thrown.found.replace("a tensor", which.name, 1)) from None
+        if not thrown.detail:
+            raise
+        raise Thrown(thrown.text, f"{which.name} {thrown.detail}") from None
 
 
 ALL_INPUTS: Need[NodeView] = Need(
