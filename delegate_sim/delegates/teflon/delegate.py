@@ -46,7 +46,6 @@ OPTIONS = (
         "the NPU's driver: etnaviv (i.MX 8M Plus, A311D), rocket (RK3588) or ethosu (i.MX 93); the computer decides, so the "
         "delegate itself has no such option",
         conflict=_no_rules,
-        choices=DRIVERS,
     ),
     Option(
         "mesa",
