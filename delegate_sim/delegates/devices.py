@@ -67,8 +67,8 @@ GROUPS: Mapping[str, DeviceGroup] = MappingProxyType(
 ORDER = tuple(dict.fromkeys([own.delegate for group in GROUPS.values() for own in group.delegates]))
 """The delegates in the order in which applications should try them."""
 
-_HEXAGON_SOCS = ("SDM845", "SM7150", "SM8150")
-"""SoCs whose DSP TFLite's Hexagon delegate supports (``tensorflow/lite/delegates/hexagon/README.md``)."""
+_HEXAGON_SOCS = ("SDM845", "SM8150")
+"""SoCs that TensorFlow's page names as examples for the Hexagon delegate (``lite/g3doc/android/delegates/hexagon.md``)."""
 _ANDROID_SOCS = ("SM", "SDM", "SW", "SXR")
 """The beginnings of the names of Qualcomm's SoCs for phones, watches and headsets with Android."""
 

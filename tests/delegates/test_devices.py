@@ -17,6 +17,7 @@ DEVICES = [
     ("qualcomm:SM8650", "Snapdragon 8 Gen 3", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("snapdragon8+gen1", "Snapdragon 8+ Gen 1", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("sdm845", "Snapdragon 845", ["mldrift", "xnnpack", "gpu", "hexagon", "nnapi"], "npu-qualcomm"),
+    ("snapdragon730", "Snapdragon 730", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("qcs9075", "QCS9075", ["mldrift", "xnnpack"], "npu-qualcomm"),
     ("lunar lake", "Lunar Lake", ["mldrift", "npu-intel", "xnnpack"], ""),
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),

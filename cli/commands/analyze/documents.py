@@ -72,10 +72,12 @@ def write_analyses(
         write_lines(documents.footer())
     if streams and documents.has_answers and not models.is_single:
         write_lines(documents.unanswered())
-    write_files([*files, ReportFile(form, output)] if output is not None else files, documents.whole)
+    written = [*files, ReportFile(form, output)] if output is not None else files
+    # A card has no form for a model that cannot be read.
+    write_files([file for file in written if file.form != CARD or documents.has_answers], documents.whole)
     if GITHUB in forms:
         summarize(documents.results())
-    if output is None and not streams and (documents.has_answers or form != "text"):
+    if output is None and not streams and (documents.has_answers or form not in ("text", CARD)):
         write(documents.whole(form), form)
     return models.exit_code
 

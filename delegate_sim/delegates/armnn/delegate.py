@@ -110,7 +110,7 @@ class ArmnnDelegate(Delegate):
         Raises NotSimulatedError for the backend GpuAcc.
         """
         if GPU_ACC in options["backends"]:
-            raise NotSimulatedError(f"the backend {GPU_ACC} is not simulated", graph.model.path or "the model")
+            raise NotSimulatedError(f"the backend {GPU_ACC}", graph.model.path or "the model")
         target = ArmnnTarget(tuple([name for name in options["backends"] if name in BACKENDS]), release)
         decision = take_supported(graph, RULES, target)
         created = () if graph.index else tuple(_creation_lines(options))

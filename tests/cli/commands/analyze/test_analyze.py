@@ -642,4 +642,8 @@ def test_a_card_is_a_picture_of_one_model(run, model, dynamic_model, tmp_path):
     assert run("analyze", model, "--format", "card", "-o", file).exit_code == 0
     assert file.read_text("utf-8").startswith("<svg ")
     assert run("analyze", model, dynamic_model, "--format", "card").exit_code == 2
+    broken, nothing = tmp_path / "broken.tflite", tmp_path / "nothing.svg"
+    broken.write_bytes(b"junk")
+    result = run("analyze", broken, "--format", "card", "-o", nothing)
+    assert (result.exit_code, result.stdout, nothing.exists()) == (2, "", False)
     assert run("analyze", model, "--delegate", "gpu", "--delegate", "xnnpack", "--chain", "--format", "card").exit_code == 2
