@@ -315,8 +315,11 @@ def releases_of(log: DeviceLog, runtime: str | None, notes: list[str]) -> tuple[
 
 
 def _possible_releases(log: DeviceLog) -> Iterator[Release]:
-    """Yield the known releases that have all features that the log shows. The wording of lines makes no difference."""
-    releases = [parse_release(name) for name in RELEASES]
+    """Yield the known releases that have all features that the log shows. The wording of lines makes no difference.
+
+    Development builds are left out, because devices run releases.
+    """
+    releases = [release for release in map(parse_release, RELEASES) if not release.is_development_build]
     if log.has_reasons_of_compiled_model:
         since = parse_release(_SINCE_REASONS)
         yield since

@@ -280,9 +280,9 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
         names |= {plain_name(UNNAMED_KERNEL)}
     counts = tuple(counts_of(log, names))
     outcome = _failure(log, names) or _outcome(log, counts) or _outcome_without_counts(log, names)
-    if outcome == UNKNOWN and is_switched_on(delegate, log):
-        outcome = REQUESTED
     name = library_of(log) if delegate.log.libraries else ""
+    if outcome == UNKNOWN and (name or is_switched_on(delegate, log)):
+        outcome = REQUESTED
     if not name:
         # Some delegates, such as Apple's, have several kernels.
         name = next((replacement.kernel for replacement in log.replacements if replacement.kernel in delegate.kernel_names), "")
