@@ -29,10 +29,14 @@ _NARROWEST = 24
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The headings of all columns except the column of models. ``numbers`` lists the columns with numbers."""
+    """The headings of all columns except the column of models.
+
+    ``numbers`` lists the columns with numbers, and ``optional`` those that a narrow terminal does not show, first to go first.
+    """
 
     headings: Sequence[str]
     numbers: Sequence[int]
+    optional: Sequence[int] = ()
 
 
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), range(4))
@@ -43,12 +47,12 @@ LIVED = Columns(("target", "live"), ())
 def compared_columns() -> Columns:
     """Return the columns for comparisons."""
     headings = ("delegated", "multiply-adds", "kernels", *FURTHER_TITLES, "to delegate", "to CPU")
-    return Columns(headings, range(len(headings)))
+    return Columns(headings, range(len(headings)), range(len(headings) - 3, 1, -1))
 
 
 def searched_columns() -> Columns:
     """Return the columns for the results of searches for causes."""
-    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), range(5))
+    return Columns(("causes", "delegated", "multiply-adds", "partitions", "kernels", "without"), range(5), (4, 3))
 
 
 def released_columns() -> Columns:
@@ -62,8 +66,8 @@ def many_lines(columns: Columns, rows: Sequence[tuple[str, Sequence[str]]], widt
     names = model_names(paths, max(_NARROWEST, width // 3))
     cells = [("model", *columns.headings), *[(text, *row) for text, (_, row) in zip(names, rows, strict=True)]]
     yield Line(counted(len(set(paths)), "model"), HEADING)
-    numbers = [number + 1 for number in columns.numbers]
-    yield from table(cells, numbers, width)
+    numbers, optional = ([number + 1 for number in numbers] for numbers in (columns.numbers, columns.optional))
+    yield from table(cells, numbers, width, optional=optional)
 
 
 def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequence[Run], width: int) -> Iterator[Line]:

@@ -71,7 +71,8 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     heads = ("releases", *([_LITERT_LM] if is_in_engine else []))
     rows = [(*heads, *_COLUMNS)]
     rows += [(span_text(span), *([_litert_lm_text(span)] if is_in_engine else []), *_cells(span)) for span in spans]
-    yield from table(rows, range(len(heads) + 1, len(heads) + 5), width)
+    last = len(rows[0]) - 1
+    yield from table(rows, range(len(heads) + 1, last + 1), width, optional=(last, last - 1))
     for span in spans:
         yield from _step(span[0], words_of(releases.delegate.name), width, verbose)
     yield from _refusals(spans, width)

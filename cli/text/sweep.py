@@ -25,7 +25,10 @@ from .elements.target import shown_options
 _MOST_NAMED = 3
 CONVERSION_TITLES = ("row", "converter", "settings", "bytes", "difference", "seconds", "tried")
 _RIGHT = (0, 3, 4, 5)
-_RIGHT_OF_TARGET = (0, *range(2, 5 + len(FURTHER_TITLES)))
+_SECONDS = CONVERSION_TITLES.index("seconds")
+_KERNELS = 4
+_RIGHT_OF_TARGET = (0, *range(2, _KERNELS + 1 + len(FURTHER_TITLES)))
+_OPTIONAL_OF_TARGET = (*range(_KERNELS + len(FURTHER_TITLES), _KERNELS, -1), _KERNELS)
 _LONGEST_LEFT = 60
 
 
@@ -45,13 +48,14 @@ def sweep_lines(sweep: Swept, width: int, shown: Sequence[int] = (), with_code: 
     if models:
         yield Line("")
         rows = [CONVERSION_TITLES, *[conversion_cells(sweep, row) for row in models]]
-        yield from table(rows, _RIGHT, width)
+        yield from table(rows, _RIGHT, width, optional=(_SECONDS,))
         yield Line("")
         yield from paragraph(LEGEND, width, style=HINT)
         for target in sweep.targets:
             yield Line("")
             yield from paragraph(target_title(sweep, target), width, style=HEADING)
-            yield from table([target_titles(target), *target_rows(sweep, target)], _RIGHT_OF_TARGET, width)
+            rows = [target_titles(target), *target_rows(sweep, target)]
+            yield from table(rows, _RIGHT_OF_TARGET, width, optional=_OPTIONAL_OF_TARGET)
     yield from _failed_lines(sweep, width)
     yield from _unknown_lines(sweep, width)
     numbers = {row.number: row for row in sweep.rows}
