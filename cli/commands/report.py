@@ -52,6 +52,7 @@ _VERDICTS_SHOWN = 12
 
 @click.command("report", cls=DelegateCommand, epilog=_EPILOG, no_args_is_help=True)
 @click.argument("paths", metavar="MODEL...", nargs=-1, required=True, type=click.Path(readable=False))
+@micro_option("Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.")
 @op_profile_option
 @target_arguments(delegates_option("all"))
 @click.option(
@@ -65,7 +66,6 @@ _VERDICTS_SHOWN = 12
 @click.option(
     "--causes/--no-causes", default=True, show_default=True, help="Whether to compute the cost of each cause, as diagnose does."
 )
-@micro_option("Show TensorFlow Lite Micro, with a picture of the arena over time. Delegates are shown only if you name them.")
 @output_option("The file to write.", default="report.html")
 def command(
     paths: Sequence[str],

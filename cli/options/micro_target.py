@@ -11,7 +11,8 @@ import click
 from delegate_sim.errors import OptionError
 from delegate_sim.foundation.files import open_input
 from delegate_sim.foundation.printable import printable
-from delegate_sim.micro.target import KERNELS, MicroTarget, parse_kernels
+from delegate_sim.micro.target import KERNELS, PACKAGE, MicroRelease, MicroTarget, parse_kernels, parse_micro_release
+from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 
 from ..gathering import Command
 from .targets import Decorator
@@ -32,19 +33,23 @@ class MicroArguments:
 
 
 def micro_target_options(command: Command) -> Command:
-    """Add ``--resolver`` and ``--kernels`` to a command. The command receives ``MicroArguments`` as ``arguments``."""
+    """Add ``--resolver``, ``--kernels`` and ``--runtime``. The command receives ``MicroArguments`` as ``arguments``."""
 
     @functools.wraps(command)
     def call(**given: Any) -> Any:
-        return command(arguments=_arguments(given.pop("resolver"), given.pop("kernels")), **given)
+        runtime = given.pop("runtime")
+        release = MicroRelease() if runtime is None else parse_micro_release(runtime)
+        return command(arguments=_arguments(given.pop("resolver"), given.pop("kernels"), release), **given)
 
+    copy = "The copy of the runtime: a version of tflite-micro, a day or a commit."
+    call = click.option("--runtime", metavar="RELEASE", show_default=PACKAGE, help=copy)(call)
     return _with_options(call, "", {"default": KERNELS[0], "show_default": True})
 
 
 def micro_option(description: str) -> Decorator:
-    """Return ``--micro`` with ``--resolver`` and ``--kernels``.
+    """Return ``--micro`` with ``--resolver`` and ``--kernels``. With ``--micro``, ``--runtime`` is of TensorFlow Lite Micro.
 
-    The command receives the target as ``micro``, or None without ``--micro``.
+    The command receives the target as ``micro``, or None without ``--micro``. The decorator of ``--runtime`` must follow this one.
     """
 
     def decorate(command: Command) -> Command:
@@ -53,7 +58,11 @@ def micro_option(description: str) -> Decorator:
             is_micro, resolver, kernels = given.pop("micro"), given.pop("resolver"), given.pop("kernels")
             if not is_micro and (resolver is not None or kernels is not None):
                 raise click.UsageError(f"{'--kernels' if resolver is None else '--resolver'} needs --micro")
-            return command(micro=_arguments(resolver, kernels or KERNELS[0]).target if is_micro else None, **given)
+            if not is_micro:
+                return command(micro=None, **given)
+            runtime, given["release"] = given["release"], DEFAULT_RELEASE
+            release = MicroRelease() if runtime == DEFAULT_RELEASE else parse_micro_release(runtime)
+            return command(micro=_arguments(resolver, kernels or KERNELS[0], release).target, **given)
 
         return click.option("--micro", is_flag=True, help=description)(_with_options(call, ", with --micro", {}))
 
@@ -67,12 +76,12 @@ def _with_options(command: Command, condition: str, default: dict[str, Any]) -> 
     return click.option("--resolver", metavar="FILE", type=click.Path(readable=False), help=source)(command)
 
 
-def _arguments(resolver: str | None, kernels: str) -> MicroArguments:
+def _arguments(resolver: str | None, kernels: str, runtime: MicroRelease) -> MicroArguments:
     parsed = parse_kernels(kernels)
     if resolver is None:
-        return MicroArguments(MicroTarget(kernels=parsed), None, "")
+        return MicroArguments(MicroTarget(kernels=parsed, runtime=runtime), None, "")
     source = _read_resolver(resolver)
-    return MicroArguments(replace(source.target(parsed), resolver=resolver), source, resolver)
+    return MicroArguments(replace(source.target(parsed), resolver=resolver, runtime=runtime), source, resolver)
 
 
 def _read_resolver(path: str) -> ResolverSource:

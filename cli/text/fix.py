@@ -189,11 +189,14 @@ def _op(node: Node) -> str:
     return node.custom_code or node.op
 
 
-def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str) -> str:
-    """Return a sentence about the written file. ``hint`` is advice for a model that no pass improves."""
+def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "all nodes are delegated") -> str:
+    """Return a sentence about the written file.
+
+    ``hint`` is advice for a model that no pass improves, and ``complete`` says why there is nothing to fix.
+    """
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed and not any(standing.to_change or standing.at_risk for standing in plan.before):
-        return "Nothing to fix: all nodes are delegated"
+        return f"Nothing to fix: {complete}"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
         if plan.with_shapes is not None:

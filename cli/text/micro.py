@@ -60,7 +60,12 @@ _OUTCOMES = {
 
 
 def micro_verdict(report: MicroReport) -> str:
-    """Return the verdict in one sentence."""
+    """Return the verdict in one sentence, which says if the copy of the runtime is not known."""
+    runtime = report.target.runtime
+    return f"{_verdict(report)}{'' if runtime.is_checked else f' (not checked for {name(runtime.name)})'}"
+
+
+def _verdict(report: MicroReport) -> str:
     if report.runs and not report.computes:
         return (
             f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}, so the results are wrong"

@@ -14,12 +14,14 @@ from .elements.paragraphs import HEADING, heading_lines, indented, paragraph
 from .fix import answer_text, proof_lines, step_lines
 from .micro import micro_verdict
 
+_TAKEN = "the runtime takes all nodes"
+
 
 def micro_fix_lines(result: MicroFixPlan, fixed: Fixed | None, width: int, verbose: bool) -> Iterator[Line]:
     """Yield the text of a fix: the verdicts on both models, the passes, and the differences between the outputs."""
     plan = result.plan
     yield from paragraph(micro_verdict(result.before), width, "", "  ", style=HEADING)
-    yield from paragraph(answer_text(plan, fixed, _hint(result)), width, style=HEADING)
+    yield from paragraph(answer_text(plan, fixed, _hint(result), _TAKEN), width, style=HEADING)
     if plan.is_changed:
         yield Line("")
         yield from paragraph(f"Rewritten: {micro_verdict(result.after)}", width, "", "  ")
@@ -38,7 +40,7 @@ def _numbers(report: MicroReport) -> str:
 
 def _hint(result: MicroFixPlan) -> str:
     if result.before.runs:
-        return "the runtime already takes every node"
+        return _TAKEN
     if result.plan.allowed < Exactness.APPROXIMATE:
         return "--allow approximate tries more passes; delegate-sim diagnose --micro shows what is refused"
     return "delegate-sim diagnose --micro shows what is refused"

@@ -580,20 +580,24 @@ def reconcile(
 
 
 @public
-def analyze_micro(model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference") -> MicroReport:
+def analyze_micro(
+    model: ModelLike, *, registered: Collection[str] | None = None, kernels: str = "reference", runtime: str | None = None
+) -> MicroReport:
     """Report what TensorFlow Lite Micro does with a model: missing operators, refused nodes, and the size of the arena.
 
     ``registered`` names the operators in the application's resolver, such as ``CONV_2D`` or the name of a custom operator. By
-    default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``.
-    Raises ModelError if the model cannot be read, and OptionError for unknown kernels.
+    default, all operators of the runtime are registered. ``kernels`` is ``reference`` or ``cmsis-nn``. ``runtime`` names the
+    copy of the runtime: a version of ``tflite-micro``, a day or a commit. ``target.runtime.is_checked`` of the result is False
+    if the rules were not compared with this copy.
+    Raises ModelError if the model cannot be read, and OptionError for unknown kernels or an unknown form of ``runtime``.
     """
     from ..micro.report import analyze as analyze_for_micro
-    from ..micro.target import MicroTarget, parse_kernels
+    from ..micro.target import MicroRelease, MicroTarget, parse_kernels, parse_micro_release
 
-    return analyze_for_micro(
-        model_of(model, any_identifier=True),
-        MicroTarget(None if registered is None else frozenset(registered), parse_kernels(kernels)),
-    )
+    release = MicroRelease() if runtime is None else parse_micro_release(runtime)
+    operators = None if registered is None else frozenset(registered)
+    target = MicroTarget(operators, parse_kernels(kernels), runtime=release)
+    return analyze_for_micro(model_of(model, any_identifier=True), target)
 
 
 @public

@@ -39,7 +39,9 @@ class MicroReport(Declared):
 
     columns = (
         *(*attributes("outcome", "problem"), *attributes("runs", "computes", type=YES_OR_NO)),
-        *(Column("kernels", source="target.kernels"), *attributes("missing_operators", "failing_node", type=LIST)),
+        Column("kernels", source="target.kernels"),
+        *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO))),
+        *attributes("missing_operators", "failing_node", type=LIST),
         Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
         Column("resolver", LIST, source=lambda report: tuple(resolver_lines(report.operators))),
         *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns), Column("external_tensors", INTEGER)),

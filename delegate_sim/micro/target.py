@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -19,6 +21,42 @@ TFLM = Repository("tensorflow/tflite-micro", "90b983c2b3f1480642e040bbd2ddb37b99
 """The source of the rules. TensorFlow Lite Micro has no releases."""
 PACKAGE = "tflite-micro 0.dev20261023"
 """The Python package of the runtime with which the rules were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroRelease:
+    """A copy of TensorFlow Lite Micro, which has no releases: the name of a package, a day or a commit."""
+
+    name: str = PACKAGE
+    is_checked: bool = True
+    """True if the rules were compared with this copy."""
+
+
+_VERSION = re.compile(r"(?:tflite-micro *(?:==)? *)?(?:0\.dev)?(\d{4})-?(\d\d)-?(\d\d)\d{0,6}")
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
+
+
+def parse_micro_release(text: str) -> MicroRelease:
+    """Return the copy of the runtime that a version of ``tflite-micro``, a day or a commit names.
+
+    Raises OptionError for another text.
+
+    >>> parse_micro_release("2026-10-23").is_checked, parse_micro_release("2024-05-01")
+    (True, MicroRelease(name='tflite-micro 0.dev20240501', is_checked=False))
+    """
+    if _COMMIT.fullmatch(text) and not text.isdigit():
+        return MicroRelease() if TFLM.commit.startswith(text) else MicroRelease(f"commit {text}", False)
+    match = _VERSION.fullmatch(text)
+    try:
+        day = None if match is None else date(*map(int, match.groups()))
+    except ValueError:
+        day = None
+    if day is None:
+        expected = f"must be a version of tflite-micro, a day such as 2026-10-23, or a commit such as {TFLM.commit[:8]}"
+        raise OptionError(f"the runtime {expected}, not {text!r}", f"the runtime {expected}")
+    name = f"tflite-micro 0.dev{day:%Y%m%d}"
+    return MicroRelease(name, name == PACKAGE)
+
 
 Kernels: TypeAlias = Literal["reference", "cmsis-nn"]
 """The kernels that the application links: the reference kernels, or CMSIS-NN kernels where Arm provides them."""
@@ -47,12 +85,15 @@ class MicroTarget:
     """The operators that the application tries to register after the resolver is full. ``registered`` does not contain them."""
     resolver: str = field(default="", compare=False)
     """The path of the source that registers the operators, if the user gave one."""
+    runtime: MicroRelease = MicroRelease()
+    """The copy of the runtime that the user asks about. Its kernels are simulated only if ``is_checked``."""
 
     @property
     def arguments(self) -> list[str]:
         """The command-line arguments for this target."""
         resolver = ["--resolver", self.resolver] if self.resolver else []
-        return ["--micro", *resolver, *([] if self.kernels == KERNELS[0] else ["--kernels", self.kernels])]
+        kernels = [] if self.kernels == KERNELS[0] else ["--kernels", self.kernels]
+        return ["--micro", *resolver, *kernels, *([] if self.runtime.is_checked else ["--runtime", self.runtime.name])]
 
     @property
     def attempted(self) -> int:

@@ -51,12 +51,12 @@ def micro_view_entry(view: MicroView, model: int, graphs: PageGraphs) -> dict[st
     reasons: dict[Reason, int] = {}
     nodes = {(node.subgraph, node.index): node for node in report.nodes}
     runnable = [node for node in report.nodes if node.status is Status.OK]
-    total = report.multiply_adds
+    total, runtime = report.multiply_adds, report.target.runtime
     return {
         "micro": True,
         "model": model,
         "delegate": _TITLE,
-        "runtime": report.target.kernels,
+        "runtime": f"{report.target.kernels}{'' if runtime.is_checked else f', not checked for {runtime.name}'}",
         "options": {},
         "headline": _verdict(report).removesuffix("."),
         "summary": "runs the model" if report.computes else _verdict(report).removesuffix("."),

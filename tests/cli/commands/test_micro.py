@@ -173,3 +173,19 @@ def test_the_simulated_copy_and_layers_that_older_copies_compute_wrongly_are_nam
     text = " ".join(run("micro", path).stdout.split())
     assert "Simulated: tflite-micro 0.dev20261023" in text
     assert "converter._experimental_disable_per_channel_quantization_for_dense_layers = True" in text
+
+
+@pytest.mark.parametrize("command", [("micro",), ("diagnose", "--micro"), ("fix", "--micro", "--plan"), ("report", "--micro")])
+def test_a_copy_of_the_runtime_that_was_not_compared_is_named(run, write, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    model = write(chain("RELU"))
+    unknown = run(*command, model, "--runtime", "2024-05-01")
+    assert "not checked for tflite-micro 0.dev20240501" in " ".join(unknown.stdout.split())
+    (tmp_path / "report.html").unlink(missing_ok=True)
+    assert "not checked" not in run(*command, model, "--runtime", "tflite-micro==0.dev20261023182759").stdout
+    assert run(*command, model, "--runtime", "tf-2.12").exit_code == 2
+
+
+def test_json_names_the_copy_of_the_runtime(run_json, write):
+    entry = run_json("micro", write(chain("RELU")), "--runtime", "abcdef12")
+    assert (entry["runtime"], entry["is_checked"]) == ("commit abcdef12", False)
