@@ -49,7 +49,7 @@ def micro_target_options(command: Command) -> Command:
 def micro_option(description: str) -> Decorator:
     """Return ``--micro`` with ``--resolver`` and ``--kernels``. With ``--micro``, ``--runtime`` is of TensorFlow Lite Micro.
 
-    The command receives the target as ``micro``, or None without ``--micro``. The decorator of ``--runtime`` must follow this one.
+    The command receives the target as ``micro``, or None without ``--micro``. ``--runtime`` must be an inner decorator.
     """
 
     def decorate(command: Command) -> Command:
