@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
-PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/*.md", "docs/appendix/*.md")
+PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "skills/*/SKILL.md", "docs/*.md", "docs/appendix/*.md")
 GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""
 UNCHECKED: tuple[str, ...] = ()
