@@ -13,7 +13,8 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim_cli.main import program
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SKILL = ROOT / "skills" / "delegate-sim" / "SKILL.md"
+PAGES = [ROOT / "README.md", ROOT / "AGENTS.md", SKILL, ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = {f"--{option.flag.replace('_', '-')}" for name in DELEGATE_NAMES for option in find_delegate(name).options if option.flag}
 
 
@@ -65,6 +66,12 @@ def test_commands_in_examples_have_their_options():
     examples = [(page, words) for page in PAGES for words in commands(page.read_text(encoding="utf-8"))]
     unknown = {f"{page.relative_to(ROOT)}: {shlex.join(words)}": unknown_options(words) for page, words in examples}
     assert {example: options for example, options in unknown.items() if options} == {}
+
+
+def test_the_page_for_assistants_names_every_command_with_options_that_exist():
+    examples = [shlex.split(text) for text in re.findall(r"`(delegate-sim (?!COMMAND)[^`]+)`", SKILL.read_text(encoding="utf-8"))]
+    assert [words for words in examples if unknown_options(words)] == []
+    assert {*program.list_commands(click.Context(program))} - {words[1] for words in examples} <= {"report", "export", "mcp"}
 
 
 def test_what_is_missing_is_found():
