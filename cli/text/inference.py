@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.inference.difference import Difference, EdgeDifference, Latency, TensorDifference
 
-from ..console.layout import counted, message, name
+from ..console.layout import counted, item_list, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import BAD, HEADING, more_lines, paragraph, table
 
@@ -25,6 +25,7 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
         yield from paragraph(
             f"{_difference_text(difference)}, for {inputs}{_spread_text(difference)}", width, "", "  ", style=HEADING
         )
+    yield from constant_lines(difference.outputs, difference.shows_nothing, width)
     shown = difference.outputs if verbose else difference.outputs[:_SHOWN]
     rows = [("output", "elements", "differ", "mean error", "largest error", "of range"), *map(_row, shown)]
     yield from table(rows, range(1, 6), width)
@@ -35,6 +36,16 @@ def difference_lines(difference: Difference, width: int, verbose: bool) -> Itera
         yield from paragraph(_edges_text(difference.edges), width)
     if difference.latency is not None and (verbose or difference.latency.is_changed):
         yield from paragraph(latency_text(difference.latency), width)
+
+
+def constant_lines(outputs: Sequence[TensorDifference], shows_nothing: bool, width: int) -> Iterator[Line]:
+    """Yield a warning about outputs that have the same value for all inputs, if there are any."""
+    constant = item_list([name(output.name) for output in outputs if output.is_constant], 80)
+    if outputs and shows_nothing:
+        text = "This shows nothing: the outputs do not depend on these inputs. Give inputs of the application: --data FILE.npz"
+        yield from paragraph(text, width, "", "  ", style=BAD)
+    elif constant:
+        yield from paragraph(f"The same for all these inputs, so hardly compared: {constant}", width, "", "  ")
 
 
 def _difference_text(difference: Difference) -> str:

@@ -11,7 +11,7 @@ from delegate_sim.verification.verify import Culprit, KnownCondition, Verificati
 from ..console.layout import counted, message, name
 from ..console.terminal import Line
 from .elements.paragraphs import BAD, CODE, GOOD, HINT, heading_lines, more_lines, paragraph, table
-from .inference import share_text
+from .inference import constant_lines, share_text
 
 _SHOWN = 8
 _STEPS = {"start": "before it loaded the model", "load": "when it loaded the model", "run": "when it ran the model"}
@@ -42,6 +42,8 @@ def _entry_lines(result: Verification, entry: VerifiedEntry, width: int, verbose
     if entry.failure:
         verb = "stopped" if entry.is_crash else "reported an error"
         yield from paragraph(message(f"The runtime {verb} {_STEPS[entry.stage]}: {entry.failure}"), width)
+    if entry.is_right:
+        yield from constant_lines(entry.outputs, all(output.is_constant for output in entry.outputs), width)
     shown = entry.outputs if verbose else entry.outputs[:_SHOWN]
     if shown:
         yield from table([("output", "elements", "differ", "largest error", "of range"), *map(_row, shown)], range(1, 5), width)

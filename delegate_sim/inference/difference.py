@@ -65,6 +65,8 @@ class TensorDifference(Declared):
     """The largest error of the input with the smallest error."""
     median: float = 0.0
     """The median over all inputs of the largest error of an input."""
+    is_constant: bool = False
+    """True if the first model has the same value for all inputs, or, for a single input, the same value in all elements."""
 
     @property
     def is_same(self) -> bool:
@@ -155,7 +157,7 @@ class Difference(Declared):
     """The differences between the results of two models."""
 
     columns = (
-        *(Column("is_same", YES_OR_NO), Column("samples", INTEGER), Column("latency", OBJECT, parts=Latency.columns)),
+        *(*attributes("is_same", "shows_nothing", type=YES_OR_NO), Column("samples", INTEGER), Column("latency", OBJECT, parts=Latency.columns)),
         *(Column("outputs", LIST), Column("tensors_compared", INTEGER, source=lambda difference: len(difference.tensors))),
         Column("tensors_that_differ", LIST, source=lambda own: [tensor for tensor in own.tensors if not tensor.is_same]),
         Column("edges", OBJECT, parts=EdgeDifference.columns),
@@ -175,6 +177,11 @@ class Difference(Declared):
     def is_same(self) -> bool:
         """True if all bits are equal in all outputs and in all compared intermediate tensors."""
         return all(output.is_same for output in (*self.outputs, *self.tensors))
+
+    @property
+    def shows_nothing(self) -> bool:
+        """True if no compared tensor depends on the inputs, so that equal outputs say nothing about other inputs."""
+        return all(tensor.is_constant for tensor in (*self.outputs, *self.tensors))
 
     @property
     def unsteady(self) -> str:

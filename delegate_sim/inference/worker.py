@@ -10,6 +10,7 @@ of these later steps, ``found.json`` still has the results of the ordinary input
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sys
@@ -361,6 +362,9 @@ class ErrorTally:
         self.sum = self.greatest = self.range = 0.0
         self.each: list[float] = []
         self.problem = ""
+        self._samples = 0
+        self._values: set[bytes] = set()
+        self._is_flat = False
 
     def add(self, one: Any, other: Any) -> None:
         """Add the differences between two values of the tensor."""
@@ -372,6 +376,7 @@ class ErrorTally:
             return
         if not one.size:
             return
+        self._note_value(one)
         self.elements += one.size
         if one.dtype.kind in "SUO":
             self.different += int((one != other).sum())
@@ -383,6 +388,16 @@ class ErrorTally:
             self._add_numbers(*[values[start : start + _PIECE] for values in flat])
         self.each.append(self.greatest)
         self.greatest = max(self.greatest, before)
+
+    def _note_value(self, value: Any) -> None:
+        """Count the samples and their different values. Only digests are kept, for a value can be large."""
+        self._samples += 1
+        if len(self._values) < 2:
+            is_object = value.dtype.kind == "O"
+            plain = value + 0 if value.dtype.kind in "fc" else value  # makes zeros of both signs equal
+            content = repr(value.tolist()).encode() if is_object else np.ascontiguousarray(plain).tobytes()
+            self._values.add(hashlib.sha256(content).digest())
+            self._is_flat = value.size > 1 and bool((value == value.flat[0]).all())
 
     def _add_numbers(self, one: Any, other: Any) -> None:
         wide = np.complex128 if one.dtype.kind == "c" else np.float64
@@ -415,6 +430,7 @@ class ErrorTally:
             "median": float(np.median(self.each)) if self.each else 0.0,
             "range": self.range,
             "problem": self.problem,
+            "is_constant": len(self._values) == 1 and (self._samples > 1 or self._is_flat),
         }
 
 

@@ -117,6 +117,13 @@ def test_zeros_of_either_sign_differ_in_bits_alone(tmp_path):
     assert (output.different, output.bits, output.greatest) == (0, 4, 0)
 
 
+@pytest.mark.parametrize(("op", "samples", "shows_nothing"), [("MUL", 2, True), ("MUL", 1, True), ("ADD", 2, False)])
+def test_outputs_that_do_not_depend_on_the_inputs_show_nothing(tmp_path, op, samples, shows_nothing):
+    found = compare_models(adder(tmp_path, "a", 0, op=op), adder(tmp_path, "b", 0, op=op), (), samples)
+    assert found.is_same
+    assert (found.shows_nothing, found.outputs[0].is_constant) == (shows_nothing, shows_nothing)
+
+
 def test_outputs_without_elements_are_the_same(tmp_path):
     pair = [adder(tmp_path, name, 1, shape=(0, 4)) for name in ("a", "b")]
     (output,) = compare_models(*pair).outputs
