@@ -157,7 +157,8 @@ class Difference(Declared):
     """The differences between the results of two models."""
 
     columns = (
-        *(*attributes("is_same", "shows_nothing", type=YES_OR_NO), Column("samples", INTEGER), Column("latency", OBJECT, parts=Latency.columns)),
+        *attributes("is_same", "shows_nothing", type=YES_OR_NO),
+        *(Column("samples", INTEGER), Column("latency", OBJECT, parts=Latency.columns)),
         *(Column("outputs", LIST), Column("tensors_compared", INTEGER, source=lambda difference: len(difference.tensors))),
         Column("tensors_that_differ", LIST, source=lambda own: [tensor for tensor in own.tensors if not tensor.is_same]),
         Column("edges", OBJECT, parts=EdgeDifference.columns),
