@@ -133,12 +133,14 @@ class _Trial:
     def steps(self, stack: Stack) -> list[StepReconciliation]:
         """Compare the step of every accelerator with the log."""
         runs = {run.delegate.name: run for run in self.simulated(stack).report.runs}
-        return [
-            self._step(accelerator, delegate, runs.get(delegate.name))
-            for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True)
-        ]
+        steps: list[StepReconciliation] = []
+        for accelerator, delegate in zip(stack.accelerators, delegates_of(stack), strict=True):
+            is_alike = all(step.status in (REPRODUCED, NOT_COMPARED) for step in steps)
+            steps.append(self._step(accelerator, delegate, runs.get(delegate.name), is_alike))
+        return steps
 
-    def _step(self, accelerator: str, delegate: Delegate, run: Run | None) -> StepReconciliation:
+    def _step(self, accelerator: str, delegate: Delegate, run: Run | None, is_alike: bool) -> StepReconciliation:
+        """Compare the step of an accelerator. ``is_alike`` says that the earlier accelerators left the simulated nodes."""
         notes = tuple(
             [
                 statement.line
@@ -162,7 +164,7 @@ class _Trial:
             return StepReconciliation(accelerator, delegate.name, status, _NOTHING, simulated_tally(run), (), (), notes)
         step_differences = tuple(differences(facts, run))
         status = UNEXPLAINED if step_differences else REPRODUCED
-        doubts = tuple(_other_model(facts, run))
+        doubts = tuple(_other_model(facts, run)) if is_alike else ()
         return StepReconciliation(
             accelerator,
             delegate.name,

@@ -146,9 +146,17 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     is_told = facts.is_restored or facts.dynamic is not None or (facts.application or ("",))[0] == "failed"
     if facts.failure and facts.can_be_compared and run.refusal is None and not is_told:
         yield f"the model runs in the simulation, but fails on the device: {facts.failure}"
+    if is_disproved(facts, run):
+        yield "the simulation predicts that the delegate cannot be applied, but on the device it was applied"
     if facts.application is not None and facts.application != (application := _application(run)):
         theirs_text, ours_text = _applied_text(*facts.application), _applied_text(*application)
         yield f"on the device, the delegate {theirs_text}, but in the simulation it {ours_text}"
+
+
+def is_disproved(facts: Facts, run: Run) -> bool:
+    """Return whether the log shows that a predicted failure of the delegate did not happen."""
+    is_applied = facts.application is not None and facts.application[0] != "failed"
+    return run.refusal is not None and run.refusal.is_predicted and is_applied and not facts.has_failed
 
 
 def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:

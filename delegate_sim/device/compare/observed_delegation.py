@@ -315,7 +315,7 @@ def simulated_tally(run: Run) -> Tally:
 
 
 def device_tally(facts: Facts, run: Run) -> Tally:
-    """Return the lines and counts in the log. The total number of nodes comes from the simulation."""
+    """Return the lines and counts in the log. The number of nodes comes from the simulation if the log has no other number."""
     nodes = _node_count(run)
     if facts.plugins:
         return _plugin_tally(facts.lines, facts.plugins)
@@ -334,7 +334,10 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         delegated = sum([replacement.replaced for replacement in facts.replacements])
         counts = [replacement.partitions for replacement in facts.replacements]
         partitions = None if None in counts else sum([count for count in counts if count is not None])
-        # If the log belongs to another model, the log's counts may exceed this model's number of nodes.
+        totals = [replacement.total for replacement in facts.replacements if replacement.total is not None]
+        sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
+        if len(totals) == len(facts.replacements) and not sizes.issuperset(totals):
+            nodes = sum(totals)  # the log belongs to another model
         rest = nodes - delegated if delegated <= nodes else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
     if facts.own_counts and on_cpu is None:

@@ -30,7 +30,7 @@ from ..parse.kinds import Event
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
 from .assumption_search import disproved_limit, fitting_levels, matches
-from .differences import ListedRefusal, RefusalDifference, differences, listed_refusals, refusal_differences
+from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
 from .trial_simulations import Account, AssumptionTrial, CpuNode, Match, Trials, as_observed, cpu_nodes, simulate_setting
@@ -295,4 +295,5 @@ def _notes(trials: Trials, run: Run) -> Iterator[str]:
         yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"
     refusal = run.refusal
     if refusal is not None and refusal.is_predicted and not trials.facts.has_failed:
-        yield f"the simulation predicts a failure that the log does not show: {refusal.message}"
+        who = "that did not happen" if is_disproved(trials.facts, run) else "that the log does not show"
+        yield f"the simulation predicts a failure {who}: {refusal.message}"

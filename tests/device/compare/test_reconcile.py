@@ -315,8 +315,20 @@ def test_counts_are_never_negative():
         "Replacing 970 out of 1009 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 77 partitions for subgraph 0.\n"
     )
     found = reconcile(chain("ADD", "ADD"), read_log(line))
-    assert (found.device.delegated, found.device.on_cpu) == (970, None)
+    assert (found.device.delegated, found.device.on_cpu) == (970, 39)
     assert any("is the log from this model?" in note for note in found.notes)
+
+
+def test_a_predicted_failure_that_did_not_happen_is_a_difference():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", (4, 4, 3, 2)), graph.tensor("y", "FLOAT32", (4, 4, 3, 2))
+    graph.node("ADD", (source, graph.tensor("c", "FLOAT32", (4, 4, 3, 2), data=[1] * 96)), (result,), options={})
+    graph.outputs(result)
+    line = "Replacing 1 out of 1 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for subgraph 0.\n"
+    applied = "Explicitly applied GPU delegate, and the model graph will be completely executed by the delegate.\n"
+    model = delegate_sim.load(builder.bytes())
+    assert [reconcile(model, read_log(text)).status for text in (line, line + applied)] == ["reproduced", "unexplained"]
 
 
 LISTED = """\
