@@ -456,7 +456,7 @@ PATTERNS = (
             Event.LOAD_ERROR,
             needle,
             r"(?i:(?:fail(?:ed)?|unable) to|could not|cannot) (?:create|build|allocate|construct) (?:the |a |an )?"
-            rf"(?i:TFLite |TensorFlow Lite )?\w{needle}\b.*",
+            rf"(?i:TFLite |TensorFlow ?Lite )?\w{needle}\b.*",
         )
         for needle in ("nterpreter", "ensors")
     ],
@@ -575,6 +575,12 @@ PATTERNS = (
         name=VX_KERNEL,
         meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
     ),
+    _pattern(
+        Event.APPLIED,
+        "Successfully applied the default",
+        r"Successfully applied the default TensorFlow Lite delegate\b.*",
+        name=CPU_LIBRARY_SPEAKER,
+    ),
     _pattern(Event.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Event.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
     _pattern(Event.EXECUTED, "nodes executed", rf"Number of nodes executed: (?P<count>{_N})"),
@@ -588,7 +594,7 @@ _PROGRESS = re.compile(
     r"are used for delegate|See instructions: |"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
     r"Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
-    r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
+    r"Applying \d{1,4} .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"^idx +(?:type|scale) |^ *\d+ +\d+\.\d+ +[0-9a-f]+ +(?:yes|no) +\d+x\d+x|^ *\d+ [A-Z]{2,12} +[\d,]+ +[\d,]+ *$|"
     r"Loading external delegate from |No delegates specified; |Populating InferByLayer results|Applied \d{1,4} delegates: |"
     r"Error in cpuinfo: |Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
@@ -629,8 +635,8 @@ _FAILURE_WORDS = re.compile(
     r"(?i:\b(?:failed|failure|fails?|error|could ?n[o']t|cannot|can't|unable to|abort(?:ed|ing)?|traceback|panic(?:'ed)?|"
     r"segfault|uncaught)\b|\w(?:exception|error)\b: )|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|KILL)\b"
 )
-_NO_WORDS = re.compile(r"\W*|\s*raise \w.*", re.DOTALL)
-"""Matches lines that say nothing: marks under a compiler's line, and the source text in a traceback."""
+_NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
+"""Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
 _NO_FAILURE = re.compile(r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b)|^\s*at [\w.$]{1,200}\(")
 
 

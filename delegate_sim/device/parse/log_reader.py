@@ -74,6 +74,8 @@ _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
 )
+_REASON = re.compile(r"(?:.*apply(?:ing)? delegate|Unexpected failure when preparing tensor allocations): *(?P<why>\w.*)")
+"""Matches the text of an exception in which the runtime's own error follows."""
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
@@ -329,13 +331,17 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = result
+            head, colon, tail = statement.line.partition(": ")
+            if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
+                statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
                 self._said_above()
             self._statement(statement, pattern, message)
             rest = rest[end:]
-            if statement.line.endswith("apply delegate:") and rest.strip() and statement_of(rest) is None:
-                self._add(Statement(Event.OTHER_ERROR, rest.strip(), MappingProxyType({})))  # the reason that the runtime gives
+            reason = _REASON.fullmatch(f"{statement.line}{rest}")
+            if reason is not None and statement_of(rest) is None:
+                self._add(Statement(Event.OTHER_ERROR, reason["why"].strip(), MappingProxyType({})))
         if is_used:
             return True
         loose = loose_statement(text, message.tag, message.severity, message.source)

@@ -192,6 +192,43 @@ CASES = {
         "xnnpack",
         "failed",
     ),
+    "the frames of a traceback": Case(
+        "E/flutter (9): Unhandled Exception: Unable to create interpreter.\nE/flutter (9): #0      f (package:a:4:5)\n"
+        "E/flutter (9): <asynchronous suspension>\n",
+        "",
+        "not-loaded",
+        "",
+        "Unable to create interpreter",
+        ("load-error",),
+    ),
+    "an error that another one quotes": Case(
+        "Exception: Cannot create interpreter: Didn't find op for builtin opcode 'ADD' version '5'\n",
+        "",
+        "not-loaded",
+        "",
+        "Didn't find op",
+        ("builtin-error",),
+    ),
+    "a reason in the exception of an allocation": Case(
+        "Internal error: Unexpected failure when preparing tensor allocations: x.cc number overflowed.\n"
+        "Node number 3 (CONV_2D) failed to prepare.\n",
+        "",
+        "not-loaded",
+        "",
+        "overflowed",
+        ("other-error", "node-error"),
+    ),
+    "an error behind a time with a colon": Case(
+        "04-24 20:31:39.615: E/Unity(16500): Exception: Failed to create TensorFlowLite Interpreter\n",
+        "",
+        "not-loaded",
+        "",
+        "Interpreter",
+        ("load-error",),
+    ),
+    "a default that was applied": Case(
+        "Successfully applied the default TensorFlow Lite delegate indexed at 0.\n", "xnnpack", "applied"
+    ),
     "a default that is reverted": Case(
         f"{MADE}INFO: Error in applying the default TensorFlow Lite delegate indexed at 0, and all are reverted.\n",
         "xnnpack",
