@@ -564,7 +564,7 @@ PATTERNS = (
         Event.WARNED,
         "adapter API exists",
         r"Neuron adapter API exists: 0",
-        meaning="the device has no Neuron adapter, so MediaTek's delegate uses NNAPI",
+        meaning="the device has no Neuron adapter, so MediaTek's delegate uses Android's neural networks runtime",
     ),
     _pattern(Event.WARNED, "Applied 0 ", r"Applied 0 delegates\b.*", meaning="no delegate took a node; all nodes run on the CPU"),
     _pattern(Event.VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
