@@ -149,7 +149,12 @@ def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
 
 def _outcome(delegate: LogDelegate) -> str:
     """Return the outcome, and the numbers of nodes that it rests on."""
+    if delegate.outcome == COMPILED_FOR and any(count.delegated == 0 for count in delegate.counts):
+        return "the compiler mapped no operator to this chip; the log shows no run"
     first, separator, rest = _OUTCOMES[delegate.outcome].partition(";")
+    if delegate.is_planned:
+        first = f"planned to {first.replace('delegated', 'delegate')}"
+        separator, rest = ";", " the log does not show whether the delegate created its kernels"
     first += f": {numbers}" if delegate.outcome in (WHOLE, PART, APPLIED_TO) and (numbers := _numbers(delegate)) else ""
     return f"{first}{', and failed while the model ran' if delegate.failed_running else ''}{separator}{rest}"
 
@@ -271,7 +276,7 @@ def _release(summary: LogSummary) -> str:
     named = f"TensorFlow {summary.version}" if summary.version else ""
     why = "" if named else ", by the wording of its lines"
     if not summary.releases:
-        known = "older than all known releases" if summary.is_old else "not in the log"
+        known = "older than all known releases, by the wording or the dates of its lines" if summary.is_old else "not in the log"
         return f"{named}, which is not a known release" if named else known
     text = ", ".join(spans(list(summary.releases)))
     return f"{text}{', or older than all known releases' if summary.may_be_older else ''}{why}"

@@ -239,6 +239,8 @@ def _was_not_created(delegate: Delegate, log: DeviceLog) -> bool:
 def is_switched_on(delegate: Delegate, log: DeviceLog) -> bool:
     """Return whether benchmark_model's flags turn on the delegate. A flag with the path of a library is ignored."""
     switch = delegate.log.switch
+    if delegate.name == ACCELERATORS.get(log.flags.get("backend", "")):  # of a command of LiteRT-LM
+        return True
     if delegate.levels is not None and any(log.parameters.get(parameter) for parameter in delegate.levels.lowest_by_parameter):
         return True
     if not switch or delegate.log.libraries:

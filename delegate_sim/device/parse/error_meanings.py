@@ -103,7 +103,7 @@ _FAILURES = (
 )
 """Meanings of LiteRT 2's errors, keyed by words in the error line."""
 
-_WHILE_RUNNING = ("verify graph", "execute request")
+_WHILE_RUNNING = ("verify graph", "execute request", "reading back data")
 """Words in errors of delegates while the model runs.
 
 Some delegates compile a partition only when the model runs for the first time.
@@ -160,6 +160,7 @@ _VENDOR_ERRORS = (
     ("Transport layer", "the process cannot reach the DSP, or the DSP's library (skel) is missing"),
     ("out of range", "an operator names an axis that its tensor does not have in the vendor's layout"),
     ("Setup node", "VeriSilicon's library could not set up this operator of the partition; an earlier line may say why"),
+    ("HIB Error", "the interface between the Edge TPU and the computer reports an error, so a transfer or an inference failed"),
     ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
 )
 """Meanings of the errors of vendors' libraries, keyed by words in the error line."""
@@ -250,6 +251,8 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
     """
     if statement.kind == Event.FAILURE and _HOOKS in statement.line:
         return True
+    if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
+        return bool(log.statements_of(Event.DEFAULT_LEFT_OUT))
     if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
@@ -274,7 +277,10 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     notes += [
         (statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.FAILURE) if is_benign(statement, log)
     ]
-    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.WARNED, Event.NOTED)]
+    notes += [
+        (statement.line, _meaning(statement, log))
+        for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
+    ]
     compiled = log.statements_of(Event.COMPILED_PART)
     if compiled:
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"

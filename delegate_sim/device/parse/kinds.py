@@ -24,6 +24,7 @@ class Event:
     CHOICE, FINISHED, INTERFACE, DRIVER_REFUSAL, RUNTIME = "choice", "finished", "interface", "driver-refusal", "runtime"
     NPU_ROW, NPU_GRAPH, NPU_DONE = "npu-row", "npu-graph", "npu-done"
     SAID, NOTED, PROGRESS, VENDOR, INTERFACE_USED = "said", "noted", "progress", "vendor", "interface-used"
+    DEFAULT_LEFT_OUT = "default-left-out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,9 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         ),
         Event.RESTORED: Traits(is_of_last_turn=True, is_certain=True),
         Event.NOT_APPLIED: Traits(is_of_last_turn=True, is_of_application=True, is_certain=True),
+        Event.DEFAULT_LEFT_OUT: Traits(
+            meaning="not an error by itself: the runtime goes on without the delegate that it applies by default"
+        ),
         Event.NOT_CREATED: Traits(
             is_error=True,
             rank=3,
@@ -173,7 +177,7 @@ KINDS: Mapping[str, Traits] = MappingProxyType(
         Event.RUNTIME: Traits(is_numerous=True, is_behind=True, part=_NNAPI),
         Event.RUNTIME_ERROR: Traits(is_error=True, rank=1, is_behind=True, part=_NNAPI),
         Event.DRIVER_REFUSAL: Traits(is_behind=True, part="the accelerator's driver"),
-        Event.VENDOR: Traits(is_numerous=True, part=_VENDOR),
+        Event.VENDOR: Traits(conclusive=6, is_numerous=True, part=_VENDOR),
         Event.NPU_ROW: Traits(conclusive=3, says_made=True),
         Event.NPU_GRAPH: Traits(conclusive=3),
         Event.NPU_DONE: Traits(conclusive=3),

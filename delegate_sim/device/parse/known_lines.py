@@ -91,6 +91,13 @@ PATTERNS = (
         name=GRAPHICS_ACCELERATOR,
     ),
     _pattern(
+        Event.API_ERROR,
+        "WebGPU environment",
+        r"Failed to (?:initialize|get|create) WebGPU environment\b.*",
+        name=GRAPHICS_ACCELERATOR,
+        meaning="no device could be opened with WebGPU, so the graphics accelerator takes nothing",
+    ),
+    _pattern(
         Event.CREATED,
         "elegate",
         r"Created TensorFlow Lite (?:delegate for (?P<name>[^.]{1,60})|(?P<two>\S{1,60}) delegate for CPU)\.?|"
@@ -116,6 +123,12 @@ PATTERNS = (
         r"Restored (?:original|(?P<old>previous)) execution plan after delegate application failure",
     ),
     _pattern(Event.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
+    _pattern(
+        Event.DEFAULT_LEFT_OUT,
+        "the default TensorFlow Lite delegate",
+        r"(?:Ignoring failed application of|Failed to apply(?=.{1,200}Ignoring the error)|Error in applying(?=.{1,200}reverted)) "
+        r"the default TensorFlow Lite delegate indexed at .*",
+    ),
     _pattern(
         Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>\w{{1,40}} driver)(?P<version>)"
     ),
@@ -163,6 +176,12 @@ PATTERNS = (
         Event.OPERATOR_REFUSED,
         "is not supported on requested backend",
         r"Layer of type (?P<op>\w{1,80}) is (?P<why>not supported on requested backend .*)",
+    ),
+    _pattern(
+        Event.OPERATOR_REFUSED,
+        "failed to delegate ",
+        rf"failed to delegate (?P<op>[A-Z]\w{{1,80}}) node #{_N}\. (?P<why>.*)",
+        name=CPU_LIBRARY_SPEAKER,
     ),
     _pattern(Event.OPERATOR_REFUSED, "Fallback unsupported op", rf"Fallback unsupported op (?P<code>{_N}) to TfLite"),
     _pattern(
@@ -245,6 +264,7 @@ PATTERNS = (
         "_handle",
         r"\[(?P<name>QNN) Delegate\] Failed to create (?P<what>\w{1,40})_handle for Backend ID \d{1,4}, error=(?P<code>\d{1,9})",
     ),
+    _pattern(Event.VENDOR_ERROR, "HIB Error", r"HIB Error\. .*", name=EDGE_TPU),
     _pattern(Event.VENDOR_ERROR, "<E>", r"(?:\w{0,80}Qnn\w{0,40}|\[Qnn\w{0,40}\]) *<E> *(?P<why>.*)"),
     *[
         _pattern(
@@ -257,6 +277,13 @@ PATTERNS = (
     ],
     _pattern(Event.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
     _pattern(Event.OTHER_ERROR, "registration from op code", r"Failed to get registration from op code\b.*"),
+    _pattern(
+        Event.OTHER_ERROR,
+        ", missing: ",
+        rf"Failed to \w[\w ]{{2,40}}\. Requested: {_N}, available {_N}, missing: (?P<missing>{_N})",
+        meaning="the tensor arena of the application, which uses TensorFlow Lite Micro, is too small",
+    ),
+    _pattern(Event.OTHER_ERROR, "Falling back to OpenGL", r"Falling back to OpenGL"),
     _pattern(Event.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(Event.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(Event.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),
@@ -299,7 +326,9 @@ PATTERNS = (
         meaning="the delegate does not take this graph; nothing is delegated",
         is_old=True,
     ),
-    _pattern(Event.VENDOR, ".cc:", rf"^\W*[IW] (?:driver|tflite/{EDGE_TPU}\w{{1,40}})[\w./-]{{0,200}}\.cc:{_N}\] .*"),
+    _pattern(
+        Event.VENDOR, ".cc:", rf"^\W*[IW] (?:driver|tflite/{EDGE_TPU}\w{{1,40}})[\w./-]{{0,200}}\.cc:{_N}\] .*", name=EDGE_TPU
+    ),
     _pattern(Event.KERNEL_ERROR, "Failed to build graph for ", r"Failed to build graph for (?P<name>\w{1,40})", is_old=True),
     _pattern(Event.CALL_ERROR, " failed. Error: ", r"(?P<call>[A-Za-z]\w{1,80}) failed\. Error: (?P<code>-?\w{1,20})"),
     _pattern(Event.BUILD_ERROR, "Failed to build program", r"Failed to build program executable(?: - (?P<why>.*))?"),
@@ -328,6 +357,12 @@ PATTERNS = (
         for needle, end in ((" was not true", r" was not true\."), (" != ", r"\(\S{1,30} != \S{1,30}\)"))
     ],
     _pattern(Event.LIBRARY_ERROR, "oad ", r"(?<!└ )\b[Cc]ould not load (?:shared )?library (?P<path>\S{1,300})(?=\s*$)"),
+    _pattern(
+        Event.LIBRARY_ERROR,
+        "libhexagon_nn_skel",
+        r"remote[ _]handle(?:64)?[ _]open(?:[ _]domain)?\b.{0,40}?failed\b.{0,40}?file:///(?P<path>libhexagon_nn_skel\w{0,10}\.so)",
+        name=DSP_SPEAKER,
+    ),
     _pattern(Event.LIBRARY_ERROR, "Failed to load lib", r"Failed to load (?P<path>lib[^\s,]{1,200})(?:, Error: (?P<why>.*))?"),
     _pattern(
         Event.FLEX_ERROR,
@@ -362,6 +397,13 @@ PATTERNS = (
         r"Failed to execute request\. (?P<why>.+?)(?=Node number|$)",
         name=EDGE_TPU_KERNEL,
     ),
+    _pattern(
+        Event.OTHER_ERROR,
+        "reading back data",
+        r"The timeout was reached while reading back data\.?",
+        name=GRAPHICS_ACCELERATOR,
+        meaning="the graphics processor did not finish an inference in time",
+    ),
     _pattern(Event.OTHER_ERROR, "TPU context", r"Failed to retrieve TPU context\.?", name=EDGE_TPU_KERNEL),
     _pattern(Event.MISSING_SERVICE, "not exists", r"(?P<what>[Nn]euron ser[iv]{2}ce) not exists"),
     _pattern(Event.MISSING_SERVICE, " service", r"[Cc]an't get (?P<service>\w{1,80}) service"),
@@ -394,7 +436,7 @@ PATTERNS = (
         "",
         r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
         r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
-        r"^\S{1,20}: (?:segmentation fault|abort|bus error|killed) .*|"
+        r"^(?:\S{1,20}:|\[\d{1,3}\] *[+-]? *\d{1,9}) +(?:segmentation fault|abort|bus error|killed) .*|"
         r"\w[\w ]{0,40} \(core dumped\)\s*$|Process finished with exit code (?:13[2-9]|-107374\d{4}).*|"
         r"\b[Ss]ignal (?:\d{1,2} )?\(?SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP)\b.*|\bCrashed: .{0,60}\bSIG[A-Z]{3,5}\b.*|"
         r"\bstop reason = (?:EXC_|signal )\w{1,40}.*|\bAssertion [`'].{1,300}' failed\.|"
@@ -414,7 +456,7 @@ PATTERNS = (
             Event.LOAD_ERROR,
             needle,
             r"(?i:(?:fail(?:ed)?|unable) to|could not|cannot) (?:create|build|allocate|construct) (?:the |a |an )?"
-            rf"(?i:TFLite |TensorFlow Lite )?\w{needle}\b.*",
+            rf"(?i:TFLite |TensorFlow ?Lite )?\w{needle}\b.*",
         )
         for needle in ("nterpreter", "ensors")
     ],
@@ -488,7 +530,17 @@ PATTERNS = (
         r"ExecutionPlan::\w+Body::finish: compilation finished successfully(?: on (?P<device>\S{1,100}))?",
     ),
     _pattern(Event.RUNTIME_ERROR, "No driver can do", r"No driver can do (?:operation (?P<op>\w{1,100})|the op)"),
-    _pattern(Event.RUNTIME_ERROR, "getSupportedOperations", r"getSupportedOperations (?:failed|returned)[^\n]{0,300}"),
+    _pattern(
+        Event.RUNTIME_ERROR,
+        "getSupportedOperations",
+        r"getSupportedOperations(?:_\d_\d)? (?:failed|failure|returned)[^\n]{0,300}",
+    ),
+    _pattern(
+        Event.RUNTIME_ERROR,
+        "hal_neuralnetworks",
+        r"avc: +denied .{0,400}\bhal_neuralnetworks.*",
+        meaning="Android's access control (SELinux) does not let the driver do this",
+    ),
     _pattern(
         Event.RUNTIME_ERROR,
         "prepareModel",
@@ -508,6 +560,13 @@ PATTERNS = (
         r"\{(?P<op>[A-Z][A-Z0-9_]{1,80}), (?P<type>[A-Z][A-Z0-9_]{1,80})\} is not supported",
     ),
     _pattern(Event.RUNTIME, "hardware.neuralnetworks", r"android\.hardware\.neuralnetworks@[\w.@-]{1,80}"),
+    _pattern(
+        Event.WARNED,
+        "adapter API exists",
+        r"Neuron adapter API exists: 0",
+        meaning="the device has no Neuron adapter, so MediaTek's delegate uses Android's neural networks runtime",
+    ),
+    _pattern(Event.WARNED, "Applied 0 ", r"Applied 0 delegates\b.*", meaning="no delegate took a node; all nodes run on the CPU"),
     _pattern(Event.VERSION_SAID, "Selected adapter", r"Selected (?P<what>adapter): (?P<version>.{1,200})"),
     _pattern(
         Event.NOTED,
@@ -515,6 +574,12 @@ PATTERNS = (
         r"\bOp \d{1,6}: default layout inference pass\.?",
         name=VX_KERNEL,
         meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
+    ),
+    _pattern(
+        Event.APPLIED,
+        "Successfully applied the default",
+        r"Successfully applied the default TensorFlow Lite delegate\b.*",
+        name=CPU_LIBRARY_SPEAKER,
     ),
     _pattern(Event.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Event.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),
@@ -529,7 +594,7 @@ _PROGRESS = re.compile(
     r"are used for delegate|See instructions: |"
     r"The input model file size|Initialized session in|Running benchmark for|count=\d{1,12} |Timings \(microseconds\)|"
     r"Memory (?:footprint|usage)|Overall peak memory|Note: as the benchmark|Peak memory|"
-    r"(?:Successfully applied|Applying \d{1,4}) .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
+    r"Applying \d{1,4} .{0,80}delegate|Duplicate flags|Explicitly applied|invoked$|average time ?:|"
     r"^idx +(?:type|scale) |^ *\d+ +\d+\.\d+ +[0-9a-f]+ +(?:yes|no) +\d+x\d+x|^ *\d+ [A-Z]{2,12} +[\d,]+ +[\d,]+ *$|"
     r"Loading external delegate from |No delegates specified; |Populating InferByLayer results|Applied \d{1,4} delegates: |"
     r"Error in cpuinfo: |Profiling Info|Top by (?:Computation Time|Memory)|\[[Nn]ode type\]|loaded lib|resolved reporter"
@@ -570,13 +635,15 @@ _FAILURE_WORDS = re.compile(
     r"(?i:\b(?:failed|failure|fails?|error|could ?n[o']t|cannot|can't|unable to|abort(?:ed|ing)?|traceback|panic(?:'ed)?|"
     r"segfault|uncaught)\b|\w(?:exception|error)\b: )|\bSIG(?:SEGV|ABRT|BUS|ILL|FPE|KILL)\b"
 )
+_NO_WORDS = re.compile(r"\W*|\s*raise \w.*|\s*#\d{1,3}\s{3,}\S.*|\s*<asynchronous suspension>\s*", re.DOTALL)
+"""Matches lines that say nothing: marks under a compiler's line, and the source text and frames in a traceback."""
 _NO_FAILURE = re.compile(r"^└ |(?i:\b(?:no|0|without|if|ignore) (?:any )?(?:errors?|failures?|fail)\b)|^\s*at [\w.$]{1,200}\(")
 
 
 def is_plain_failure(text: str, severity: str) -> bool:
     """Return whether a line plainly shows a failure, although nothing is known about the line."""
     spend_steps(len(text) // CHARACTERS_IN_A_STEP + 1, "reading the log")
-    if severity not in ("", "E", "F") or not text.strip() or _NO_FAILURE.search(text) is not None:
+    if severity not in ("", "E", "F") or _NO_WORDS.fullmatch(text) is not None or _NO_FAILURE.search(text) is not None:
         return False
     return bool(severity) or _FAILURE_WORDS.search(text) is not None
 
@@ -588,6 +655,8 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     """
     steps = len(text) // CHARACTERS_IN_A_STEP + 1
     spend_steps(steps, "reading the log")
+    if _NO_WORDS.fullmatch(text) is not None:
+        return None
     first: tuple[re.Match[str], Pattern] | None = None
     for pattern in PATTERNS:
         if pattern.needle not in text:
@@ -618,6 +687,8 @@ def loose_statement(text: str, tag: str, severity: str, source: str) -> Statemen
     Return None if the line has nothing to do with delegates.
     """
     line = text.strip()
+    if _NO_WORDS.fullmatch(line) is not None:
+        return None
     if severity in ("E", "F") and (tag in _RUNTIME_TAGS or _RUNTIME_WORDS.search(line)):
         return Statement(Event.RUNTIME_ERROR, line, MappingProxyType({}))
     if source and severity == "W" and _FAILED_TO.match(line):

@@ -46,8 +46,8 @@ _PREFIXES = tuple(
         rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?{_PROCESS} +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
         rf"{_DATE} {_TIME} +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
         # logcat -v time, brief, tag and process; Android Studio before 2022
-        rf"(?:(?:{_DATE} )?{_TIME} +)?(?:{_PROCESS}-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
-        r"(?:\( *(?P<number>\d{1,9})(?: *: *\d+)?\))?: ?",
+        rf"(?:(?:{_DATE} )?{_TIME}:? +)?(?:{_PROCESS}-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
+        r"(?:\( *(?P<number>\d{1,9})(?: *[:,] *\d+)?\))?: ?",
         rf"(?P<severity>{_LETTER})\( *{_PROCESS}(?: *: *\w+)?\) ",
         # Android Studio since 2022, in its standard and compact views
         rf"(?:{_DATE} )?{_TIME} +(?:{_PROCESS}-\d+ +)?(?P<tag>\S{{1,80}}) +"

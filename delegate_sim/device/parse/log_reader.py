@@ -67,18 +67,20 @@ _EXECUTED = re.compile(
 _NOT_EXECUTED = re.compile(
     r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\.?"
 )
-_NOT_APPLIED = re.compile(r"Failed to apply (?P<provider>[^,:]{1,100}) delegate\.")
+_NOT_APPLIED = re.compile(r"Failed to apply (?!the default )(?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
 )
+_REASON = re.compile(r"(?:.*apply(?:ing)? delegate|Unexpected failure when preparing tensor allocations): *(?P<why>\w.*)")
+"""Matches the text of an exception in which the runtime's own error follows."""
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]{1,100}(?:Exception|Error): |Internal error: |Internal: )+")
 _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
-_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff")
+_TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
 _LOADED = re.compile(r"Loaded model \S.*")
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
@@ -329,11 +331,17 @@ class Reader:
                 break
             is_used = True
             statement, pattern, end = result
+            head, colon, tail = statement.line.partition(": ")
+            if statement.kind == Event.LOAD_ERROR and colon and statement_of(tail) is not None:  # the line quotes an error
+                statement, end = replace(statement, line=head), rest.find(statement.line) + len(head) + len(colon)
             if statement.kind == Event.NODE_ERROR:
                 self._said_before(rest[: max(rest.find(statement.line), 0)])
                 self._said_above()
             self._statement(statement, pattern, message)
             rest = rest[end:]
+            reason = _REASON.fullmatch(f"{statement.line}{rest}")
+            if reason is not None and statement_of(rest) is None:
+                self._add(Statement(Event.OTHER_ERROR, reason["why"].strip(), MappingProxyType({})))
         if is_used:
             return True
         loose = loose_statement(text, message.tag, message.severity, message.source)
@@ -529,7 +537,8 @@ class Reader:
         name = match["name"].strip().lower()
         if self.has_ended:
             self._start()
-        if name in self.parameters and (self.is_loaded or name in _FIRST_PARAMETERS):
+        is_repeated = self.parameters.get(name) == match["value"] and not (self.replacements or self.is_measured)
+        if name in self.parameters and (name in _FIRST_PARAMETERS or (self.is_loaded and not is_repeated)):
             self._start()
         self.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":

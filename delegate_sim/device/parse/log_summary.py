@@ -33,7 +33,7 @@ from .delegate_identity import (
 )
 from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
-from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_while_running
+from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_benign, is_while_running
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
@@ -68,6 +68,8 @@ class LogDelegate:
     """True if the delegate was applied, but failed while the model ran."""
     is_later: bool = False
     """True if the log shows that another delegate was applied first."""
+    is_planned: bool = False
+    """True if the counts are only a plan: the log does not show that the delegate then created its kernels."""
 
 
 def _counts_by_name(key: str) -> Column:
@@ -190,7 +192,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         log.line_count,
         log.unused,
         log.unused_count,
-        own.outcome in (MADE, REQUESTED, UNKNOWN) and not log.statements_of(Event.MEASURED, Event.CRASH),
+        (own.is_planned or own.outcome in (MADE, REQUESTED, UNKNOWN)) and not log.statements_of(Event.MEASURED, Event.CRASH),
     )
 
 
@@ -290,7 +292,27 @@ def _simulated_delegate(log: DeviceLog, delegate: Delegate) -> LogDelegate:
     if not name and delegate.log.chip and not chip_names(log.chips):
         name = f"if the chip is an {delegate.log.chip}; the log does not show the chip"
     title = f"{delegate.name} ({name})" if name else delegate.name
-    return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts))
+    is_planned = outcome in (WHOLE, PART) and _is_planned(log, names, counts)
+    return _with_failed_run(log, names, LogDelegate(delegate.name, title, outcome, counts, is_planned=is_planned))
+
+
+def _is_planned(log: DeviceLog, names: set[str], counts: tuple[Count, ...]) -> bool:
+    """Return whether nothing in a log shows that a delegate created kernels for the nodes that it counts.
+
+    A delegate may print its counts before it creates kernels. If a driver then cannot compile a kernel, the delegate may try
+    another interface.
+    """
+    builds = [place for error in log.statements_of(Event.BUILD_ERROR) for place in error.places]
+    last = max([replacement.place for replacement in log.replacements if plain_name(replacement.kernel) in names], default=0)
+    if {count.source for count in counts} != {"split"} and max(builds, default=0) <= last:
+        return False
+    after = max([last, *builds])
+    later = [place for statement in log.statements_of(*_AFTER_KERNELS) for place in statement.places]
+    later += [application.place for application in log.applications]
+    return max(later, default=0) <= after and log.times.is_empty
+
+
+_AFTER_KERNELS = (Event.KERNELS, Event.INTERFACE_USED, Event.APPLIED, Event.MEASURED, Event.EXECUTED)
 
 
 def _unsimulated_delegate(log: DeviceLog) -> LogDelegate:
@@ -405,7 +427,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and log.statements_of(Event.IMMUTABLE_ERROR):
+    if not is_replaced and any(not is_benign(error, log) for error in log.statements_of(Event.IMMUTABLE_ERROR)):
+        return FAILED
+    if not is_replaced and log.statements_of(Event.DEFAULT_LEFT_OUT) and not log.statements_of(Event.APPLIED):
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED

@@ -54,6 +54,15 @@ def test_explain_shows_the_table(run, paths):
     assert "Mapped to Edge TPU: RELU 2" in result.stdout
 
 
+def test_a_compiler_that_maps_nothing(run, paths):
+    paths[2].write_text(
+        "Edge TPU Compiler version 1.0\n\nModel compiled successfully in 1 ms.\n\n"
+        "Number of operations that will run on Edge TPU: 0\nNumber of operations that will run on CPU: 9\n",
+        encoding="utf-8",
+    )
+    assert "the compiler mapped no operator to this chip" in run("explain", "--log", paths[2]).stdout
+
+
 def test_a_failure_while_the_model_ran_has_a_cause(run, tmp_path):
     path = tmp_path / "log.txt"
     path.write_text(INVOKE_FAILS, encoding="utf-8")

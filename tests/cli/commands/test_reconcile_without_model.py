@@ -29,6 +29,12 @@ def test_a_log_without_the_model(run):
     assert "Node number 12 (TfLiteHexagonDelegate) failed to prepare." in result.stdout
 
 
+def test_a_plan_is_no_outcome(run, tmp_path):
+    path = tmp_path / "log.txt"
+    path.write_text("4 operations will run on the GPU, and the remaining 5 operations will run on the CPU.\n", encoding="utf-8")
+    assert "outcome        planned to delegate part of the graph: 4 of 9 nodes; the log" in run("explain", "--log", path).stdout
+
+
 def test_every_run_is_shown_or_one(run):
     result = run("explain", "--log", LOGS / "several_models.log")
     assert "run 1 of 2" in result.stdout

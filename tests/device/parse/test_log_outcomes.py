@@ -13,6 +13,7 @@ from delegate_sim.device.parse.log_summary import summary_of
 from tests.support.device.logs import summary
 
 WHOLE = "Replacing 9 out of 9 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
+MADE = "Created TensorFlow Lite XNNPACK delegate for CPU.\n"
 NOT_LOADED = "WARNING: [plugin.cc:1] Failed to load plugin at: /x/libLiteRtCompilerPlugin_IntelOpenvino.so with error: x\n"
 LIST = (
     "Following operations are not supported by GPU delegate:\nCAST: Not supported Cast case.\n"
@@ -118,6 +119,121 @@ CASES = {
         "",
         ("crash",),
     ),
+    "an error of the Edge TPU's interface": Case(
+        "E :9] HIB Error. hib_error_status = 1\n", "edgetpu", "unknown", errors=("vendor-error",)
+    ),
+    "the first lines of the Edge TPU's library": Case("I tflite/edgetpu_context_direct.cc:9] USB: False\n", "edgetpu", "unknown"),
+    "the source text in a traceback": Case(
+        "    raise ValueError('Failed to load delegate from {}'.format(\nValueError: Failed to load delegate from edgetpu.dll\n",
+        "edgetpu",
+        "not-created",
+        "",
+        "edgetpu.dll",
+        ("library-error",),
+    ),
+    "a reason in the exception before OpenGL is tried": Case(
+        "x.Exception: Internal error: Failed to apply delegate: No selector\n    Falling back to OpenGL\n"
+        "    TfLiteGpuDelegate Init: Batch size != 1\n    Node number 9 (TfLiteGpuDelegateV2) failed to prepare.\n",
+        "gpu",
+        "failed",
+        "",
+        "Batch size",
+        ("other-error", "other-error", "preparation-error", "node-error"),
+    ),
+    "a driver that the system denies a file": Case(
+        "E/Manager: getSupportedOperations_1_2 failure: x\n"
+        "E/audit: avc:  denied  { read } for  pid=9 scontext=u:r:hal_neuralnetworks_x:s0\n",
+        "nnapi",
+        "unknown",
+        errors=("runtime-error", "runtime-error"),
+    ),
+    "a library that the DSP lacks": Case(
+        "adsprpc/src/x.c:9: Error f: remote handle64 open failed. name file:///libhexagon_nn_skel_v65.so?x\n",
+        "hexagon",
+        "not-created",
+        "",
+        "skel_v65",
+        ("library-error",),
+    ),
+    "an arena that is too small": Case(
+        "Failed to resize buffer. Requested: 9, available 7, missing: 2\nAllocateTensors() failed\n"
+        "[1]    99 segmentation fault (core dumped)  bin/x\n",
+        "",
+        "not-loaded",
+        "crashed",
+        "missing: 2",
+        ("other-error", "load-error", "crash"),
+    ),
+    "WebGPU without a device": Case(
+        "E0000 00:00:1.5 1 w.cc:1] Failed to initialize WebGPU environment: INTERNAL: x\n",
+        "mldrift",
+        "failed",
+        "",
+        "WebGPU environment",
+        ("api-error",),
+    ),
+    "a backend that a command of LiteRT-LM requests": Case("litert-lm run x.litertlm --backend=gpu\n", "mldrift", "requested"),
+    "an inference that takes too long": Case(
+        "RuntimeError: ABORTED: The timeout was reached while reading back data.\n",
+        "mldrift",
+        "applied",
+        "",
+        "reading back data",
+        ("other-error",),
+    ),
+    "a second application that the runtime leaves out": Case(
+        "INFO: Applied XNNPACK delegate.\nERROR: ModifyGraphWithDelegate is disallowed when graph is immutable.\n"
+        "ERROR: Ignoring failed application of the default TensorFlow Lite delegate indexed at 0.\n",
+        "xnnpack",
+        "applied",
+    ),
+    "a default that does not fit the runtime": Case(
+        f"{MADE}INFO: Failed to apply the default TensorFlow Lite delegate indexed at 0 because of x. Ignoring the error\n",
+        "xnnpack",
+        "failed",
+    ),
+    "the frames of a traceback": Case(
+        "E/flutter (9): Unhandled Exception: Unable to create interpreter.\nE/flutter (9): #0      f (package:a:4:5)\n"
+        "E/flutter (9): <asynchronous suspension>\n",
+        "",
+        "not-loaded",
+        "",
+        "Unable to create interpreter",
+        ("load-error",),
+    ),
+    "an error that another one quotes": Case(
+        "Exception: Cannot create interpreter: Didn't find op for builtin opcode 'ADD' version '5'\n",
+        "",
+        "not-loaded",
+        "",
+        "Didn't find op",
+        ("builtin-error",),
+    ),
+    "a reason in the exception of an allocation": Case(
+        "Internal error: Unexpected failure when preparing tensor allocations: x.cc number overflowed.\n"
+        "Node number 3 (CONV_2D) failed to prepare.\n",
+        "",
+        "not-loaded",
+        "",
+        "overflowed",
+        ("other-error", "node-error"),
+    ),
+    "an error behind a time with a colon": Case(
+        "04-24 20:31:39.615: E/Unity(16500): Exception: Failed to create TensorFlowLite Interpreter\n",
+        "",
+        "not-loaded",
+        "",
+        "Interpreter",
+        ("load-error",),
+    ),
+    "a default that was applied": Case(
+        "Successfully applied the default TensorFlow Lite delegate indexed at 0.\n", "xnnpack", "applied"
+    ),
+    "a default that is reverted": Case(
+        f"{MADE}INFO: Error in applying the default TensorFlow Lite delegate indexed at 0, and all are reverted.\n",
+        "xnnpack",
+        "failed",
+    ),
 }
 
 
@@ -133,6 +249,38 @@ def test_what_a_log_says(name):
 
 def test_a_kernel_that_failed_is_marked_as_failed_while_running():
     assert summary(CASES["a reason above a kernel's failure"].text).delegate.failed_running
+
+
+@pytest.mark.parametrize(
+    ("text", "is_planned"),
+    [
+        (LIST, True),
+        (f"{LIST}I/tflite: Created 1 GPU delegate kernels.\n", False),
+        (f"{LIST}Inference timings in us: Init: 9, Inference (avg): 7\n", False),
+        (WHOLE, False),
+        (f"{WHOLE}Failed to build program executable - x\n", True),
+        (f"{WHOLE}Failed to build program executable - x\nFalling back to OpenGL\nInitialized OpenGL-based API.\n", False),
+        (f"Failed to build program executable - x\n{WHOLE}", False),
+    ],
+)
+def test_counts_before_the_kernels_are_a_plan(text, is_planned):
+    found = summary(text)
+    assert (found.delegate.is_planned, found.is_cut) == (is_planned, is_planned)
+
+
+def test_a_parameter_that_is_printed_again_begins_no_run():
+    lines = ["Graph: [a]\n", "Use neuron: [1]\n", "Loaded model a\n", "Use neuron: [1]\n", "Failed to apply Neuron delegate.\n"]
+    assert len(read_runs(lines)) == 1
+    assert len(read_runs([*lines[:3], "Use neuron: [0]\n", *lines[4:]])) == 2
+
+
+def test_a_warning_with_two_numbers_is_no_error():
+    assert summary("W/Adreno (219,219): <x>: error: cannot open lib\nINFO: Created 1 GPU delegate kernels.\n").errors == ()
+
+
+def test_an_operator_that_the_cpu_library_refuses():
+    found = summary(f"{MADE}failed to delegate ADD node #0. Delegation is off\n")
+    assert found.refusals == (("ADD", "Delegation is off", 1),)
 
 
 @pytest.mark.parametrize(
@@ -234,3 +382,7 @@ def test_operators_inside_of_kernels_are_no_nodes():
 def test_the_times_of_a_run_that_is_cut_short(text, warmup, inference):
     times = read_log(f"Initialized session in 65.973ms.\n{text}").times
     assert (times.init_ms, times.warmup_ms, times.inference_ms) == pytest.approx((65.973, warmup, inference))
+
+
+def test_the_time_that_label_image_prints():
+    assert read_log("INFO: invoked\nINFO: average time: 3.882 ms\n").times.inference_ms == 3.882

@@ -67,6 +67,7 @@ _OF_LITERT = {
 
 
 _SESSION = re.compile(rf"Initialized session in (?P<ms>{_REAL})ms")
+_OF_LABEL_IMAGE = re.compile(rf"\s*average time: (?P<ms>{_REAL}) ms\s*")
 _ROUND = re.compile(r"\s*count=\d{1,9} ")
 """Matches the beginning of the line of a warm-up, or of the inferences after it."""
 _AVERAGE = re.compile(rf"\b(?:avg|curr)=(?P<us>{_REAL})")
@@ -79,6 +80,8 @@ def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
     if "count=" in text and _ROUND.match(text) is not None and (values := _AVERAGE.findall(text)):
         # The average comes after the last time, and is missing if there is only one.
         return {"warmup_ms" if known.warmup_ms is None else "inference_ms": float(values[-1]) / 1000}
+    if "average time: " in text and (match := _OF_LABEL_IMAGE.fullmatch(text)) is not None:
+        return {"inference_ms": float(match["ms"])}
     if "nference timings in us:" in text:
         return {
             _FIELDS[match["name"].lower().removesuffix(" (avg)").replace("no stats", "inference")]: float(match["value"]) / 1000
