@@ -56,8 +56,8 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             side("gpu"),
             side("mldrift", multiply_adds=(90, 100), wrong_results=2, possibly_wrong_results=1),
             "B",
-            "B is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results and 1 possibly wrong result; the numbers of "
-            "gpu are not known",
+            "B is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results and 1 possibly wrong result; the numbers "
+            "of gpu are not known",
         ),
         (side(), side(border_bytes=1000), "A", "A is better: 100 instead of 1,000 boundary bytes"),
         (
