@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zipfile
+
+import numpy as np
 import pytest
 
 from tests.support.accelerator import live
-from tests.support.delegates.mldrift_numbers import model_of, zeros
+from tests.support.delegates.mldrift_numbers import model_of
 from tools.upstream.gpu_numbers import Conditions, Measured, chosen, main
 
 
@@ -40,10 +43,9 @@ def test_the_first_models_of_each_folder_are_taken():
 @live
 @pytest.mark.slow
 def test_the_installed_accelerator(tmp_path, capsys):
-    import zipfile
-
     with zipfile.ZipFile(tmp_path / "models.zip", "w") as archive:
-        wrong = model_of({"x": (3, 5), "c": zeros(3, 5) + [[0], [1], [2]], "y": (3, 5)}, [("ADD", "x c", "y", {})])
+        constant = np.arange(15, dtype=np.float32).reshape(3, 5)
+        wrong = model_of({"x": (3, 5), "c": constant, "y": (3, 5)}, [("ADD", "x c", "y", {})])
         archive.writestr("add/wrong.tflite", wrong)
     assert main(["--models", str(tmp_path / "models.zip")]) == 0
     assert "mldrift-numbers-elementwise-const-layout | 1 | 0" in capsys.readouterr().out
