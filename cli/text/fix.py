@@ -248,7 +248,12 @@ def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
     """Return the verdict on the original model, and on the rewritten model if the result differs."""
     now, then = (
-        short_verdict(standing.target, standing.measures, standing.multiply_adds, standing.total_multiply_adds)
+        short_verdict(
+            standing.target,
+            replace(standing.measures, wrong_results=None, possibly_wrong_results=None),  # the text names the nodes
+            standing.multiply_adds,
+            standing.total_multiply_adds,
+        )
         + risks_text(standing.at_risk, ", but ")
         for standing in (before, after)
     )

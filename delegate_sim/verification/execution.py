@@ -136,7 +136,9 @@ class ProcessExecutor(ModelExecutor):
     ) -> Sequence[ExecutionResults]:
         """Run the model. See ``ModelExecutor``."""
         with self._job(model, entry, samples, kept, expected) as folder:
-            command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=self.python)
+            command = python_file(
+                str(Path(__file__).with_name("worker.py")), str(folder), python=self.python and os.path.abspath(self.python)
+            )
             finished = run_limited(command, self.environment, str(folder), SECONDS)
             written = folder / "found.json"
             if finished.words or not written.is_file():

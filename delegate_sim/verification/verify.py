@@ -198,19 +198,28 @@ def _release(software: str) -> Release:
 
 
 def verify_on(
-    verifier: Verifier, model: Model, data: Sequence[str] = (), samples: int = 2, tolerance: float | None = None
+    verifier: Verifier,
+    model: Model,
+    data: Sequence[str] = (),
+    samples: int = 2,
+    tolerance: float | None = None,
+    *,
+    searches: bool = True,
 ) -> Verification:
     """Run each signature of a model, compare the outputs, and find the first node at fault.
 
     The inputs are the arrays in the .npz files ``data``, and ``samples`` generated inputs. In every second generated sample,
     no value is positive. ``tolerance`` is the largest error of right outputs, as a share of the output's largest value. The
-    default depends on the types of the weights. Raise OptionError if an input does not fit, and FixError if the model does not
-    run with the reference kernels, or the delegate's code does not start.
+    default depends on the types of the weights. Without ``searches``, the node at fault is not searched for. Raise OptionError
+    if an input does not fit, and FixError if the model does not run with the reference kernels, or the delegate's code does not
+    start.
     """
     allowed = tolerance_for(model) if tolerance is None else ErrorTolerance(tolerance)
     chosen = entries(model)
     inputs = entry_inputs(model, chosen, data, samples)
-    verified = [_Verified(verifier, model, entry, arrays, allowed) for entry, arrays in zip(chosen, inputs, strict=True)]
+    verified = [
+        _Verified(verifier, model, entry, arrays, allowed, searches) for entry, arrays in zip(chosen, inputs, strict=True)
+    ]
     results = tuple([own.result() for own in verified])
     run = verifier.simulate(model)
     delegated = None if run is None else sum([len(subgraph.delegated) for subgraph in run.subgraphs])
@@ -229,7 +238,9 @@ class _Verified:
         entry: EntryPoint,
         samples: Sequence[Sequence[InputArray]],
         allowed: ErrorTolerance,
+        searches: bool,
     ) -> None:
+        self._searches = searches
         self._verifier, self._model, self._entry, self._samples, self._allowed = verifier, model, entry, samples, allowed
         self._cutter = Cutter(model, entry.subgraph)
         self._true_model = with_float_weights(model) if verifier.is_accelerator else model
@@ -310,7 +321,7 @@ class _Verified:
         """Search for the node at fault with one sample. Return None if parts of the model do not behave like the whole model."""
         steps = self._cutter.steps
         between = self._cutter.between()
-        if not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):
+        if not self._searches or not steps or any(self._cutter.graph.tensors[index].is_variable for index in between):
             return None
         try:
             (reference,) = self._truth.run(self._true_model, self._entry, [sample], kept=between)

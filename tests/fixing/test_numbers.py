@@ -40,6 +40,16 @@ def test_a_cured_node(tensors, step, name):
     assert not plan.after[0].on_cpu
 
 
+@pytest.mark.parametrize(("slope", "name"), [(0.5, "leaky-relu-as-maximum"), (1.5, "leaky-relu-as-prelu")])
+def test_a_slope_in_the_kernel_of_a_prelu_is_cured(slope, name):
+    image = (1, 4, 4, 4)
+    tensors = {"x": image, "z": image, "s": zeros(1, 1, 4), "a": image, "b": image, "y": image}
+    nodes = [("ADD", "x z", "a", {}), ("PRELU", "a s", "b", {}), ("LEAKY_RELU", "b", "y", {"alpha": slope})]
+    plan = planned(tensors, nodes)
+    assert [step.name for step in plan.steps] == [name]
+    assert plan.after[0].at_risk == ()
+
+
 def test_a_node_that_no_pass_cures_stays():
     plan = planned({"x": (1, 4), "y": (1, 4)}, [("NEG", "x", "y", {})], "x y")
     assert not plan.is_changed

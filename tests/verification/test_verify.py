@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -177,6 +179,14 @@ def test_an_interpreter_that_does_not_start_is_one_line():
         ProcessExecutor(REFERENCE, python="/nowhere/python").run(chain(["ABS"]), EntryPoint("", 0, (), ()), [])
     assert (caught.value.stage, caught.value.is_crash) == ("start", True)
     assert len(str(caught.value).splitlines()) == 1
+
+
+@runtime
+def test_an_interpreter_may_have_a_relative_path():
+    executor = ProcessExecutor(REFERENCE, python=os.path.relpath(sys.executable))
+    model = chain(["NEG"])
+    (result,) = executor.run(model, entries(model)[0], [[np.ones((2, 3), np.float32)]])
+    assert (result.outputs[0] == -1).all()
 
 
 @runtime

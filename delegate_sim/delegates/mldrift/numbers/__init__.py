@@ -14,7 +14,7 @@ from ....graph.partition import Subset
 from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ...options import OptionValues
-from . import axes, elementwise, merging, padding, products
+from . import axes, chains, elementwise, merging, padding, products
 from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule
 
 RULES: tuple[NumberRule, ...] = (
@@ -23,6 +23,7 @@ RULES: tuple[NumberRule, ...] = (
     *products.RULES,
     *axes.RULES,
     *merging.RULES,
+    *chains.RULES,
     merging.INPUT_IS_OUTPUT,
     merging.OUTPUT_TWICE,
 )

@@ -13,6 +13,7 @@ from .rule import Affected, GraphPart, NumberRule
 
 _REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")
 _WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL")
+_CONVOLUTIONS = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
 _SLICES = ("SLICE", "STRIDED_SLICE")
 _RESIZINGS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
 _SPLITS = ("SPLIT", "SPLIT_V")
@@ -58,8 +59,8 @@ def _other_operand(node: NodeView) -> Tensor | None:
     return source if is_fused else None
 
 
-def _is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
-    """Return whether a node has float weights and no activation, or is merged with such a node before it."""
+def is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
+    """Return whether a node has weights into which the next node is merged, or is itself merged into such weights."""
     passed: list[int] = []
     following: NodeView | None = node
     while following is not None and following.node.index not in part.merged and following.op in ("ADD", "MUL"):
@@ -67,15 +68,22 @@ def _is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
         source = _other_operand(following)
         is_merged = source is not None and part.only_reader(source) is not None and fused_activation(following) == "NONE"
         following = part.writer(source) if source is not None and is_merged else None
-    known = following is not None and (part.merged.get(following.node.index) or _has_float_weights(following))
+    known = following is not None and (part.merged.get(following.node.index) or _has_mergeable_weights(following))
     part.merged.update(dict.fromkeys(passed, bool(known)))
     return bool(known)
 
 
-def _has_float_weights(node: NodeView) -> bool:
+def _has_mergeable_weights(node: NodeView) -> bool:
+    """Return whether a node has float weights, or INT8 weights of a convolution that ML Drift widens, and no activation.
+
+    ML Drift turns a convolution with INT8 weights of height 1 and width 1 into a matrix product, and keeps its weights.
+    """
     weights = node.input(1)
     is_weighted = node.op in _WEIGHTED and (node.op != "BATCH_MATMUL" or weights.rank == 2)
-    return is_weighted and weights.is_constant and weights.type in _FLOATS and fused_activation(node) == "NONE"
+    is_widened = node.op in _CONVOLUTIONS and weights.type == "INT8" and node.output(0).type == "FLOAT32"
+    is_product = node.op == "CONV_2D" and weights.shape[1:3] == (1, 1)
+    is_merged = weights.type in _FLOATS or (is_widened and not is_product)
+    return is_weighted and weights.is_constant and is_merged and fused_activation(node) == "NONE"
 
 
 def _fused_output(node: NodeView, part: GraphPart) -> Affected | None:
@@ -83,10 +91,10 @@ def _fused_output(node: NodeView, part: GraphPart) -> Affected | None:
     if source is None or not part.is_output(source) or part.only_reader(source) is None:
         return None
     writer = part.writer(source)
-    return Affected(source) if writer is not None and _is_merged_after_weights(writer, part) else None
+    return Affected(source) if writer is not None and is_merged_after_weights(writer, part) else None
 
 
-def _changes_nothing(node: NodeView) -> bool:
+def changes_nothing(node: NodeView) -> bool:
     """Return whether the node copies its input: a slice of everything, or a resize to the same size."""
     return node.op in (*_SLICES, *_RESIZINGS) and node.input(0).shape == node.output(0).shape and not _reverses(node)
 
@@ -98,7 +106,7 @@ def _reverses(node: NodeView) -> bool:
 def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
     """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
     following: NodeView | None = node
-    while following is not None and following.op in _SLICES and _changes_nothing(following):
+    while following is not None and following.op in _SLICES and changes_nothing(following):
         if part.is_output(following.output(0)):
             return True
         following = part.only_reader(following.output(0))
@@ -107,7 +115,7 @@ def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
 
 def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
-    if not _changes_nothing(node) or not part.is_output(source) or part.only_reader(source) is None:
+    if not changes_nothing(node) or not part.is_output(source) or part.only_reader(source) is None:
         return None
     if part.writer(source) is None or (node.op in _SLICES and not _is_output_behind_slices(node, part)):
         return None
@@ -121,7 +129,7 @@ def _comes_early_from_split(tensor: Tensor, part: GraphPart) -> NodeView | None:
 
 
 def _removed_behind_split(node: NodeView, part: GraphPart) -> Affected | None:
-    split = _comes_early_from_split(node.input(0), part) if _changes_nothing(node) else None
+    split = _comes_early_from_split(node.input(0), part) if changes_nothing(node) else None
     if split is None or part.only_reader(node.input(0)) is None:
         return None
     others = [tensor for tensor in split.outputs if tensor.index != node.input(0).index]
@@ -211,7 +219,8 @@ RULES = (
         "output that is merged into the next node",
         ("ADD", "MUL"),
         "A MUL or ADD by a scalar, or by one value for each channel, follows a convolution or matrix product with float weights "
-        "and no activation. The tensor between them is an output and has no other reader. ML Drift merges the two nodes.",
+        "and no activation, or such a convolution with INT8 weights and a window larger than 1x1. The tensor between them is an "
+        "output and has no other reader. ML Drift merges the two nodes.",
         "The GPU never writes this output.",
         _COPY,
         _COPY_HINT,

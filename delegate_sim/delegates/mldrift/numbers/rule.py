@@ -32,6 +32,8 @@ class GraphPart:
         self.is_whole = self.nodes.issuperset(graph.execution_plan)
         self.merged: dict[int, bool] = {}
         """Whether a node is merged into a chain that begins with float weights. Nodes that were not asked about are absent."""
+        self.first_appended: dict[int, int | None] = {}
+        """The first node that is appended to the kernel of an elementwise node (see ``chains``)."""
         self._values: dict[int, list[float]] = {}
 
     def values(self, tensor: Tensor) -> list[float]:

@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.model import schema
-from tests.support.delegates.mldrift_numbers import ints, model_of, one, risks_of, zeros
+from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, risks_of, zeros
 
 IMAGE = (1, 4, 4, 8)
 SAME = {"padding": schema.enum_values("Padding")["SAME"], "stride_h": 1, "stride_w": 1}
@@ -48,6 +48,13 @@ FUSED = [
 @pytest.mark.parametrize(("steps", "outputs", "risks"), FUSED)
 def test_a_merged_output(steps, outputs, risks):
     assert risks_of(model_of(CONVOLUTION, [("CONV_2D", "x w b", "q", SAME), *steps], outputs)) == risks
+
+
+@pytest.mark.parametrize(("window", "risks"), [(3, [(1, "fused-output", "wrong")]), (1, [])])
+def test_an_output_after_widened_weights_is_merged(window, risks):
+    """A convolution with INT8 weights and a window of 1x1 becomes a matrix product, which keeps its weights."""
+    tensors = {**CONVOLUTION, "w": Quantized(8, window, window, 8)}
+    assert risks_of(model_of(tensors, [("CONV_2D", "x w b", "q", SAME), ("MUL", "q c", "y", {})], "q y")) == risks
 
 
 def test_an_output_after_a_fused_activation_is_not_merged():

@@ -1,0 +1,97 @@
+"""Wrong numbers of elementwise nodes that ML Drift appends to the kernel of the node before them."""
+
+from __future__ import annotations
+
+from ....graph.graph import NodeView, fused_activation
+from ....model.model import Tensor
+from ....rules.kinds import Problem
+from .merging import changes_nothing, is_merged_after_weights
+from .rule import Affected, GraphPart, NumberRule
+
+_UNARY = frozenset(
+    {
+        *("ABS", "CAST", "CEIL", "COS", "ELU", "EXP", "FLOOR", "GELU", "HARD_SWISH", "LEAKY_RELU", "LOG", "LOGISTIC", "NEG"),
+        *("PRELU", "RELU", "RELU6", "RELU_N1_TO_1", "ROUND", "RSQRT", "SIGN", "SIN", "SQRT", "SQUARE", "TANH"),
+    }
+)
+_BINARY = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "POW", "SQUARED_DIFFERENCE", "SUB"})
+
+
+def _runtime_operand(node: NodeView) -> Tensor | None:
+    """Return the only runtime operand of an elementwise node. None for other nodes."""
+    if node.op in _UNARY:
+        return node.input(0)
+    runtime = {tensor.index: tensor for tensor in node.inputs if not tensor.is_constant} if node.op in _BINARY else {}
+    return next(iter(runtime.values())) if len(runtime) == 1 else None
+
+
+def _first_appended(node: NodeView, part: GraphPart) -> int | None:
+    """Return the elementwise node that is appended first to the kernel which computes an elementwise node.
+
+    The kernel begins with a node of another kind, such as a convolution. None if it begins with an elementwise node or has a
+    fused activation.
+    """
+    passed: list[int] = []
+    first: int | None = None
+    while node.node.index not in part.first_appended:
+        passed.append(node.node.index)
+        writer = _kernel_before(node, part)
+        if writer is None:
+            break
+        if _runtime_operand(writer) is None:
+            first = node.node.index if fused_activation(writer) == "NONE" else None
+            break
+        node = writer
+    first = part.first_appended.get(node.node.index, first)
+    part.first_appended.update(dict.fromkeys(passed, first))
+    return first
+
+
+def _kernel_before(node: NodeView, part: GraphPart) -> NodeView | None:
+    """Return the node that computes the operand of an elementwise node, without nodes that are removed or merged into weights.
+
+    None if the operand has other readers, is an output or enters the part: the elementwise node then begins a kernel.
+    """
+    source, last = _runtime_operand(node), node.node.index
+    while source is not None and part.only_reader(source) is not None and not part.is_output(source):
+        writer = part.writer(source)
+        if writer is None or writer.node.index >= last:
+            return None
+        is_merged = writer.op in ("ADD", "MUL") and is_merged_after_weights(writer, part)
+        if not is_merged and not _is_removed(writer):
+            return writer
+        source, last = (_runtime_operand(writer) if is_merged else writer.input(0)), writer.node.index
+    return None
+
+
+def _is_removed(node: NodeView) -> bool:
+    is_reshape = node.op == "RESHAPE" and node.input(0).shape == node.output(0).shape
+    return is_reshape or (node.op in ("SLICE", "STRIDED_SLICE") and changes_nothing(node))
+
+
+def _second_slope(node: NodeView, part: GraphPart) -> Affected | None:
+    if not node.options.alpha or node.input(0).type != "FLOAT32":
+        return None
+    first = _first_appended(node, part)
+    if first is None or part.graph.nodes[first].op != "PRELU":
+        return None
+    return Affected(node.output(0), {"first": first})
+
+
+RULES = (
+    NumberRule(
+        "prelu-then-leaky-relu",
+        Problem.NEIGHBORS,
+        "LEAKY_RELU in the kernel of a PRELU",
+        ("LEAKY_RELU",),
+        "A PRELU directly follows a node that is not elementwise, such as a convolution or a pooling without a fused "
+        "activation, or an elementwise node with two runtime operands. Behind the PRELU is a LEAKY_RELU with a slope (alpha) "
+        "other than 0, perhaps with further elementwise nodes between them. None of the tensors between them is an output or "
+        "has other readers, so ML Drift puts the nodes into one kernel.",
+        "The GPU does not compute the result. It is zero, or holds values of another tensor.",
+        "Replace the LEAKY_RELU with a PRELU that has this slope for every channel, or with MUL and MAXIMUM.",
+        "use PRELU with the same slope for every channel",
+        "the GPU does not compute {tensor}, because this node and the PRELU of node {first} are in one kernel",
+        _second_slope,
+    ),
+)
