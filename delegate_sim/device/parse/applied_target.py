@@ -257,8 +257,13 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
     options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
-    for statement in log.statements_of(Event.INTERFACE_USED) if not options else ():
-        options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
+    interfaces = [
+        statement.values["interface"].lower()
+        for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED)
+        if "interface" in statement.values
+    ]
+    for interface in interfaces if not options else ():
+        options |= delegate.log.options_by_interface.get(interface, {})
     return options
 
 

@@ -64,6 +64,11 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
 ARMNN_PARSER = "Arm NN's parser"
 """The name of the part of Arm NN that reads models without TensorFlow Lite."""
 
+DECLARE_OPENCL = (
+    "on Android 12 and newer, an application finds OpenCL only if its manifest declares libOpenCL.so and libvndksupport.so with "
+    "<uses-native-library>"
+)
+"""What an application needs to open OpenCL (LiteRT's ``kotlin/src/main/AndroidManifest.xml``)."""
 CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
 _N = r"\d{1,9}"
@@ -84,6 +89,20 @@ PATTERNS = (
     ],
     _pattern(Event.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
     _pattern(Event.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
+    _pattern(Event.OTHER_ERROR, "Falling back to ", r"Falling back to (?P<interface>OpenGL)\b", name=GRAPHICS_SPEAKER),
+    _pattern(
+        Event.NOTED,
+        "OpenCL library with dlopen",
+        r"Failed to load OpenCL library with dlopen: [^\n]{0,300}",
+        meaning=f"no OpenCL library was opened by its name, so the ICD loader is tried; {DECLARE_OPENCL}",
+    ),
+    _pattern(
+        Event.NOTED,
+        "OpenCL not supported",
+        r"OpenCL not supported on this platform\. Using \w{1,20} instead\.?",
+        name=GRAPHICS_ACCELERATOR,
+        meaning=f"the accelerator found no OpenCL, and uses another interface, which may be slower or take less; {DECLARE_OPENCL}",
+    ),
     _pattern(
         Event.PREPARATION_ERROR,
         "DelegateKernelLiteRt",
