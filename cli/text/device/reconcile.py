@@ -51,8 +51,9 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _nodes(reconciliation.nodes, width, verbose, is_undone=reconciliation.run.outcome == "restored")
     if not reconciliation.nodes:
         yield Line("")
-        on_cpu = reconciliation.device.on_cpu or 0
-        none = f"The log does not show which nodes ran on the CPU ({on_cpu:,})" if on_cpu else "No node ran on the CPU"
+        on_cpu = reconciliation.device.on_cpu
+        count = "" if on_cpu is None else f" ({on_cpu:,})"
+        none = "No node ran on the CPU" if on_cpu == 0 else f"The log does not show which nodes ran on the CPU{count}"
         yield Line("The model did not run" if reconciliation.failure else none)
     yield from _refusals(reconciliation, width)
     yield Line("")
@@ -154,6 +155,9 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield Line("Reproduced: the simulation agrees with the device", GOOD)
         if reconciliation.run.refusal is not None:
             yield from paragraph(message(verdict(reconciliation.run)), width, "  ", "  ")
+        return
+    if reconciliation.status == NOT_COMPARED and reconciliation.account is not None:
+        yield from paragraph(f"Not compared: {message(reconciliation.account.text)}", width, "", "  ", style=BAD)
         return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did"

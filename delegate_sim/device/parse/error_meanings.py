@@ -144,6 +144,12 @@ _OTHER_ERRORS = (
 """Meanings of delegates' errors, keyed by words in the error line."""
 
 _VENDOR_ERRORS = (
+    (
+        "bad input count",
+        "the DSP's library has another form of this operator than the delegate: use libraries of the version that the delegate "
+        "was built for",
+    ),
+    ("hexagon/", "the DSP's library (hexagon_nn) could not build the graph; the first of these lines says why"),
     ("crashed", "the accelerator's processor crashed, and its results are lost"),
     (
         "load skel",

@@ -136,7 +136,7 @@ PATTERNS = (
     ),
     _pattern(Event.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
     _pattern(
-        Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>\w{{1,40}} driver)(?P<version>)"
+        Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>(?P<interface>\w{{1,40}}) driver)(?P<version>)"
     ),
     _pattern(Event.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
@@ -274,6 +274,12 @@ PATTERNS = (
         )
         for needle in ("vsi_nn", "tim/")
     ],
+    _pattern(
+        Event.VENDOR_ERROR,
+        "hexagon/",
+        r"\bhexagon/(?:\w{1,20}/){1,3}\w{1,60}\.c:\d{1,6}: ?(?P<why>.*)",
+        name=DSP_SPEAKER,
+    ),
     _pattern(Event.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
     _pattern(Event.OTHER_ERROR, "registration from op code", r"Failed to get registration from op code\b.*"),
     _pattern(Event.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
@@ -534,6 +540,18 @@ PATTERNS = (
         r"\bOp \d{1,6}: default layout inference pass\.?",
         name=VX_KERNEL,
         meaning="VeriSilicon's library has no layout rule for this operator, so it may insert transposes, which take time",
+    ),
+    _pattern(
+        Event.NOTED,
+        "Requested unknown backend",
+        r"(?P<name>\w{1,40}): Requested unknown backend (?P<backend>\w{1,40})",
+        meaning="this build of the library lacks the backend, so the delegate uses only the other backends that are requested; "
+        "build the library with the backend, or load it with dynamic-backends-path",
+    ),
+    _pattern(
+        Event.PROGRESS,
+        "with args: ",
+        r"Loading external delegate from \S{1,300} with args: \{(?P<options>[^{}]{0,400})\}",
     ),
     _pattern(Event.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Event.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),

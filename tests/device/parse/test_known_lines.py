@@ -337,6 +337,8 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
     ("line", "kind", "values"),
     [
         ("WARNING: PAD: not supported by armnn: in IsPadSupported", "operator-refused", {"op": "PAD", "name": "armnn"}),
+        ("INFO: TfLiteArmnnDelegate: Requested unknown backend GpuAcc", "noted", {"backend": "GpuAcc"}),
+        ("hexagon/ops/src/op_add.c:12:node 3: bad input count 6", "vendor-error", {"why": "node 3: bad input count 6"}),
         ("INFO: Created 2 GPU delegate kernels.", "kernels", {"count": "2", "name": "GPU"}),
         (
             "RuntimeError: Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
