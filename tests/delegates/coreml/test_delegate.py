@@ -193,7 +193,7 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(KINDS) == {"coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
+    assert set(KINDS) == {"coreml-kernel-bias", "coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
 
 
 def padding(op, value):
