@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.boards import DelegateOnDevice
 from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
 from ...delegates.registry import (
     ACCELERATORS,
@@ -18,6 +19,7 @@ from ...delegates.registry import (
     PLUGIN_NAMES,
     find_delegate,
 )
+from ...errors import OptionError
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
 from .delegate_identity import (
@@ -123,6 +125,25 @@ def setting_of(
         tuple(notes),
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
     )
+
+
+def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
+    """Return the delegate that the log shows, with the options that it has on the device with this name.
+
+    Delegates with the same kernels print the same lines, so the device decides between them. If the log shows no delegate, the
+    first delegate of the device is returned. Raises OptionError if the device does not have the delegate of the log.
+    """
+    from ...delegates.devices import find_device  # few logs come with the name of a device
+
+    device, shown = find_device(name), delegate_in(log) or plugin_in(log)
+    if shown is None:
+        return device.delegates[0]
+    same = [own for own in device.delegates if own.delegate == shown.name]
+    same += [own for own in device.delegates if shown.kernel_name in find_delegate(own.delegate).kernel_names]
+    if not same:
+        names = ", ".join([own.delegate for own in device.delegates])
+        raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
+    return same[0]
 
 
 def flags_without_others(delegate: Delegate) -> str:
