@@ -73,6 +73,11 @@ def differences(facts: Facts, run: Run) -> list[str]:
 
 def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     """Yield the differences between the operators in the device's lines about refusals and in the simulated lines."""
+    verdicts = [
+        verdict for subgraph in run.subgraphs if subgraph.decision is not None for verdict in subgraph.decision.verdicts.values()
+    ]
+    if facts.unvisited and all(verdict.is_supported for verdict in verdicts):
+        yield f"the device refuses a node, but the simulation takes all nodes: {facts.unvisited[0]}"
     if not facts.refused_operators:
         return
     theirs, ours = facts.refused_operators, refused_operators(simulated, run.delegate)

@@ -74,6 +74,8 @@ class Facts:
     """Number of printed refusals, by operator and version."""
     refused_operators: Mapping[str, bool]
     """The operators in the delegate's lines about refusals. The value is true if a line has the operator's code."""
+    unvisited: tuple[str, ...]
+    """The exceptions after which the delegate refused a node."""
     kernels_made: int | None
     """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
@@ -109,6 +111,7 @@ class Facts:
             or self.kernels_made is not None
             or self.refused_operators
             or self.driver_errors
+            or self.unvisited
             or self.listed_refusals
             or self.plugins
         )
@@ -172,6 +175,13 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         splits=(
             *[_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)],
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
+        ),
+        unvisited=tuple(
+            [
+                statement.values["unvisited"]
+                for statement in log.statements_of(Event.OTHER_ERROR)
+                if "unvisited" in statement.values and delegate.log.prints_refusals
+            ]
         ),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),

@@ -312,9 +312,6 @@ def _notes(trials: Trials, run: Run) -> Iterator[str]:
         yield f"the simulation reproduces the device with {trials.release}, but not with {trials.setting.release}"
     if trials.facts.driver_errors and trials.setting.delegate.behind.driver is not None:
         yield f"the log has an error from the driver: {trials.facts.driver_errors[0]}"
-    software = run.delegate.own_release(run.target.options)
-    if software and differences(trials.facts, run):
-        yield f"the simulated rules are those of {software}; another release on the device may take other nodes"
     refusal = run.refusal
     if refusal is not None and refusal.is_predicted and not trials.facts.has_failed:
         yield f"the simulation predicts a failure that the log does not show: {refusal.message}"

@@ -89,6 +89,12 @@ PATTERNS = (
     ],
     _pattern(Event.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
     _pattern(Event.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
+    _pattern(
+        Event.OTHER_ERROR,
+        "Failed to visit node",
+        r"ArmNN Failed to visit node with error: (?P<unvisited>.*)",
+        meaning="an exception of Arm NN, after which the delegate refuses the node; the node stays on the CPU",
+    ),
     _pattern(Event.OTHER_ERROR, "Falling back to ", r"Falling back to (?P<interface>OpenGL)\b", name=GRAPHICS_SPEAKER),
     _pattern(
         Event.NOTED,

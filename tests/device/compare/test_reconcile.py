@@ -466,6 +466,7 @@ REFUSES = "WARNING: {0}: not supported by armnn: in validate_arguments {1}:44: n
         (REFUSES.format("GATHER", "src/core/NEON/kernels/NEGatherKernel.cpp"), ("CpuAcc",), "unexplained"),
         (REFUSES.format("TRANSPOSE", "src/cpu/kernels/K.cpp"), ("CpuAcc",), "reproduced"),
         ("", ("CpuRef",), "not-compared"),
+        ("Error: ArmNN Failed to visit node with error: Invalid dimension index: 2\n", ("CpuRef",), "unexplained"),
     ],
 )
 def test_the_refused_operators_of_arm_nn_are_compared(lines, backends, status):
