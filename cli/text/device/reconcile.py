@@ -168,7 +168,8 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         yield from paragraph(text, width, "", "  ", style=BAD)
         run = reconciliation.run
         if own := run.delegate.own_release(run.target.options):
-            text = f"the simulated rules are those of {own}; another release on the device may decide differently"
+            who = run.delegate.title or run.delegate.provider_name
+            text = f"the simulated rules are those of {who} in {own}; another release on the device may decide differently"
             yield from paragraph(text, width, "  ", "    ", style=BAD)
         if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
             yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=BAD)
