@@ -254,13 +254,19 @@ def open_sizes(model: Model) -> str:
     """
     first = model.subgraphs[0] if model.subgraphs else None
     tensors = [] if first is None else [first.tensors[index] for index in first.inputs if index >= 0]
-    found = [tensor for tensor in tensors if tensor.has_unspecified_dimension and -1 in (tensor.shape_signature or ())[1:]]
-    if not found:
+    with_open_sizes = [
+        tensor for tensor in tensors if tensor.has_unspecified_dimension and -1 in (tensor.shape_signature or ())[1:]
+    ]
+    if not with_open_sizes:
         return ""
-    name, signature, shape = printable(found[0].name), list(found[0].shape_signature or ()), list(found[0].shape)
+    name, signature, shape = (
+        printable(with_open_sizes[0].name),
+        list(with_open_sizes[0].shape_signature or ()),
+        list(with_open_sizes[0].shape),
+    )
     return (
-        f"the file leaves sizes of input {name} open ({signature}), and this result is for {shape}; a compiler ahead of time needs "
-        "fixed sizes, or compiles for these: fix them first (delegate-sim fix --shape)"
+        f"the file leaves sizes of input {name} open ({signature}), and this result is for {shape}; a compiler ahead of time "
+        "needs fixed sizes, or compiles for these: fix them first (delegate-sim fix --shape)"
     )
 
 

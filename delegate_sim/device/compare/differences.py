@@ -83,7 +83,7 @@ def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator
     theirs, ours = facts.refused_operators, refused_operators(simulated, run.delegate)
     if only_theirs := sorted(theirs.keys() - ours):
         yield f"only the device refuses {', '.join(only_theirs)}"
-    # Only a delegate that got as far as the lines with codes has named all refused operators.
+    # The lines with codes are the last ones, so a log that has them names all refused operators.
     if any(theirs.values()) and (only_ours := sorted(op for op in ours.keys() - theirs if ours[op])):
         yield f"only the simulation refuses {', '.join(only_ours)}"
 

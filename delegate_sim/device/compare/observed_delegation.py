@@ -14,7 +14,6 @@ from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
 from ..parse.applied_target import flags_without_others
-from ..parse.delegated_counts import npu_counts
 from ..parse.delegate_identity import (
     UNNAMED_KERNEL,
     delegate_named,
@@ -23,6 +22,7 @@ from ..parse.delegate_identity import (
     names_of,
     plain_name,
 )
+from ..parse.delegated_counts import npu_counts
 from ..parse.error_meanings import is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement

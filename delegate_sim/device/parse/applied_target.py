@@ -314,13 +314,13 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
     """Return the names and values of options that follow from the reasons of refused operators, in the order of the log."""
-    found = [
+    pairs = [
         named
         for statement in log.statements_of(Event.OPERATOR_REFUSED)
         for words, named in delegate.log.options_by_words.items()
         if words in statement.values.get("why", "")
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(pairs))
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:

@@ -68,7 +68,7 @@ DECLARE_OPENCL = (
     "on Android 12 and newer, an application finds OpenCL only if its manifest declares libOpenCL.so and libvndksupport.so with "
     "<uses-native-library>"
 )
-"""What an application needs to open OpenCL (LiteRT's ``kotlin/src/main/AndroidManifest.xml``)."""
+"""The declarations with which an application can open OpenCL (LiteRT's ``kotlin/src/main/AndroidManifest.xml``)."""
 CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
 _N = r"\d{1,9}"
@@ -107,7 +107,7 @@ PATTERNS = (
         "OpenCL not supported",
         r"OpenCL not supported on this platform\. Using \w{1,20} instead\.?",
         name=GRAPHICS_ACCELERATOR,
-        meaning=f"the accelerator found no OpenCL, and uses another interface, which may be slower or take less; {DECLARE_OPENCL}",
+        meaning=f"the accelerator found no OpenCL, and uses another interface, which may be slower; {DECLARE_OPENCL}",
     ),
     _pattern(
         Event.PREPARATION_ERROR,
@@ -142,7 +142,9 @@ PATTERNS = (
     ),
     _pattern(Event.NOT_APPLIED, "pply", r"Failed to apply delegate: ?|Error applying delegate: ?"),
     _pattern(
-        Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>(?P<interface>\w{{1,40}}) driver)(?P<version>)"
+        Event.VERSION_SAID,
+        " delegate: loaded",
+        rf"{MESA.title()} delegate: loaded (?P<what>(?P<interface>\w{{1,40}}) driver)(?P<version>)",
     ),
     _pattern(Event.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(

@@ -75,8 +75,11 @@ def _check_elementwise(model: GpuModel) -> None:
 
 
 _WITHOUT_SHADER = frozenset(
-    """BATCHED_MATMUL CAST CUMSUM EQUAL GATHER GREATER GREATER_EQUAL LESS LESS_EQUAL LOGICAL_AND NOT_EQUAL ONE_HOT REDUCE_MAX
-    REDUCE_MIN REDUCE_PROD SELECT_V2 SIGN SPLIT SUM TRANSPOSE""".split()
+    (
+        *("BATCHED_MATMUL", "CAST", "CUMSUM", "EQUAL", "GATHER", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
+        *("LOGICAL_AND", "NOT_EQUAL", "ONE_HOT", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SELECT_V2", "SIGN"),
+        *("SPLIT", "SUM", "TRANSPOSE"),
+    )
 )
 """The operations of the delegate's model that no shader of OpenGL implements (``Registry``, ``gl/kernels/registry.cc``).
 
