@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,12 +17,13 @@ from delegate_sim.delegates.registry import ACCELERATORS, DELEGATE_NAMES, EDGE_T
 from delegate_sim.device.compare.reconcile import NOT_COMPARED, UNEXPLAINED, Reconciliation, reconcile
 from delegate_sim.device.learn.device_profile import can_teach_devices, devices_entry, learn_devices
 from delegate_sim.device.learn.driver_profile import Learning, LearningError, learn, learning_entry, profile_text
-from delegate_sim.device.parse.applied_target import setting_of
+from delegate_sim.device.parse.applied_target import on_device, setting_of
 from delegate_sim.device.parse.edge_tpu_compiler import NOT_COMPILED
 from delegate_sim.device.parse.log import join_logs, read_runs_file
 from delegate_sim.device.parse.log_contents import DeviceLog, ReconcileError, UnknownDelegateError, has_times
 from delegate_sim.device.parse.log_runs import chosen_run, run_note, separate_runs
 from delegate_sim.device.parse.log_summary import ExplainedLog, summary_of
+from delegate_sim.errors import OptionError
 from delegate_sim.foundation.files import alone_with
 from delegate_sim.model.model import Model
 
@@ -33,7 +35,7 @@ from ..models import naming_its_model, one_path, read_model
 from ..options.accelerators import SOC_HELP
 from ..options.delegate_flags import DelegateCommand, DelegateName, chosen_delegates, given_options
 from ..options.op_profile import OpProfileArguments, op_profile_option
-from ..options.targets import TargetArguments, complete_releases, complete_socs
+from ..options.targets import TargetArguments, complete_devices, complete_releases, complete_socs, devices_of_environment
 from ..text.device.log import summary_lines
 from ..text.device.reconcile import devices_lines, learning_lines, nothing_learned_lines, reconciliation_lines
 
@@ -120,6 +122,14 @@ def _naming_files(command: Callable[..., int]) -> Callable[..., int]:
     help="The delegate.",
 )
 @click.option(
+    "--device",
+    "device",
+    metavar="NAME",
+    default=None,
+    shell_complete=complete_devices,
+    help="The phone, SoC or board that made the log, such as imx8mp.",
+)
+@click.option(
     "--accelerators",
     metavar="LIST",
     default=None,
@@ -162,6 +172,7 @@ def command(
     number: int | None,
     learned: str | None,
     delegate: str | None,
+    device: str | None,
     accelerators: str | None,
     soc: str | None,
     pairs: Sequence[str],
@@ -178,22 +189,31 @@ def command(
     on partitions.
     """
     if accelerators is not None or soc is not None:
-        if delegate is not None or learned is not None or defaults is not None:
+        if delegate is not None or device is not None or learned is not None or defaults is not None:
             chosen_by = "--soc" if accelerators is None else "--accelerators"
-            raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --learn or --defaults")
+            raise click.UsageError(f"{chosen_by} cannot be combined with --delegate, --device, --learn or --defaults")
         if profiles.paths:
             raise click.UsageError("--op-profile is for one delegate: leave out --accelerators and --soc")
         return _reconcile_accelerators(path, logs, number, accelerators, soc, pairs, flags, release, outputs)
+    if device is not None and delegate is not None:
+        raise click.UsageError("give --delegate or --device: a device has its own delegates")
     model = read_model(one_path(path))
     log, note = _run(logs, number, sum([bool(subgraph.nodes) for subgraph in model.subgraphs]))
     if log.edge_tpu != NOT_COMPILED and not log.replacements and delegate in (None, EDGE_TPU):
         return _join_compiler_table(model, log, note, outputs)
+    own = on_device(log, device) if device is not None else None
+    if own is None and delegate is None and (named := devices_of_environment()):
+        with suppress(OptionError):  # the log may be of another device
+            own = on_device(log, named[0])
+    delegate = delegate if own is None else own.delegate
     try:
         first = setting_of(log, delegate, None, release, defaults)
     except UnknownDelegateError:
         write_lines(summary_lines(ExplainedLog(", ".join(logs), (summary_of(log),)), width(), outputs.verbose))
         raise
     (given,) = given_options(chosen_delegates([first.delegate.name]), pairs, flags)
+    if own is not None:
+        given = {**dict(own.options), **given}
     setting = setting_of(log, delegate, given, release, defaults)
     setting = replace(setting, notes=(*note, *setting.notes))
     measured = _MeasuredTimes(", ".join(logs), profiles)

@@ -336,13 +336,13 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     if delegates and (devices or groups):
         raise click.UsageError("give --delegate, or --device and --for: a device has its own delegates")
     if not delegates and not groups:
-        devices = devices or _devices_of_environment()
+        devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
     return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
 
 
-def _devices_of_environment() -> tuple[str, ...]:
+def devices_of_environment() -> tuple[str, ...]:
     """Return the devices in the environment variable, unless an option of the command line names a SoC or a microcontroller."""
     parameters = click.get_current_context().params
     if parameters.get("socs") or parameters.get("accelerators") or parameters.get("micro"):

@@ -147,6 +147,10 @@ class Delegate:
         """Return the name of the delegate's kernels in log lines with these options."""
         return self.kernel_name
 
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of the delegate's own software that is simulated, or "" if the delegate is part of the runtime."""
+        return ""
+
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the delegate also accepts dynamic tensors (``kTfLiteDelegateFlagsAllowDynamicTensors``).
 

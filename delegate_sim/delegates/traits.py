@@ -64,7 +64,13 @@ class LogTraits:
     hinted_options: Mapping[str, str] = field(default_factory=dict)
     """Option values to assume if a log says that the hint of full delegation was not met."""
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Option values to assume, keyed by the printed name of the graphics interface in lower case."""
+    """Option values to assume, keyed by the printed name of the graphics interface or of the driver, in lower case."""
+
+    options_by_words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Names and values of options to assume, keyed by words in the reasons of refused operators.
+
+    If several values of an option are named, they are joined by commas, in the order of the log.
+    """
 
     @property
     def off_flag(self) -> str:

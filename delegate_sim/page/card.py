@@ -93,7 +93,7 @@ def _row(run: Run) -> CardRow:
     whole = measures.nodes if counts_nodes else compute.multiply_adds
     is_applied = measures.outcome == TAKEN
     note = f"deprecated {delegate.deprecated}" if delegate.deprecated else "selected, not compiled" if delegate.is_plugin else ""
-    label = delegate.name if delegate.is_plugin else subject(run.target).removeprefix("The ")
+    label = delegate.name if delegate.is_plugin else subject(run.target, with_own_release=False).removeprefix("The ")
     kernels = measures.delegate_kernels if is_applied else 0
     summary, lengths = _summary(run, measures), _lengths(run)
     return CardRow(label, note, part if is_applied else 0, whole, counts_nodes, kernels, is_applied, summary, lengths)

@@ -19,6 +19,7 @@ from ..model.model import Model
 from ..model.precompiled import precompiled
 from ..releases.catalogue import Release
 from ..releases.wording import replacing_line
+from .model_loading import open_sizes
 from .run import ChangedPlan, Run, SubgraphRun, attributed_decision, attributed_subsets, plan_after
 from .target import Target
 
@@ -46,7 +47,7 @@ def run_plugin(model: Model, target: Target, accepted: Mapping[int, frozenset[in
         runs.append(SubgraphRun(graph, shown, attributed_subsets(graph, decision, subsets), subsets))
     is_compiled = any(run.delegated for run in runs)
     outcome = "refused" if selection.failure is not None else "delegated" if is_compiled else "none"
-    of_model = [*filter(None, [no_weights(model)]), *precompiled(model).words]
+    of_model = [*filter(None, [no_weights(model), open_sizes(model)]), *precompiled(model).words]
     warnings = (*map(str, target.delegate.release_notes(target.release)), *of_model, *selection.warnings)
     return Run(target, outcome, selection.failure, selection.log_lines, warnings, tuple(runs), removed=selection.removed)
 

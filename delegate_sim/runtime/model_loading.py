@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from ..foundation.printable import printable
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import file_graphs
 from ..graph.reachability import no_weights
@@ -244,6 +245,29 @@ def custom_operators(model: Model, target: Target, registered: frozenset[str] = 
 def _without_kernel(model: Model) -> tuple[str, ...]:
     ops = [node.op for subgraph in model.subgraphs for node in subgraph.nodes if node.builtin_code == CUSTOM]
     return tuple([op for op in dict.fromkeys(ops) if not has_kernel(op, is_custom=True)])
+
+
+def open_sizes(model: Model) -> str:
+    """Return a warning for a model file with inputs of unknown sizes, apart from the batch, or "" for other files.
+
+    Qualcomm's plugin, for example, takes 1 for each unknown size (``litert/vendors/qualcomm/compiler/qnn_compose_graph.cc``).
+    """
+    first = model.subgraphs[0] if model.subgraphs else None
+    tensors = [] if first is None else [first.tensors[index] for index in first.inputs if index >= 0]
+    with_open_sizes = [
+        tensor for tensor in tensors if tensor.has_unspecified_dimension and -1 in (tensor.shape_signature or ())[1:]
+    ]
+    if not with_open_sizes:
+        return ""
+    name, signature, shape = (
+        printable(with_open_sizes[0].name),
+        list(with_open_sizes[0].shape_signature or ()),
+        list(with_open_sizes[0].shape),
+    )
+    return (
+        f"the file leaves sizes of input {name} open ({signature}), and this result is for {shape}; a compiler ahead of time "
+        "needs fixed sizes, or compiles for these: fix them first (delegate-sim fix --shape)"
+    )
 
 
 def loading_warnings(model: Model, loading: Loading, custom: CustomOperators, runnable: Collection[str] = ()) -> Iterator[str]:

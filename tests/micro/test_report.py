@@ -119,3 +119,30 @@ def test_too_many_buffers_for_a_memory_plan(monkeypatch):
     monkeypatch.setattr("delegate_sim.micro.planner._MOST_PAIRS", 0)
     with pytest.raises(LimitError, match="1 pairs of buffers are used at the same time, too many for a memory plan"):
         analyze_micro(load(chain("RELU").bytes()))
+
+
+@pytest.mark.parametrize(
+    ("source", "signature", "codes"),
+    [
+        ("a shape", (-1, 4), []),
+        ("an input", (-1, 4), ["micro-constant-operand"]),
+        ("an input", None, []),
+    ],
+)
+def test_a_slice_whose_size_is_computed(source, signature, codes):
+    """tflite-micro issue 3674: the kernel writes as many elements as ``size`` says, past the end of the result."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    data = graph.input("x", "FLOAT32", [1, 4])
+    begin = graph.tensor("begin", "INT32", [2], data=[0, 0])
+    if source == "a shape":
+        size = graph.tensor("size", "INT32", [2])
+        graph.node("SHAPE", [data], [size], options={"out_type": 2})
+    else:
+        size = graph.input("size", "INT32", [2])
+    result = graph.tensor("y", "FLOAT32", [1, 4], signature=signature)
+    graph.node("SLICE", [data, begin, size], [result], options={})
+    graph.outputs(result)
+    report = report_of(builder)
+    assert [reason.code for node in report.refused for reason in node.reasons] == codes
+    assert report.runs is (not codes)

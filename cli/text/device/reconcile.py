@@ -51,8 +51,9 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
     yield from _nodes(reconciliation.nodes, width, verbose, is_undone=reconciliation.run.outcome == "restored")
     if not reconciliation.nodes:
         yield Line("")
-        on_cpu = reconciliation.device.on_cpu or 0
-        none = f"The log does not show which nodes ran on the CPU ({on_cpu:,})" if on_cpu else "No node ran on the CPU"
+        on_cpu = reconciliation.device.on_cpu
+        count = "" if on_cpu is None else f" ({on_cpu:,})"
+        none = "No node ran on the CPU" if on_cpu == 0 else f"The log does not show which nodes ran on the CPU{count}"
         yield Line("The model did not run" if reconciliation.failure else none)
     yield from _refusals(reconciliation, width)
     yield Line("")
@@ -155,6 +156,9 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         if reconciliation.run.refusal is not None:
             yield from paragraph(message(verdict(reconciliation.run)), width, "  ", "  ")
         return
+    if reconciliation.status == NOT_COMPARED and reconciliation.account is not None:
+        yield from paragraph(f"Not compared: {message(reconciliation.account.text)}", width, "", "  ", style=BAD)
+        return
     if reconciliation.status == NOT_COMPARED:
         why = "does not show what the delegate did"
         yield Line(f"Not compared: the log {'belongs to another delegate' if reconciliation.is_foreign else why}", BAD)
@@ -163,6 +167,10 @@ def _result(reconciliation: Reconciliation, width: int) -> Iterator[Line]:
         text = "Unexplained: the device differs from the simulation, and no known cause explains the difference"
         yield from paragraph(text, width, "", "  ", style=BAD)
         run = reconciliation.run
+        if own := run.delegate.own_release(run.target.options):
+            who = run.delegate.title or run.delegate.provider_name
+            text = f"the simulated rules are those of {who} in {own}; another release on the device may decide differently"
+            yield from paragraph(text, width, "  ", "    ", style=BAD)
         if parts := ", ".join(run.delegate.unchecked_parts(run.release)):
             yield from paragraph(f"not checked for {run.release}: {parts}", width, "  ", "    ", style=BAD)
     else:

@@ -102,7 +102,24 @@ class ArmnnDelegate(Delegate):
     rules = RULES
     computes_on_cpu = True
     further_kinds = kinds_by_code(NOT_BUILT, ASSERTION, FALLBACK_DISABLED)
-    log = LogTraits(switch="external delegate path", libraries=("armnndelegate",), prints_refusals=True)
+    log = LogTraits(
+        switch="external delegate path",
+        libraries=("armnndelegate",),
+        prints_refusals=True,
+        options_by_words={
+            words: ("backends", backend)
+            for backend, all_words in (
+                ("CpuAcc", ("src/cpu/", "/NEON/")),
+                (GPU_ACC, ("src/gpu/", "/CL/")),
+                (_DEFAULT, ("Reference ",)),
+            )
+            for words in all_words
+        },
+    )
+
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of Arm NN."""
+        return RELEASE
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
         """Apply the rules to every node, and delegate all supported nodes.

@@ -23,7 +23,7 @@ from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
 from .checks import COREML_2, COREML_3, COREML_VERSION, CoreMlTarget
-from .kernel import KINDS, build_partition, has_computed_value, has_missing_bias
+from .kernel import KINDS, build_partition, has_computed_value
 from .rules import RULES
 
 DEFAULT_MINIMUM = 2
@@ -116,7 +116,7 @@ class CoreMlDelegate(Delegate):
             graph=remapped,
             # The operands change after the preview, so the partitions may change too.
             preview=decision.preview if remapped is graph else (),
-            warnings=(*decision.warnings, *_missing_bias_warning(decision), *_computed_value_warning(decision)),
+            warnings=(*decision.warnings, *_computed_value_warning(decision)),
             log_lines=(_log_line(decision),),
         )
 
@@ -140,22 +140,6 @@ def _version(options: OptionValues) -> int:
 def _limit(options: OptionValues) -> int:
     limit: int = options["max_delegated_partitions"]
     return limit if limit > 0 else NO_LIMIT
-
-
-def _missing_bias_warning(decision: Decision) -> tuple[str, ...]:
-    """Return a warning about delegated nodes with an omitted bias.
-
-    For such a node, the kernel reads memory before the array of tensors.
-    """
-    graph = decision.graph
-    nodes = [index for index in decision.nodes if has_missing_bias(graph.view(graph.nodes[index]))]
-    if not nodes:
-        return ()
-    count = f"{len(nodes)} delegated FULLY_CONNECTED {'node' if len(nodes) == 1 else 'nodes'}"
-    return (
-        f"subgraph {graph.index}: {count} without a bias (first: node {nodes[0]}). Without a bias, the delegate's kernel reads "
-        "beyond its memory, so it may crash, fail, or compute with a wrong bias",
-    )
 
 
 def _computed_value_warning(decision: Decision) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
@@ -53,6 +54,18 @@ KINDS = kinds_by_code(
         template="{op} has no padding value, but the delegate's kernel reads a padding value",
         effect=Effect.CRASH,
     ),
+    shared_kind(
+        "coreml-kernel-bias",
+        Problem.OPERANDS,
+        "FULLY_CONNECTED with an omitted bias",
+        "If the bias is omitted (-1), the rules take the node, and the kernel reads the bias from the memory before the array of "
+        'tensors. In a report, Core ML then refused the layer ("Size of bias = 0 is not equal to the output channels"), and the '
+        "runtime undid all delegation (TensorFlow issue 51626). Other contents of this memory can lead to a crash or to a wrong "
+        "bias.",
+        "Give the node a bias of zeros, or convert the layer as CONV_2D, which has a bias.",
+        "give the node a bias of zeros",
+        template="the bias is omitted, but the delegate's kernel reads one, beyond its memory",
+    ),
 )
 """The kind of each failure, by its code."""
 
@@ -94,6 +107,7 @@ _FIRST_OPERAND_ONLY = frozenset(_INPUT_COUNTS).union(("RESHAPE", "FULLY_CONNECTE
 def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> Refusal | None:
     """Return the reason why the kernel of a partition cannot be initialized, or None if the kernel is initialized."""
     read: set[int] = set()
+    without_bias = None
     for index in subset.nodes:
         node = graph.view(graph.nodes[index])
         failure = _miscounted(node)
@@ -101,15 +115,18 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
             return failure
         if _reads_value(node) and node.node.input(2) < 0:
             return kernel_failure("coreml-kernel-value", index, op=node.op)
+        if without_bias is None and has_missing_bias(node):
+            # What the memory holds is not known, so the failure is only predicted.
+            without_bias = replace(kernel_failure("coreml-kernel-bias", index), is_predicted=True)
         read.update(layer_inputs(node))
     if not release.is_at_least(_BOUNDARY_RANK_IS_CHECKED):
-        return None
+        return without_bias
     boundary = (*subset.outputs, *(index for index in subset.inputs if index in read))
     for index in boundary:
         tensor = graph.tensors[index]
         if tensor.rank > MAX_RANK:
             return kernel_failure("coreml-kernel-rank", None, tensor, found=tensor.rank)
-    return None
+    return without_bias
 
 
 def _miscounted(node: NodeView) -> Refusal | None:

@@ -74,6 +74,9 @@ OPTIONS = (
 """The options that ``CreateEthosuDelegateFromOptions`` parses (``external_delegate_adaptor.cc``)."""
 
 
+_RELEASE = "lf-6.6.3"
+
+
 class EthosuDelegate(Delegate):
     """NXP's delegate for the i.MX93 (see ``delegates.base.Delegate``)."""
 
@@ -81,13 +84,17 @@ class EthosuDelegate(Delegate):
     kernel_name = _NAME
     provider_name = "EXTERNAL"
     title = "The Ethos-U delegate"
-    summary = "NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of lf-6.6.3."
+    summary = f"NXP's external delegate for the Ethos-U65 of the i.MX93. The rules are the rules of {_RELEASE}."
     options = OPTIONS
     rules = RULES
     computes_integers = True
     further_kinds = KINDS
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("ethosu_delegate",))
+
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of NXP's board support package."""
+        return _RELEASE
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""

@@ -227,6 +227,19 @@ KINDS = kinds_by_code(
         template="an operand has {found} batches on the GPU, but the result has one batch",
     ),
     shared_kind(
+        "gpu-build-shader",
+        Problem.OPERATOR,
+        "operator without a shader for OpenGL",
+        "The rules are those of OpenCL. OpenGL has shaders for fewer operators. If one operator has no shader, the delegate "
+        "cannot be initialized, and no node runs on the GPU. On Android 12 and newer, the delegate falls back to OpenGL if the "
+        "manifest of the application does not declare libOpenCL.so.",
+        'Use OpenCL, which is the default. On Android 12 and newer, add <uses-native-library android:name="libOpenCL.so" '
+        'android:required="false"/> to the manifest.',
+        "use OpenCL (gpu_backend), which needs <uses-native-library> for libOpenCL.so in the manifest, or leave the operator to "
+        "the CPU (excluded_ops)",
+        template="OpenGL has no shader for this operator; OpenCL has one",
+    ),
+    shared_kind(
         "gpu-build-batch",
         Problem.SHAPE,
         "different batches on OpenGL",

@@ -60,6 +60,10 @@ class NeutronDelegate(Delegate):
     counts_cpu_partitions = False
     log = LogTraits(switch="external delegate path", libraries=("neutron_delegate",), chip="i.MX 95")
 
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of NXP's board support package."""
+        return str(options["release"])
+
     @property
     def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
         """The rules of every release."""

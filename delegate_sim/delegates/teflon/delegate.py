@@ -35,7 +35,8 @@ def _no_rules(values: Mapping[str, Any]) -> str:
     if (values["mesa"], values["driver"]) in RULES:
         return ""
     drivers = [driver for version, driver in RULES if version == values["mesa"]]
-    return f"Mesa {values['mesa']} opens only {', '.join(drivers)} (Couldn't open kernel device)"
+    cures = [f"choose mesa={version}" for version, driver in RULES if driver == values["driver"]]
+    return f"Mesa {values['mesa']} opens only {', '.join(drivers)} (Couldn't open kernel device); {' or '.join(cures)}"
 
 
 OPTIONS = (
@@ -68,7 +69,11 @@ class TeflonDelegate(Delegate):
     options = OPTIONS
     rules = next(iter(RULES.values()))
     rule_options = ("mesa", "driver")
-    log = LogTraits(switch="external delegate path", libraries=("teflon",))
+    log = LogTraits(
+        switch="external delegate path",
+        libraries=("teflon",),
+        options_by_interface={driver: {"driver": driver, "mesa": version} for version, driver in reversed(tuple(RULES))},
+    )
 
     @property
     def rule_books(self) -> tuple[RuleBook[ReleaseOnly], ...]:
@@ -78,6 +83,10 @@ class TeflonDelegate(Delegate):
     def rules_for(self, options: OptionValues) -> RuleBook[ReleaseOnly]:
         """Return the rules of the version and the driver that the options name."""
         return RULES[options["mesa"], options["driver"]]
+
+    def own_release(self, options: OptionValues) -> str:
+        """Return the version of Mesa."""
+        return f"Mesa {options['mesa']}"
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return True: the delegate also accepts dynamic tensors."""

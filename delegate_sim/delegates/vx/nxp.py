@@ -43,6 +43,10 @@ class NxpVxDelegate(VxDelegate):
     log = LogTraits()
     """Empty, because both variants of the delegate print the same lines. These lines are attributed to VeriSilicon's delegate."""
 
+    def own_release(self, options: OptionValues) -> str:
+        """Return the release of NXP's board support package."""
+        return str(options["release"])
+
     @property
     def rule_books(self) -> tuple[RuleBook[VxTarget], ...]:
         """The rules of each release, newest first."""

@@ -113,14 +113,22 @@ def _compilation(trials: Trials, first: Run) -> Iterator[Match]:
     if not has_failed or not facts.driver_errors or facts.dynamic is not None:
         return
     rest = replace(facts, is_restored=False, application=None, failure="", on_cpu={}, counts={}, kernels={}, listed={})
+    changes: dict[str, Any] = {}
+    minimum = trials.setting.delegate.limits.minimum_option
+    if not kernel_count(first) and minimum and minimum not in trials.setting.known:
+        # The device made a kernel, so its minimum is lower than the assumed one.
+        changes = {minimum: 1}
+        first = trials.simulate(changes)
     failed = failed_kernels(first, facts.failed_nodes)
-    if (facts.replacements is None and None in failed) or differences(rest, first):
+    if not kernel_count(first) or (facts.replacements is None and None in failed) or differences(rest, first):
         return
     which = "" if not failed or None in failed else f" (kernel {failed[0]} of {kernel_count(first)})"
     seen = (
         "the nodes were replaced as simulated, but then" if facts.replacements is not None else "after the nodes were replaced,"
     )
-    yield Match(first, Account("compilation", f"{seen} the driver could not compile or prepare a kernel{which}"))
+    with_options = "".join([f"with {typed}, " for typed in _typed(trials.setting, changes)])
+    text = f"{with_options}{seen} the driver could not compile or prepare a kernel{which}"
+    yield Match(first, Account("compilation", text, changes))
 
 
 class _Without(Driver):

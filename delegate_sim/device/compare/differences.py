@@ -14,7 +14,7 @@ from ...runtime.interpreter import Run, SubgraphRun
 from ..parse.kinds import Event
 from ..parse.log import read_lines
 from ..parse.log_contents import DeviceLog, Replacement
-from .observed_delegation import OTHER_KERNEL, Facts
+from .observed_delegation import OTHER_KERNEL, Facts, refused_operators
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ def differences(facts: Facts, run: Run) -> list[str]:
     operators = [difference.op for difference in refusal_differences(facts, run)]
     if operators:
         texts.append(f"the device and the simulation have different refusals for {', '.join(dict.fromkeys(operators))}")
+    texts += _refused_operators(facts, run, simulated)
     listed = [refusal for refusal in listed_refusals(facts, run) if not refusal.is_same]
     for who, operators in (
         ("the device", [refusal.op for refusal in listed if refusal.on_device]),
@@ -68,6 +69,23 @@ def differences(facts: Facts, run: Run) -> list[str]:
         if operators:
             texts.append(f"only {who} refuses {', '.join(operators)}")
     return texts
+
+
+def _refused_operators(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
+    """Yield the differences between the operators in the device's lines about refusals and in the simulated lines."""
+    verdicts = [
+        verdict for subgraph in run.subgraphs if subgraph.decision is not None for verdict in subgraph.decision.verdicts.values()
+    ]
+    if facts.unvisited and all(verdict.is_supported for verdict in verdicts):
+        yield f"the device refuses a node, but the simulation takes all nodes: {facts.unvisited[0]}"
+    if not facts.refused_operators:
+        return
+    theirs, ours = facts.refused_operators, refused_operators(simulated, run.delegate)
+    if only_theirs := sorted(theirs.keys() - ours):
+        yield f"only the device refuses {', '.join(only_theirs)}"
+    # The lines with codes are the last ones, so a log that has them names all refused operators.
+    if any(theirs.values()) and (only_ours := sorted(op for op in ours.keys() - theirs if ours[op])):
+        yield f"only the simulation refuses {', '.join(only_ours)}"
 
 
 def listed_refusals(facts: Facts, run: Run) -> tuple[ListedRefusal, ...]:
@@ -138,6 +156,11 @@ def _line_differences(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[
     if (facts.dynamic is None) != (simulated.dynamic_tensor is None):
         who = "the simulation" if facts.dynamic is None else "the device"
         yield f"only {who} refuses the graph because of a dynamic-sized tensor"
+    if facts.dynamic is not None and simulated.dynamic_tensor is not None:
+        # Several releases print -1 for any tensor.
+        printed, tensor = facts.dynamic, -1 if run.refusal is None or run.refusal.tensor is None else run.refusal.tensor
+        if min(printed, tensor) >= 0 and printed != tensor:
+            yield f"the first dynamic-sized tensor is tensor {printed} on the device, but tensor {tensor} in the simulation"
     fails_on_both = facts.is_restored and run.refusal is not None and run.refusal.effect is Effect.FAIL_LATER
     has_left = run.refusal is not None and run.refusal.effect.leaves_delegate
     if facts.is_restored != (run.outcome == "restored" and not has_left) and not fails_on_both:
@@ -183,6 +206,11 @@ def _count_lines(facts: Facts, run: Run, simulated: DeviceLog) -> Iterator[str]:
     if facts.kernels_made is not None and facts.application is None and not facts.is_restored and facts.kernels_made != kernels:
         yield f"the delegate reports {counted(facts.kernels_made, 'kernel')}, but the simulation has {kernels}"
     for delegated, rest in facts.splits:
+        if rest is None:
+            ours = sum([taken for taken, _ in sizes])
+            if delegated != ours:
+                yield f"the delegate reports that it runs {counted(delegated, 'node')}, but in the simulation it runs {ours}"
+            continue
         total = delegated + rest
         if (delegated, total) not in sizes:
             yield (

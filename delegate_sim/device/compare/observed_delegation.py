@@ -22,6 +22,7 @@ from ..parse.delegate_identity import (
     names_of,
     plain_name,
 )
+from ..parse.delegated_counts import npu_counts
 from ..parse.error_meanings import is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
@@ -65,12 +66,16 @@ class Facts:
     """True if the benchmark ended before the model ran."""
     own_counts: tuple[tuple[int, int, int], ...]
     """Numbers that the delegate printed: delegated nodes, all nodes, and partitions."""
-    splits: tuple[tuple[int, int], ...]
+    splits: tuple[tuple[int, int | None], ...]
     """Numbers that the delegate printed: delegated nodes and remaining nodes."""
     listed_refusals: tuple[tuple[str, str], ...]
     """The operators that the delegate lists as refused, with the printed reasons."""
     refusals: Mapping[tuple[str, int], int]
     """Number of printed refusals, by operator and version."""
+    refused_operators: Mapping[str, bool]
+    """The operators in the delegate's lines about refusals. The value is true if a line has the operator's code."""
+    unvisited: tuple[str, ...]
+    """The exceptions after which the delegate refused a node."""
     kernels_made: int | None
     """Number of kernels that the delegate created, as printed by the delegate."""
     is_foreign: bool
@@ -104,6 +109,9 @@ class Facts:
             or self.own_counts
             or self.splits
             or self.kernels_made is not None
+            or self.refused_operators
+            or self.driver_errors
+            or self.unvisited
             or self.listed_refusals
             or self.plugins
         )
@@ -137,6 +145,8 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         refusals[refusal.op, refusal.version] += refusal.times
     printed = [statement.line for statement in _own(log, delegate, Event.OWN_COUNT, Event.SPLIT, Event.KERNELS)]
     lines = [*printed, *[replacement.line for replacement in own], *([application.line] if application else [])]
+    npu = tuple(npu_counts(log, names_of(log, delegate)))
+    lines += [count.line for count in npu]
     if delegate.is_plugin:
         if not log.plugins:
             raise ReconcileError(
@@ -162,9 +172,23 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         own_counts=tuple(
             [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Event.OWN_COUNT)]
         ),
-        splits=tuple([_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)]),
+        splits=(
+            *[_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)],
+            *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
+        ),
+        unvisited=tuple(
+            [
+                statement.values["unvisited"]
+                for statement in log.statements_of(Event.OTHER_ERROR)
+                if "unvisited" in statement.values and delegate.log.prints_refusals
+            ]
+        ),
+        refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
-        kernels_made=next((int(statement.values["count"]) for statement in reversed(_own(log, delegate, Event.KERNELS))), None),
+        kernels_made=next(
+            (int(statement.values["count"]) for statement in reversed(_own(log, delegate, Event.KERNELS))),
+            npu[-1].kernels if npu else None,
+        ),
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -177,6 +201,16 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
         failure="" if delegate.is_plugin else _failure(log, delegate),
     )
+
+
+def refused_operators(log: DeviceLog, delegate: Delegate) -> dict[str, bool]:
+    """Return the operators in the lines about refusals of a delegate, and whether a line has the operator's code."""
+    operators: dict[str, bool] = {}
+    for statement in _own(log, delegate, Event.OPERATOR_REFUSED):
+        if "op" in statement.values:
+            op = statement.values["op"]
+            operators[op] = "code" in statement.values or operators.get(op, False)
+    return operators
 
 
 def _failure(log: DeviceLog, delegate: Delegate) -> str:

@@ -25,7 +25,7 @@ from ...results.report.tables import model_name
 from ...runtime.interpreter import Run, option_values
 from ..parse.applied_target import DeviceSetting, setting_of
 from ..parse.delegate_identity import accelerators_in
-from ..parse.error_meanings import ExplainedError, explained_errors
+from ..parse.error_meanings import ExplainedError, cause_of, explained_errors
 from ..parse.kinds import Event
 from ..parse.log_contents import DeviceLog, long_lines_note
 from ..parse.log_runs import run_note, separate_runs
@@ -33,11 +33,13 @@ from .assumption_search import disproved_limit, fitting_levels, matches
 from .differences import ListedRefusal, RefusalDifference, differences, is_disproved, listed_refusals, refusal_differences
 from .observed_delegation import Facts, Tally, device_tally, facts_of, simulated_tally
 from .runtime_log_check import other_operations, split_differences, stage_notes
-from .trial_simulations import Account, AssumptionTrial, CpuNode, Match, Trials, as_observed, cpu_nodes, simulate_setting
+from .trial_simulations import Account, AssumptionTrial, CpuNode, Trials, as_observed, cpu_nodes, simulate_setting
 from .wrong_model import counts_agree, other_model_note
 
 REPRODUCED, EXPLAINED, UNEXPLAINED, NOT_COMPARED = "reproduced", "explained", "unexplained", "not-compared"
 """Statuses of a comparison. ``NOT_COMPARED`` means that the log does not show the delegation."""
+NOT_CREATED = "not-created"
+"""The kind of account of a log that shows why the device could not create the delegate."""
 
 LINES = Column(
     "lines",
@@ -166,7 +168,7 @@ def reconcile(
     match = next(matches(trials, first, levels, profile), None) if texts and not unavailable else None
     lifted = disproved_limit(facts, first) if match is None else {}
     best = match.run if match is not None else trials.simulate(lifted) if lifted else first
-    account = None if match is None else match.account
+    account = _not_created(log, first) if match is None else match.account
     left_out = trials.effort.is_over and bool(texts)
     is_after_plugin = APPLIED_AHEAD in accelerators_in(log) and not setting.delegate.is_plugin
     sign = "" if is_after_plugin else other_model_note(log, trials.facts, first)
@@ -176,7 +178,7 @@ def reconcile(
         model=model,
         log=log,
         setting=setting,
-        status=_status(facts, texts, match),
+        status=_status(facts, texts, account),
         device=device_tally(facts, first),
         simulated=simulated_tally(first),
         differences=tuple(texts),
@@ -205,14 +207,16 @@ def reconcile(
         run=best,
         is_foreign=facts.is_foreign,
         failure=facts.failure,
-        closest=trials.closest(len(texts)) if texts and match is None else None,
+        closest=trials.closest(len(texts)) if texts and account is None else None,
         counts_agree=counts_agree(trials.facts, first),
     )
 
 
-def _status(facts: Facts, texts: Sequence[str], match: Match | None) -> str:
+def _status(facts: Facts, texts: Sequence[str], account: Account | None) -> str:
+    if account is not None and account.kind == NOT_CREATED:
+        return NOT_COMPARED
     if texts:
-        return UNEXPLAINED if match is None else EXPLAINED
+        return UNEXPLAINED if account is None else EXPLAINED
     return REPRODUCED if facts.can_be_compared else NOT_COMPARED
 
 
@@ -259,11 +263,26 @@ def _unavailable(log: DeviceLog, facts: Facts, run: Run) -> list[str]:
 
     A failure to apply the delegate is left out if the simulation predicts it, or if the log has a driver error.
     """
-    own = [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
+    own = _lines_of_creation(log, run)
     failed = facts.application is not None and facts.application[0] == "failed"
     if failed and run.outcome not in ("refused", "restored") and not facts.driver_errors:
         own = own or [*[error.line for error in log.errors if error.kind != Event.BENCHMARK_FAILED][:1], *facts.lines[-1:]][:1]
     return [f"the delegate could not be applied on the device: {line}" for line in own]
+
+
+def _lines_of_creation(log: DeviceLog, run: Run) -> list[str]:
+    """Return the lines that say that the device could not create the delegate."""
+    return [line for line in log.not_created if run.delegate.provider_name.casefold() in line.casefold().split()]
+
+
+def _not_created(log: DeviceLog, run: Run) -> Account | None:
+    """Return the log's own explanation if the device could not create the delegate, or None."""
+    lines = _lines_of_creation(log, run)
+    if not lines:
+        return None
+    cause = cause_of(explained_errors(log))
+    why = "" if cause is None else f": {cause.line}{f' ({cause.meaning})' if cause.meaning else ''}"
+    return Account(NOT_CREATED, f"the device could not create the delegate, so it did not see the model{why or f': {lines[0]}'}")
 
 
 def _limit_note(setting: DeviceSetting, lifted: Mapping[str, Any]) -> Iterator[str]:

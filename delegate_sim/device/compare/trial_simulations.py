@@ -34,7 +34,8 @@ def _by_subgraph(key: str) -> Column:
 class Account(Declared):
     """Assumptions under which a simulation reproduces the log.
 
-    ``kind`` is ``options``, ``driver``, ``compilation`` or ``driver-profile``. ``options`` has the changed options.
+    ``kind`` is ``options``, ``driver``, ``compilation``, ``driver-profile`` or ``not-created``. ``options`` has the changed
+    options.
     """
 
     columns = (

@@ -49,7 +49,7 @@ def _totals(facts: Facts, run: Run) -> Iterator[str]:
     """Yield a note for each number of nodes in the log that no subgraph of the model has."""
     sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
     has = f"the model has {', '.join(map(str, sorted(sizes)))}"
-    own = [total for _, total, _ in facts.own_counts] + [sum(split) for split in facts.splits]
+    own = [total for _, total, _ in facts.own_counts] + [delegated + rest for delegated, rest in facts.splits if rest is not None]
     lines = [replacement.total for replacement in facts.replacements or () if replacement.total is not None]
     for total, owner in [(total, "the log") for total in lines] + [(total, "the delegate") for total in own]:
         if total not in sizes:

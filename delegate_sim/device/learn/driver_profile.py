@@ -16,7 +16,7 @@ from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
 from ...foundation.printable import printable
 from ...runtime.interpreter import SubgraphRun
-from ..compare.reconcile import UNEXPLAINED, Reconciliation
+from ..compare.reconcile import NOT_CREATED, UNEXPLAINED, Reconciliation
 from ..compare.trial_simulations import nodes_set_aside, simulate_setting
 from ..parse.applied_target import flags_without_others
 
@@ -96,6 +96,8 @@ def _driver_interface(reconciliation: Reconciliation) -> DriverInterface:
         )
     if reconciliation.status == UNEXPLAINED:
         raise LearningError("nothing can be learned from a log with an unexplained difference")
+    if reconciliation.account is not None and reconciliation.account.kind == NOT_CREATED:
+        raise LearningError("nothing can be learned from a log in which the delegate was not created")
     is_by_lines = (
         reconciliation.account is not None and reconciliation.account.kind == "driver" and reconciliation.evidence == "lines"
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ...delegates.base import Delegate
+from ...delegates.boards import DelegateOnDevice
 from ...delegates.options import Option, OptionValues, boolean, canonical_names, parse_options
 from ...delegates.registry import (
     ACCELERATORS,
@@ -17,6 +19,7 @@ from ...delegates.registry import (
     PLUGIN_NAMES,
     find_delegate,
 )
+from ...errors import OptionError
 from ...releases.catalogue import DEFAULT_RELEASE, RELEASES, Release, parse_release
 from ...releases.wording import replacing_line
 from .delegate_identity import (
@@ -104,6 +107,7 @@ def setting_of(
                 parsed = _printed_value(option, value, notes)
                 if parsed is not None:
                     option_values[option.name] = parsed
+    option_values |= {name: value for name, value in _given_options(log, chosen, notes) if name not in option_values}
     for name, value in _shown_options(log, chosen).items():
         option_values.setdefault(name, value)
     defaults = defaults or ("benchmark" if log.is_benchmark else "api")
@@ -121,6 +125,25 @@ def setting_of(
         tuple(notes),
         runtime is None and not chosen.history.starts_at_known and may_be_older(log),
     )
+
+
+def on_device(log: DeviceLog, name: str) -> DelegateOnDevice:
+    """Return the delegate that the log shows, with the options that it has on the device with this name.
+
+    Delegates with the same kernels print the same lines, so the device decides between them. If the log shows no delegate, the
+    first delegate of the device is returned. Raises OptionError if the device does not have the delegate of the log.
+    """
+    from ...delegates.devices import find_device  # few logs come with the name of a device
+
+    device, shown = find_device(name), delegate_in(log) or plugin_in(log)
+    if shown is None:
+        return device.delegates[0]
+    same = [own for own in device.delegates if own.delegate == shown.name]
+    same += [own for own in device.delegates if shown.kernel_name in find_delegate(own.delegate).kernel_names]
+    if not same:
+        names = ", ".join([own.delegate for own in device.delegates])
+        raise OptionError(f"the log is from {shown.name}, but the delegates of {device.title} are {names}", "no such delegate")
+    return same[0]
 
 
 def flags_without_others(delegate: Delegate) -> str:
@@ -259,9 +282,47 @@ def _shown_options(log: DeviceLog, delegate: Delegate) -> dict[str, str]:
         chosen = {choice.device for compilation in log.runtime.compilations for choice in compilation.choices}
         options |= delegate.behind.devices.reference_options if delegate.behind.devices.reference in chosen else {}
     options |= delegate.log.hinted_options if log.statements_of(Event.HINT_ERROR) else {}
-    for statement in log.statements_of(Event.INTERFACE_USED) if not options else ():
-        options |= delegate.log.options_by_interface.get(statement.values["interface"].lower(), {})
+    for name, value in _options_by_words(log, delegate):
+        options[name] = f"{options[name]},{value}" if name in options else value
+    interfaces = [
+        statement.values["interface"].lower()
+        for statement in log.statements_of(Event.OTHER_ERROR, Event.INTERFACE_USED, Event.VERSION_SAID)
+        if "interface" in statement.values
+    ]
+    for interface in interfaces if not options else ():
+        options |= delegate.log.options_by_interface.get(interface, {})
     return options
+
+
+_IN_BENCHMARK = "external delegate options"
+_FORM_IN_BENCHMARK = re.compile(r"(?P<name>[^:;]{1,80}):(?P<value>[^;]{0,300})")
+_FORM_IN_PYTHON = re.compile(r"'(?P<name>[^']{1,80})': '?(?P<value>[^']{0,300}?)'?(?=, '|$)")
+
+
+def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the options that benchmark_model or a Python script gave to a delegate from a library."""
+    if not delegate.log.libraries:
+        return
+    given = [*_FORM_IN_BENCHMARK.finditer(log.parameters.get(_IN_BENCHMARK, log.flags.get(_IN_BENCHMARK, "")))]
+    for statement in log.statements_of(Event.PROGRESS):
+        given += _FORM_IN_PYTHON.finditer(statement.values.get("options", ""))
+    for match in given:
+        for option in delegate.options:
+            if match["name"].strip() == option.name:
+                value = _printed_value(option, match["value"], notes)
+                if value is not None:
+                    yield option.name, value
+
+
+def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
+    """Return the names and values of options that follow from the reasons of refused operators, in the order of the log."""
+    pairs = [
+        named
+        for statement in log.statements_of(Event.OPERATOR_REFUSED)
+        for words, named in delegate.log.options_by_words.items()
+        if words in statement.values.get("why", "")
+    ]
+    return tuple(dict.fromkeys(pairs))
 
 
 def _printed_value(option: Option, text: str, notes: list[str]) -> str | None:

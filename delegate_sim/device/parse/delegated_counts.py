@@ -62,11 +62,11 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     for applied in log.applications:
         if plain_name(applied.provider) in names:
             yield Count(applied.line, "application", kernels=applied.kernels)
-    yield from _npu_counts(log, names)
+    yield from npu_counts(log, names)
     yield from _table_counts(log, names)
 
 
-def _npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
+def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts of Mesa's Teflon delegate: the compiled operations, and all operations if a table lists them.
 
     A table alone does not show what was compiled.

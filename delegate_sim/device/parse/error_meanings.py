@@ -22,7 +22,7 @@ from .delegate_identity import (
     speaker,
 )
 from .kinds import KINDS, Event
-from .known_lines import Statement
+from .known_lines import DECLARE_OPENCL, Statement
 from .log_contents import DeviceLog, Replacement, long_lines_note
 
 _HOOKS = "Failed to get hooks"
@@ -138,12 +138,18 @@ _OTHER_ERRORS = (
         "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
     ),
     ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", "the device has no OpenCL that the application can use; the delegate then tries OpenGL"),
+    ("open OpenCL", f"the application cannot open OpenCL, so the delegate tries OpenGL; {DECLARE_OPENCL}"),
     ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
 )
 """Meanings of delegates' errors, keyed by words in the error line."""
 
 _VENDOR_ERRORS = (
+    (
+        "bad input count",
+        "the DSP's library has another form of this operator than the delegate: use libraries of the version that the delegate "
+        "was built for",
+    ),
+    ("hexagon/", "the DSP's library (hexagon_nn) could not build the graph; the first of these lines says why"),
     ("crashed", "the accelerator's processor crashed, and its results are lost"),
     (
         "load skel",

@@ -64,6 +64,11 @@ def _pattern(kind: str, needle: str, form: str, *, is_old: bool = False, name: s
 ARMNN_PARSER = "Arm NN's parser"
 """The name of the part of Arm NN that reads models without TensorFlow Lite."""
 
+DECLARE_OPENCL = (
+    "on Android 12 and newer, an application finds OpenCL only if its manifest declares libOpenCL.so and libvndksupport.so with "
+    "<uses-native-library>"
+)
+"""The declarations with which an application can open OpenCL (LiteRT's ``kotlin/src/main/AndroidManifest.xml``)."""
 CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
 _N = r"\d{1,9}"
@@ -84,6 +89,26 @@ PATTERNS = (
     ],
     _pattern(Event.INTERFACE_USED, "LITERT_CL", r"\bLITERT_(?P<interface>CL)\b"),
     _pattern(Event.INTERFACE_USED, "environment", r"Created? a? ?(?P<interface>WebGPU) environment\b", name=GRAPHICS_ACCELERATOR),
+    _pattern(
+        Event.OTHER_ERROR,
+        "Failed to visit node",
+        r"ArmNN Failed to visit node with error: (?P<unvisited>.*)",
+        meaning="an exception of Arm NN, after which the delegate refuses the node; the node stays on the CPU",
+    ),
+    _pattern(Event.OTHER_ERROR, "Falling back to ", r"Falling back to (?P<interface>OpenGL)\b", name=GRAPHICS_SPEAKER),
+    _pattern(
+        Event.NOTED,
+        "OpenCL library with dlopen",
+        r"Failed to load OpenCL library with dlopen: [^\n]{0,300}",
+        meaning=f"no OpenCL library was opened by its name, so the ICD loader is tried; {DECLARE_OPENCL}",
+    ),
+    _pattern(
+        Event.NOTED,
+        "OpenCL not supported",
+        r"OpenCL not supported on this platform\. Using \w{1,20} instead\.?",
+        name=GRAPHICS_ACCELERATOR,
+        meaning=f"the accelerator found no OpenCL, and uses another interface, which may be slower; {DECLARE_OPENCL}",
+    ),
     _pattern(
         Event.PREPARATION_ERROR,
         "DelegateKernelLiteRt",
@@ -130,7 +155,9 @@ PATTERNS = (
         r"the default TensorFlow Lite delegate indexed at .*",
     ),
     _pattern(
-        Event.VERSION_SAID, " delegate: loaded", rf"{MESA.title()} delegate: loaded (?P<what>\w{{1,40}} driver)(?P<version>)"
+        Event.VERSION_SAID,
+        " delegate: loaded",
+        rf"{MESA.title()} delegate: loaded (?P<what>(?P<interface>\w{{1,40}}) driver)(?P<version>)",
     ),
     _pattern(Event.NOT_APPLIED, "ModifyGraphWithDelegate(", r"^\s*(?:\w{1,40}\.){1,4}ModifyGraphWithDelegate\("),
     _pattern(
@@ -275,6 +302,12 @@ PATTERNS = (
         )
         for needle in ("vsi_nn", "tim/")
     ],
+    _pattern(
+        Event.VENDOR_ERROR,
+        "hexagon/",
+        r"\bhexagon/(?:\w{1,20}/){1,3}\w{1,60}\.c:\d{1,6}: ?(?P<why>.*)",
+        name=DSP_SPEAKER,
+    ),
     _pattern(Event.PREPARATION_ERROR, "compiling model", r"Error (?P<stage>compiling) model (?P<why>.*)", name=CORE_ML_SPEAKER),
     _pattern(Event.OTHER_ERROR, "registration from op code", r"Failed to get registration from op code\b.*"),
     _pattern(
@@ -580,6 +613,18 @@ PATTERNS = (
         "Successfully applied the default",
         r"Successfully applied the default TensorFlow Lite delegate\b.*",
         name=CPU_LIBRARY_SPEAKER,
+    ),
+    _pattern(
+        Event.NOTED,
+        "Requested unknown backend",
+        r"(?P<name>\w{1,40}): Requested unknown backend (?P<backend>\w{1,40})",
+        meaning="this build of the library lacks the backend, so the delegate uses only the other backends that are requested; "
+        "build the library with the backend, or load it with dynamic-backends-path",
+    ),
+    _pattern(
+        Event.PROGRESS,
+        "with args: ",
+        r"Loading external delegate from \S{1,300} with args: \{(?P<options>[^{}]{0,400})\}",
     ),
     _pattern(Event.APPLIED, "Applied ", r"^\s*Applied (?:Delegate_Provider_)?(?P<name>\w{1,60}) delegate\.?"),
     _pattern(Event.KERNELS, "delegate kernels", rf"Created (?P<count>{_N}) (?P<name>\w{{1,40}}) delegate kernels\.?"),

@@ -570,7 +570,7 @@ class RefusalList:
 class Statements:
     """A collection of distinct statements.
 
-    If many lines are of one kind, only the first statement of each source is kept.
+    If many lines are of one kind, only the first statement of each source, or of each meaning, is kept.
     """
 
     def __init__(self) -> None:
@@ -613,8 +613,9 @@ class Statements:
 
 
 def _key(statement: Statement) -> tuple[str, str]:
-    is_numerous = KINDS[statement.kind].is_numerous
-    return statement.kind, statement.values.get("source", "") if is_numerous else statement.line
+    values = statement.values
+    same = values.get("source") or values.get("meaning", "")
+    return statement.kind, same if KINDS[statement.kind].is_numerous else statement.line
 
 
 def _flags(text: str) -> dict[str, str] | None:

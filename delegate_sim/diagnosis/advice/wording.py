@@ -10,7 +10,7 @@ from ...delegates.options import as_typed
 from ...foundation.printable import counted
 from ...graph.graph import NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
-from ...hypothetical.fixed_inputs import open_inputs
+from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model, Tensor
 from ...model.precompiled import COMPILED_OPERATORS
@@ -330,7 +330,13 @@ class Wording:
         table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
         if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
             return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
-        first = "" if form(self.model) == "integer" else f"{FULLY_QUANTIZED}; then "
+        steps = []
+        if computes_shapes(self.model) or any(subgraph.graph.dynamic is not None for subgraph in self.first.run.subgraphs):
+            # https://coral.ai/docs/edgetpu/models-intro: "Tensor sizes are constant at compile-time (no dynamic sizes)".
+            steps.append(f"fix the input sizes (fix --shape), as {compiler} takes no computed sizes")
+        if form(self.model) != "integer":
+            steps.append(FULLY_QUANTIZED)
+        first = "".join([f"{step}; then " for step in steps])
         return Change(f"{first}compile the model with {compiler}, which is not simulated ({table})")
 
     def _view(self, key: NodeKey) -> NodeView:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from ...graph.graph import NodeView
-from ...rules.kinds import OPERAND_VALUE, SHAPE
+from ...model.model import Tensor
+from ...rules.kinds import CONSTANT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type
 from ..checks import (
@@ -28,6 +29,7 @@ _AXIS = operand(1, "axis")
 _UPDATE, _START = operand(1, "update"), operand(2, "start_indices")
 _INDEX_TYPES = ("INT32", "INT64")
 _WITH_BOOL = (*FLOAT32_INT8_INT16_INT32, "BOOL")
+_UNROLL = "give the slice a constant size; if it is in the loop of a recurrent layer, convert the layer unrolled or fused"
 _MOST_DIMENSIONS = 6
 """The most dimensions of a ``RuntimeShape``."""
 
@@ -122,6 +124,33 @@ def _sliced_shape(node: NodeView) -> str | None:
     return None if tuple(shape) == result else f"output of shape {list(result)} for a slice of shape {shape}"
 
 
+_OF_SHAPE_ALONE = ("SHAPE", "RANK")
+
+
+def _is_known(node: NodeView, tensor: Tensor) -> bool:
+    """Return whether a tensor follows from constants and shapes, so that the converter's sizes for it hold."""
+    producers = {index: other for other in node.graph.nodes for index in other.outputs}
+    seen, left = {tensor.index}, [tensor.index]
+    while left:
+        index = left.pop()
+        producer = producers.get(index)
+        if producer is None:
+            if not node.graph.tensor(index).is_constant:
+                return False
+        elif producer.op not in _OF_SHAPE_ALONE:
+            sources = [source for source in producer.inputs if source >= 0 and source not in seen]
+            seen.update(sources)
+            left += sources
+    return True
+
+
+def _computed_size(node: NodeView) -> str | None:
+    if not node.output(0).has_unspecified_dimension or _is_known(node, node.input(2)):
+        return None
+    shape = list(node.output(0).shape)
+    return f"size computed from values; the kernel writes that many elements to a result of shape {shape} without a message"
+
+
 KERNELS = {
     "DYNAMIC_UPDATE_SLICE": MicroKernel(
         in_source(
@@ -157,7 +186,13 @@ KERNELS = {
     ),
     "SLICE": MicroKernel(
         in_source("slice.cc", "SlicePrepare", THREE_TO_ONE),
-        in_source("slice.cc", "SliceEval", takes(_BEGIN, _INDEX_TYPES), takes(INPUT, _WITH_BOOL)),
+        in_source(
+            "slice.cc",
+            "SliceEval",
+            takes(_BEGIN, _INDEX_TYPES),
+            takes(INPUT, _WITH_BOOL),
+            check(CONSTANT, "a size that the model file determines", _computed_size, _UNROLL),
+        ),
     ),
     "STRIDED_SLICE": MicroKernel(
         in_source(

@@ -268,12 +268,13 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
     return f"{actor} {failure.get(outcome, verb + ' no node')}; {what_follows}"
 
 
-def subject(target: Target) -> str:
-    """Return the subject of a sentence: the delegate's name, with the release of its platform."""
+def subject(target: Target, *, with_own_release: bool = True) -> str:
+    """Return the subject of a sentence: the delegate's name, with the release of its own software and of its platform."""
     delegate = target.delegate
     if delegate.is_plugin:
         return f"The plugin {delegate.name}"
-    title = delegate.title or delegate.provider_name
+    software = delegate.own_release(target.options) if with_own_release else ""
+    title = f"{delegate.title or delegate.provider_name}{f' ({software})' if software else ''}"
     platform = delegate.behind.platform
     release = None if platform is None else target.options.get(platform.option)
     if platform is None or release in (None, platform.alone):

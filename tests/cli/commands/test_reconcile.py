@@ -243,3 +243,26 @@ def test_an_unexplained_log_says_what_to_check(run, tmp_path):
     assert "No node ran on the CPU" not in text
     assert "What to check, in this order - is it this file? the log counts as many nodes as this file has" in text
     assert "--enable_op_profiling=true --use_xnnpack=false --use_gpu=true" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "delegate"),
+    [
+        (["--device", "imx8mp"], None, "vx-nxp"),
+        ([], "imx8mp", "vx-nxp"),
+        ([], "pixel10", "vx"),
+        ([], None, "vx"),
+        (["--device", "pixel10"], None, None),
+        (["--device", "imx8mp", "--delegate", "vx"], None, None),
+    ],
+)
+def test_the_device_of_the_log(run, chain, tmp_path, monkeypatch, arguments, variable, delegate):
+    if variable is not None:
+        monkeypatch.setenv("DELEGATE_SIM_DEVICE", variable)
+    log = tmp_path / "vx.txt"
+    nodes = len(delegate_sim.load(chain).subgraphs[0].nodes)
+    line = f"Replacing {nodes} out of {nodes} node(s) with delegate (Vx Delegate) node, yielding 1 partitions for subgraph 0.\n"
+    log.write_text(f"EXTERNAL delegate created.\n{line}", "utf-8")
+    result = run("reconcile", chain, "--log", log, "--format", "json", *arguments)
+    assert (result.exit_code == 2) == (delegate is None)
+    assert delegate is None or json.loads(result.stdout)["delegate"] == delegate

@@ -8,6 +8,7 @@ import delegate_sim
 from delegate_sim.delegates.coreml.delegate import DELEGATE
 from delegate_sim.delegates.coreml.kernel import KINDS
 from delegate_sim.errors import OptionError
+from delegate_sim.results.report.measures import PREDICTED, measure
 from fixtures.builder import ModelBuilder
 
 
@@ -192,7 +193,7 @@ def test_kernel_of_transpose_conv_with_bias_is_restored():
 
 
 def test_every_failure_is_tested():
-    assert set(KINDS) == {"coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
+    assert set(KINDS) == {"coreml-kernel-bias", "coreml-kernel-rank", "coreml-kernel-operands", "coreml-kernel-value"}
 
 
 def padding(op, value):
@@ -229,7 +230,8 @@ def test_value_of_a_padding(op, value, refusal, warning):
     assert warning in result["warnings"][0] if warning else not result["warnings"]
 
 
-def test_missing_bias_is_told():
+def test_missing_bias_is_a_predicted_failure_coreml_kernel_bias():
+    """TensorFlow issue 51626: "Size of bias = 0 is not equal to the output channels = 7"."""
     builder = ModelBuilder()
     graph = builder.subgraph("main")
     source = graph.input("in", "FLOAT32", (1, 4))
@@ -238,7 +240,10 @@ def test_missing_bias_is_told():
     graph.node("FULLY_CONNECTED", (source, weights, -1), (dense,), options={})
     graph.node("RELU", (dense,), (result,))
     graph.outputs(result)
-    assert any("1 delegated FULLY_CONNECTED node without a bias" in warning for warning in analyze(builder)["warnings"])
+    refusal = analyze(builder)["refusal"]
+    assert (refusal["code"], refusal["node"]) == ("coreml-kernel-bias", 0)
+    (run,) = delegate_sim.analyze(builder.bytes(), "coreml", defaults="api").runs
+    assert measure(run).outcome == PREDICTED
 
 
 def test_benchmark_line():

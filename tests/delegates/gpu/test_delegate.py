@@ -313,3 +313,20 @@ def test_an_operand_with_more_batches_than_the_result_gpu_build_broadcast(op, fi
     graph.outputs(output)
     (run,) = delegate_sim.analyze(builder.bytes(), "gpu", defaults="api").runs
     assert (measure(run).outcome, getattr(run.refusal, "code", None)) == (PREDICTED if code else TAKEN, code)
+
+
+@pytest.mark.parametrize(
+    ("op", "backend", "code"),
+    [
+        ("TRANSPOSE", "opengl", "gpu-build-shader"),
+        ("TRANSPOSE", "opencl", None),
+        ("SOFTMAX", "opengl", None),
+        ("RELU", "opengl", None),
+    ],
+)
+def test_an_operator_without_a_shader_for_opengl_gpu_build_shader(sketch, op, backend, code):
+    """TensorFlow issue 60720: "No shader implementation for transpose"."""
+    order = [sketch.constant([0, 3, 1, 2], (4,), "INT32")] if op == "TRANSPOSE" else []
+    options = {"beta": 1.0} if op == "SOFTMAX" else {}
+    run = sketch.then(op, *order, shape=(1, 2, 4, 4) if order else SHAPE, **options).run(gpu_backend=backend)
+    assert (nodes(run, "supported"), (run["refusal"] or {}).get("code")) == ([0], code)

@@ -261,3 +261,17 @@ def test_releases_without_the_plugin_are_told(name):
 def test_values_that_options_do_not_take(option, value):
     with pytest.raises(delegate_sim.OptionError, match=option):
         delegate_sim.analyze(chain(["ADD"]).bytes(), "npu-google", {option: value}, defaults="api")
+
+
+@pytest.mark.parametrize(
+    ("signature", "count"), [((1, -1, -1, 4), 1), ((-1, 4, 4, 4), 0), (None, 0)], ids=["open", "open batch", "fixed"]
+)
+def test_open_sizes_of_an_input_are_told(signature, count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "FLOAT32", (1, 4, 4, 4), signature=signature)
+    result = graph.tensor("y", "FLOAT32", (1, 4, 4, 4), signature=signature)
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    (run,) = delegate_sim.analyze(builder.bytes(), "npu-google").runs
+    assert len([warning for warning in run.warnings if "open" in warning]) == count

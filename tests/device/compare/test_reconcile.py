@@ -10,6 +10,7 @@ import delegate_sim
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.device.compare.observed_delegation import Tally
 from delegate_sim.device.compare.reconcile import reconcile
+from delegate_sim.device.learn.driver_profile import LearningError, learn
 from delegate_sim.device.parse.applied_target import setting_of
 from delegate_sim.device.parse.log import read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import ReconcileError
@@ -465,3 +466,108 @@ def test_a_kernel_that_fails_in_the_simulation_too_is_reproduced(name):
     """The runtime restores the plan on the device; in the simulation the model fails later, for the same reason."""
     found = reconcile(delegate_sim.load(str(REPORT / "drq_k0_100.tflite")), read_runs_file(str(REPORT / name))[-1])
     assert (found.status, found.setting.delegate.name, found.run.refusal.code) == ("reproduced", "mldrift", "mldrift-build-batch")
+
+
+ARM_NN = "INFO: TfLiteArmnnDelegate: Created TfLite ArmNN delegate.\n"
+REFUSES = (
+    "WARNING: {0}: not supported by armnn: in validate_arguments {1}:44: no\nERROR: {0}: not supported by any specified backend\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "backends", "status"),
+    [
+        (REFUSES.format("GATHER", "src/core/NEON/kernels/NEGatherKernel.cpp"), ("CpuAcc",), "unexplained"),
+        (REFUSES.format("TRANSPOSE", "src/cpu/kernels/K.cpp"), ("CpuAcc",), "reproduced"),
+        ("", ("CpuRef",), "not-compared"),
+        ("Error: ArmNN Failed to visit node with error: Invalid dimension index: 2\n", ("CpuRef",), "unexplained"),
+    ],
+)
+def test_the_refused_operators_of_arm_nn_are_compared(lines, backends, status):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", (1, 2, 2, 2, 2)), graph.tensor("y", "FLOAT32", (1, 2, 2, 2, 2))
+    graph.node("TRANSPOSE", [source, graph.tensor("order", "INT32", (5,), data=[0, 2, 3, 1, 4])], [result], options={})
+    graph.outputs(result)
+    found = reconcile(delegate_sim.load(builder.bytes()), read_log(f"{ARM_NN}{lines}"))
+    assert (found.setting.delegate.name, found.setting.options["backends"], found.status) == ("armnn", backends, status)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "External delegate path: [libarmnnDelegate.so]\nExternal delegate options: [backends:CpuAcc;logging-severity:info]\n",
+        "Loading external delegate from libarmnnDelegate.so with args: {'backends': 'CpuAcc', 'logging-severity': 'info'}\n",
+    ],
+)
+def test_the_options_of_an_external_delegate_are_those_of_the_log(text):
+    setting = setting_of(read_log(f"STARTING!\n{text}{ARM_NN}"))
+    assert setting.known == {"backends", "logging-severity"}
+    assert (setting.options["backends"], setting.options["logging-severity"]) == (("CpuAcc",), "info")
+
+
+@pytest.mark.parametrize(("operations", "status"), [(2, "reproduced"), (1, "unexplained")])
+def test_the_operations_that_teflon_counts_are_compared(operations, status):
+    log = f"Teflon delegate: loaded rocket driver\nteflon: compiling graph: 9 tensors {operations} operations\n"
+    found = reconcile(detector_of_convolutions(), read_log(log))
+    assert (found.status, found.device.delegated, found.device.kernels) == (status, operations, 1)
+    assert {"driver": "rocket", "mesa": "main"}.items() <= found.setting.options.items()
+
+
+def detector_of_convolutions():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last = graph.input("image", "INT8", (1, 4, 4, 2), scale=1.0, zero_point=0)
+    for number in range(2):
+        weights = graph.tensor(f"w{number}", "INT8", (2, 1, 1, 2), data=[1] * 4, scale=1.0, zero_point=0)
+        bias = graph.tensor(f"b{number}", "INT32", (2,), data=[0, 0], scale=1.0, zero_point=0)
+        result = graph.tensor(f"y{number}", "INT8", (1, 4, 4, 2), scale=1.0, zero_point=0)
+        options = {"stride_w": 1, "stride_h": 1, "dilation_w_factor": 1, "dilation_h_factor": 1}
+        graph.node("CONV_2D", (last, weights, bias), (result,), version=3, options=options)
+        last = result
+    graph.outputs(last)
+    return delegate_sim.load(builder.bytes())
+
+
+def test_a_delegate_that_the_device_could_not_create():
+    log = (
+        "INFO: STARTING!\nINFO: Use Hexagon: [1]\n"
+        "WARNING: Failed to fetch Hexagon NN version. This might be because you're using incompatible versions.\n"
+        "WARN: Could not create Hexagon delegate: platform may not support delegate\n"
+    )
+    found = reconcile(chain("ADD"), read_log(log))
+    assert (found.status, found.account.kind) == ("not-compared", "not-created")
+    assert "Failed to fetch Hexagon NN version" in found.account.text
+    with pytest.raises(LearningError):
+        learn(found, "log")
+
+
+@pytest.mark.parametrize(("tensor", "status"), [(-1, "reproduced"), (99, "unexplained")])
+def test_another_dynamic_tensor_is_a_difference(tensor, status):
+    line = "Attempting to use a delegate that only supports static-sized tensors with a graph that has dynamic-sized tensors"
+    end = f"(tensor#{tensor} is a dynamic-sized tensor)."
+    log = read_log(f"INFO: Created TensorFlow Lite delegate for GPU.\nERROR: {line} {end}\n")
+    assert reconcile(delegate_sim.load("fixtures/models/dynamic_reshape.tflite"), log).status == status
+
+
+def test_a_kernel_that_only_a_lower_minimum_makes():
+    log = (
+        "INFO: STARTING!\nINFO: Use Hexagon: [1]\nINFO: Hexagon delegate created.\nhexagon/src/newnode.c:413:node 3 (Add): bad "
+        "input count 6\nERROR: Node number 1 (TfLiteHexagonDelegate) failed to prepare.\n"
+        "ERROR: Restored original execution plan after delegate application failure.\nFailed to apply Hexagon delegate.\n"
+    )
+    found = reconcile(one_quantized_node(), read_log(log))
+    assert (found.status, found.account.kind) == ("explained", "compilation")
+    assert found.account.options == {"min_nodes_per_partition": 1}
+    assert found.errors[0].kind == "vendor-error"
+
+
+def one_quantized_node():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source = graph.input("x", "UINT8", (1, 4, 4, 2), scale=1.0, zero_point=0)
+    result = graph.tensor("y", "UINT8", (1, 8, 8, 2), scale=1.0, zero_point=0)
+    size = graph.tensor("size", "INT32", (2,), data=[8, 8])
+    graph.node("RESIZE_NEAREST_NEIGHBOR", (source, size), (result,), options={})
+    graph.outputs(result)
+    return delegate_sim.load(builder.bytes())

@@ -325,6 +325,7 @@ def test_what_the_lines_say(name, noise):
             "metal",
         ),
         ("Created TensorFlow Lite delegate for GPU.\nInitialized OpenGL-based API.", "backend", "opengl"),
+        ("Created TensorFlow Lite delegate for GPU.\nFalling back to OpenGL", "backend", "opengl"),
     ],
 )
 def test_kernels_and_interfaces_tell_options(line, option, value):
@@ -336,6 +337,8 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
     ("line", "kind", "values"),
     [
         ("WARNING: PAD: not supported by armnn: in IsPadSupported", "operator-refused", {"op": "PAD", "name": "armnn"}),
+        ("INFO: TfLiteArmnnDelegate: Requested unknown backend GpuAcc", "noted", {"backend": "GpuAcc"}),
+        ("hexagon/ops/src/op_add.c:12:node 3: bad input count 6", "vendor-error", {"why": "node 3: bad input count 6"}),
         ("INFO: Created 2 GPU delegate kernels.", "kernels", {"count": "2", "name": "GPU"}),
         (
             "RuntimeError: Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
@@ -356,3 +359,14 @@ def test_more_lines_are_understood_and_used_up(line, kind, values):
     assert values.items() <= found[0].values.items()
     assert log.unused_count == 0
     assert not any(each.kind == "other-error" for each in log.statements if each is not found[0])
+
+
+def test_notes_with_different_meanings_are_all_kept():
+    text = (
+        'I/litert: Failed to load OpenCL library with dlopen: dlopen failed: library "libvndksupport.so" not found. Trying ICD '
+        "loader.\nW/litert: a.cc:1] OpenCL not supported on this platform. Using WebGPU instead.\n"
+        "INFO: Replacing 2 out of 2 node(s) with delegate (LITERT_WEBGPU) node, yielding 1 partitions for subgraph 0.\n"
+    )
+    found = summary(text)
+    assert [line.split()[0] for line, _ in found.notes] == ["Failed", "OpenCL"]
+    assert all("libvndksupport.so" in meaning for _, meaning in found.notes)

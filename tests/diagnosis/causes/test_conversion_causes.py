@@ -308,3 +308,12 @@ def test_no_conversion_fixes_how_many_elements_are_chosen():
     assert first.cause.name == "dynamic-shape:0:0"
     assert "depends on their values" in first.cause.change
     assert "constant" not in first.cause.change
+
+
+def test_sizes_that_are_computed_must_be_fixed_before_a_compiler_compiles():
+    def build(layers):
+        source = layers.input("INT8", 1, 8, signature=(-1, 8))
+        layers.node("SHAPE", (source,))
+
+    (cause,) = [finding.cause for finding in diagnosed(_built(build), "edgetpu").findings]
+    assert (cause.suggestion, cause.change.startswith("fix the input sizes (fix --shape)")) == ("compile-model", True)

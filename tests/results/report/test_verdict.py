@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
+from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
+from tests.support.models import chain_model
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 
@@ -106,3 +107,20 @@ def test_all_targets_with_the_largest_share_are_named(model, delegates, beginnin
     path = str(MODELS / f"{model}.tflite")
     runs = [delegate_sim.analyze(path, name, defaults="benchmark").runs[0] for name in delegates]
     assert coverage_verdict(runs).startswith(beginning)
+
+
+@pytest.mark.parametrize(
+    ("delegate", "options", "release"),
+    [
+        ("armnn", {}, "23.08"),
+        ("teflon", {}, "Mesa 25.0"),
+        ("teflon", {"mesa": "main", "driver": "rocket"}, "Mesa main"),
+        ("neutron-imx95", {"release": "lf-6.6.3"}, "lf-6.6.3"),
+        ("ethosu-imx93", {}, "lf-6.6.3"),
+        ("vx", {}, ""),
+    ],
+)
+def test_the_release_of_the_delegates_own_software(delegate, options, release):
+    (run,) = delegate_sim.analyze(chain_model(["ADD"]).bytes(), delegate, options).runs
+    assert run.delegate.own_release(run.target.options) == release
+    assert f"({release})" in subject(run.target) or not release

@@ -1,7 +1,8 @@
 """Build the delegate's own model of a partition. The build can fail even if the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``). ``DelegateKernelCore`` (``delegates/gpu/delegate.cc``)
-calls this function when a kernel is initialized. The next step, shader compilation, is assumed to succeed.
+calls this function when a kernel is initialized. The next step, shader compilation, is
+assumed to succeed, except for operations without a shader.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def build_partition(
         clean_up(model, graph)
         _check_elementwise(model)
         if is_opengl:
+            _check_shaders(model)
             _check_batches(model, [values.of(index) for index in subset.inputs if not graph.tensors[index].is_constant])
     except Refused as error:
         failure = error.refusal
@@ -70,6 +72,26 @@ def _check_elementwise(model: GpuModel) -> None:
         for value in operation.inputs:
             if value.shape[0] > 1:
                 raise predicted_error("gpu-build-broadcast", operation.node, found=f"{value.shape[0]:,}")
+
+
+_WITHOUT_SHADER = frozenset(
+    (
+        *("BATCHED_MATMUL", "CAST", "CUMSUM", "EQUAL", "GATHER", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL"),
+        *("LOGICAL_AND", "NOT_EQUAL", "ONE_HOT", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD", "SELECT_V2", "SIGN"),
+        *("SPLIT", "SUM", "TRANSPOSE"),
+    )
+)
+"""The operations of the delegate's model that no shader of OpenGL implements (``Registry``, ``gl/kernels/registry.cc``).
+
+Constants and unpacked weights have no shader either, but the delegate merges most of them into their consumers.
+"""
+
+
+def _check_shaders(model: GpuModel) -> None:
+    """Raise Refused if OpenGL has no shader for an operation (``Registry::GenerateCode``)."""
+    for operation in model.operations:
+        if operation.kind in _WITHOUT_SHADER:
+            raise predicted_error("gpu-build-shader", operation.node)
 
 
 def _check_batches(model: GpuModel, inputs: Sequence[Value]) -> None:
