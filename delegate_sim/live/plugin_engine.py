@@ -37,14 +37,15 @@ _UNLOADED = re.compile(
 class PluginEngine(Engine):
     """An engine that partitions a model with LiteRT's tool, and reads the tool's log lines and partitions."""
 
-    def __init__(self, delegate: Delegate, traits: PluginTraits) -> None:
-        super().__init__(delegate, _lacks(traits))
+    def __init__(self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None) -> None:
+        self._runtime = runtime or packages.installed_runtime()
+        super().__init__(delegate, _lacks(traits, self._runtime.folder))
         self._traits = traits
 
     @property
     def software(self) -> str:
         """The release of the tool and the plugins."""
-        return packages.runtime_release()
+        return self._runtime.release
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the tool in a separate process."""
@@ -80,7 +81,7 @@ class PluginEngine(Engine):
 
         Return how the process ended, and the model with the partitions. The model is None if the tool wrote no model.
         """
-        root = packages.package_folder(packages.RUNTIME)
+        root = self._runtime.folder
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "partitions.tflite")
@@ -95,12 +96,11 @@ class PluginEngine(Engine):
                 *self._traits.arguments(options),
                 *_texts(self._traits, options, Path(folder)),
             ]
-            finished = run_limited(command, _environment(root, self._traits), folder)
+            finished = run_limited(command, _environment(self._runtime, self._traits), folder)
             return finished, result.read_bytes() if result.is_file() and result.stat().st_size else None
 
 
-def _lacks(traits: PluginTraits) -> str:
-    root = packages.package_folder(packages.RUNTIME)
+def _lacks(traits: PluginTraits, root: Path | None) -> str:
     if root is None or not (root / _TOOL).is_file():
         return "ai-edge-litert 2.1.5 or newer, with its plugins: pip install ai-edge-litert"
     if not (root / "vendors" / traits.folder / "compiler").is_dir():
@@ -123,14 +123,14 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
             yield f"--{flag}={path}"
 
 
-def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
+def _environment(runtime: packages.Runtime, traits: PluginTraits) -> Mapping[str, str]:
     """Return the environment with the library folders in ``LD_LIBRARY_PATH``. The user's folders come first."""
     library_path = os.environ.get("LD_LIBRARY_PATH")
-    owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
+    owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
     folders = [
         *([library_path] if library_path else []),
         *[str(owner / folder) for owner, folder in owners if owner is not None],
-        str(root),
+        str(runtime.folder),
     ]
     return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
 
