@@ -99,7 +99,7 @@ class _Known:
 
 
 _TENSORFLOW = (
-    *("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm"),
+    *("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm"),
     *("tensorflow-aarch64", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly", "tf-nightly-cpu", "tf_nightly_rocm"),
 )
 _LITERT_TORCH = ("litert-torch", "litert-torch-nightly")

@@ -143,11 +143,11 @@ def _library_folders(runtime: packages.Runtime, traits: PluginTraits) -> list[st
 
 def _link_library(relative: str, folders: Iterable[str], folder: Path) -> None:
     """Link a vendor's library to the path below the tool's folder at which newer plugins open it."""
-    found = next((path for path in [Path(own, Path(relative).name) for own in folders] if path.is_file()), None)
-    if relative and found is not None:
+    library = next((path for path in [Path(own, Path(relative).name) for own in folders] if path.is_file()), None)
+    if relative and library is not None:
         link = folder / relative
         link.parent.mkdir(parents=True)
-        link.symlink_to(found.resolve())
+        link.symlink_to(library.resolve())
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:

@@ -109,7 +109,7 @@ def _places(plans: Sequence[Sequence[list[int] | int]]) -> dict[_Place, int]:
 
 
 def moved(part: str, model: Model | None, before: dict[_Place, int], after: dict[_Place, int]) -> Iterator[Change]:
-    """Yield a change for each operator of which nodes moved between the CPU and the delegate."""
+    """Yield a change for each operator with nodes that moved between the CPU and the delegate."""
     places = before.keys() ^ after.keys()
     if not places:
         yield Change(part, "the same nodes", "in other kernels")

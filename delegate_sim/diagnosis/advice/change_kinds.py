@@ -56,7 +56,7 @@ _SUGGESTIONS = (
         "keep-float32",
         "compute in FLOAT32",
         "no CPU kernel computes in FLOAT16, as in float16 files of onnx2tf 2: convert in float, or with only the weights in "
-        "float16 (TensorFlow's converter, litert-quantizer). Some delegates, such as XNNPACK, run the file as it is",
+        "float16 (TensorFlow's converter, litert-quantizer). Some delegates of the CPU run the file as it is",
     ),
     Suggestion(
         "register-operator",
