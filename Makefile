@@ -12,6 +12,8 @@ DELEGATES = $(shell $(BIN)/python -c 'from delegate_sim.delegates.registry impor
 
 TREES ?=
 FROM ?=
+OLD ?=
+NEW ?=
 TO ?=
 TIME ?= 60
 SEED ?= 1
@@ -22,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers fixtures docs schema sources upstream-diff gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -141,6 +143,9 @@ sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PAT
 
 upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)
 	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)
+
+upstream-wheels: setup  ## run two installed wheels on the corpora, and list the changes by class (OLD= and NEW= name Pythons, MODELS="ARCHIVE ...", ARGS=--help)
+	$(BIN)/python -m tools.upstream.wheels $(OLD) $(NEW) $(or $(MODELS),$(wildcard ../shared/corpus/*.zip)) $(ARGS)
 
 gpu-comparison: setup  ## remake docs/appendix/gpu-comparison.md, where ../shared exists
 	$(BIN)/python -m tools.corpus_tables.gpu_comparison --write

@@ -194,7 +194,7 @@ def converters_text(sweep: Swept) -> str:
         for converter in (row.conversion.route.converter, row.conversion.route.quantizer)
         if converter
     ]
-    names = dict.fromkeys([f"{converter.name} {converter.version or 'is missing'}" for converter in used])
+    names = dict.fromkeys([f"{converter.installed_name} {converter.version or 'is missing'}" for converter in used])
     return f"converters: {message(', '.join(names))}"
 
 

@@ -294,6 +294,7 @@ _COLORS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(:.*)?$")
 _LOCATED_ERROR = re.compile(r"(?:.*?: )?(?:\S+:\d+(?::\d+)?: )?error: (?:loc\(.*?\): )?(.+)")
 """A message that a compiler such as MLIR reports at a location. The only group is the message without the location."""
+_CAUSE = "The above exception was the direct cause of the following exception:"
 _TRACEBACK = "Traceback (most recent call last):"
 _MOST_LINE = 300
 _MOST_LINES = 400
@@ -308,18 +309,27 @@ def _lines(printed: str) -> list[str]:
 def error_line(printed: str) -> str:
     """Return the exception of the last traceback. If there is no traceback, return the last line about an error.
 
-    If the exception lists a compiler's errors, return all of these errors without their locations. If there is also no line
-    about an error, return the last line.
+    If the exception lists a compiler's errors, return all of these errors without their locations. If the exception has a direct
+    cause, return both. If there is also no line about an error, return the last line.
     """
     lines = [line.rstrip() for line in _lines(printed)]
     starts = [place for place, line in enumerate(lines) if line.endswith(_TRACEBACK)]
-    if starts:
-        for place in range(starts[-1] + 1, len(lines)):
-            if lines[place] and not lines[place].startswith(" ") and _EXCEPTION.match(lines[place]):
-                return _exception_line([line.strip() for line in lines[place:] if line.strip()])
+    last = _exception(lines[starts[-1] :]) if starts else ""
+    if last:
+        before = lines[starts[-2] : starts[-1]] if len(starts) > 1 else []
+        cause = _exception(before[: before.index(_CAUSE)]) if _CAUSE in before else ""
+        return f"{last}; cause: {cause}" if cause else last
     printed_lines = [line.strip() for line in lines if line.strip()]
     errors = [line for line in printed_lines if re.match(r"(error|fatal)\b", line, re.IGNORECASE)]
     return (errors or printed_lines or [""])[-1]
+
+
+def _exception(lines: Sequence[str]) -> str:
+    """Return the exception of a traceback, or "" if it has none."""
+    for place, line in enumerate(lines[1:], 1):
+        if line and not line.startswith(" ") and _EXCEPTION.match(line):
+            return _exception_line([line.strip() for line in lines[place:] if line.strip()])
+    return ""
 
 
 def _exception_line(lines: Sequence[str]) -> str:

@@ -92,9 +92,18 @@ class _Known:
     extra: str
     packages: tuple[str, ...] = ()
     """Packages that suggest this converter. If the module of a source function imports such a package, use this converter."""
+    needs: tuple[str, ...] = ()
+    """Distributions. The interpreter must have at least one of them."""
+    instead: str = ""
+    """The converter for the same sources that a user installs if both are missing."""
 
 
-_TENSORFLOW = ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tf-nightly", "tf-nightly-cpu")
+_TENSORFLOW = (
+    *("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tensorflow-macos", "tensorflow-rocm"),
+    *("tensorflow-aarch64", "tensorflow-cpu-aws", "intel-tensorflow", "tf-nightly", "tf-nightly-cpu", "tf_nightly_rocm"),
+)
+_LITERT_TORCH = ("litert-torch", "litert-torch-nightly")
+_RUNTIMES = ("ai-edge-litert", "ai-edge-litert-nightly")
 _KNOWN: Mapping[str, _Known] = MappingProxyType(
     {
         "tensorflow": _Known(
@@ -104,26 +113,43 @@ _KNOWN: Mapping[str, _Known] = MappingProxyType(
             "sweep-tf",
             ("keras", "tensorflow", "tf_keras"),
         ),
+        "keras": _Known(
+            ("keras", "keras-nightly"),
+            (*_LITERT_TORCH, "torch", "litert-converter", *_RUNTIMES, "numpy"),
+            (SourceKind.KERAS, SourceKind.FUNCTION),
+            "sweep-keras",
+            ("keras",),
+            needs=_LITERT_TORCH,
+            instead="tensorflow",
+        ),
         "onnx2tf": _Known(
             ("onnx2tf",),
-            (*_TENSORFLOW, "tf-keras", "onnx", "onnxsim", "onnxruntime", "numpy"),
+            (*_TENSORFLOW, "tf-keras", "onnx", "onnxsim", "onnxruntime", *_RUNTIMES, "numpy"),
             (SourceKind.ONNX, SourceKind.FUNCTION),
             "sweep-onnx",
             ("onnx", "onnx_graphsurgeon", "onnxscript"),
         ),
         "litert-torch": _Known(
-            ("litert-torch",),
-            ("torch", "litert-converter", "ai-edge-litert", "torchao"),
+            _LITERT_TORCH,
+            ("torch", "litert-converter", *_RUNTIMES, "torchao"),
             (SourceKind.TORCH_EXPORT, SourceKind.FUNCTION),
             "sweep-torch",
             ("torch", "torchvision"),
         ),
+        "litert-quantizer": _Known(
+            ("litert-quantizer", "litert-quantizer-nightly"), (*_RUNTIMES, "numpy"), (SourceKind.TFLITE,), "sweep-quantizer"
+        ),
         "ai-edge-quantizer": _Known(
-            ("ai-edge-quantizer", "ai-edge-quantizer-nightly"), ("ai-edge-litert", "numpy"), (SourceKind.TFLITE,), "sweep-torch"
+            ("ai-edge-quantizer", "ai-edge-quantizer-nightly"),
+            (*_RUNTIMES, "numpy"),
+            (SourceKind.TFLITE,),
+            "sweep-quantizer",
+            instead="litert-quantizer",
         ),
     }
 )
-QUANTIZER = "ai-edge-quantizer"
+QUANTIZERS = ("litert-quantizer", "ai-edge-quantizer")
+"""The names of the same quantizer, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +164,18 @@ class Converter:
     """Versions of Python and of the packages on which the converter's results depend."""
     install: str = ""
     """Installation hint for a missing converter."""
+    distribution: str = ""
+    """The installed package, such as ``litert-torch-nightly``."""
+
+    @property
+    def installed_name(self) -> str:
+        """The name of the installed package, or of the converter if it is missing."""
+        return self.distribution or self.name
+
+    @property
+    def interface(self) -> str:
+        """The name of the converter. Releases with other functions have a name of their own: ``onnx2tf-2``."""
+        return "onnx2tf-2" if self.name == "onnx2tf" and self.version.partition(".")[0] not in ("0", "1") else self.name
 
     @property
     def is_missing(self) -> bool:
@@ -200,17 +238,19 @@ def find_converters(pythons: Sequence[str] | None = None) -> tuple[Converter, ..
     for name, known in _KNOWN.items():
         own = [_converter(name, known, python, packages) for python, packages in versions]
         present += [converter for converter in own if converter is not None]
-        if not any(own):
+        if not any(own) and not known.instead:
             missing.append(Converter(name, install=install_command(known.extra)))
-    return (*present, *missing)
+    names = {converter.name for converter in present}
+    replaced = {_KNOWN[name].instead for name in names}
+    return (*present, *[converter for converter in missing if converter.name not in replaced])
 
 
 def _converter(name: str, known: _Known, python: str, packages: Mapping[str, str]) -> Converter | None:
-    version = next((packages[distribution] for distribution in known.distributions if distribution in packages), None)
-    if version is None:
+    distribution = next((distribution for distribution in known.distributions if distribution in packages), None)
+    if distribution is None or (known.needs and not any(needed in packages for needed in known.needs)):
         return None
     beside = [(companion, packages[companion]) for companion in known.companions if companion in packages]
-    return Converter(name, version, python, (("python", packages["python"]), *beside))
+    return Converter(name, packages[distribution], python, (("python", packages["python"]), *beside), distribution=distribution)
 
 
 def _interpreter(text: str) -> str:
@@ -245,7 +285,7 @@ def routes(source: SourceModel, converters: Sequence[Converter]) -> tuple[Route,
     A function can return any kind of model. If the function's module imports a package that suggests a converter, only the
     suggested converters are used. Otherwise, all converters are used, and some of them may fail.
     """
-    quantizers = [converter for converter in converters if converter.name == QUANTIZER]
+    quantizers = [converter for converter in converters if converter.name in QUANTIZERS]
     result: list[Route] = []
     for converter in converters:
         if _accepts(_KNOWN[converter.name], source):

@@ -18,6 +18,7 @@ from .calibration import Calibration, CalibrationKind
 from .convert import Limits, error_line, run_script
 from .converters import Converter
 from .data_scripts import data_part
+from .keras_script import keras_inputs_lines
 from .scripts import Script, torch_inputs_lines
 from .sources import SourceModel
 from .tensorflow_script import onnx_inputs_lines, tensorflow_inputs_lines
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 _INPUTS = "inputs.json"
-_LINES = {"tensorflow": tensorflow_inputs_lines, "onnx2tf": onnx_inputs_lines, "litert-torch": torch_inputs_lines}
+_LINES = {
+    "tensorflow": tensorflow_inputs_lines,
+    "keras": keras_inputs_lines,
+    "onnx2tf": onnx_inputs_lines,
+    "litert-torch": torch_inputs_lines,
+}
 _LISTED = """\
 with open({file!r}, "w") as file:
     sizes = [[size if isinstance(size, int) else None for size in shape] for _, shape, _ in inputs]

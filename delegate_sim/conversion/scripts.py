@@ -11,6 +11,8 @@ from ..foundation.printable import printable
 from .calibration import DRAWN, Calibration
 from .converters import Converter, Route
 from .data_scripts import data_part
+from .keras_script import keras_text
+from .onnx_direct_script import direct_onnx_text
 from .settings import Settings, knows
 from .sources import SourceKind, SourceModel
 from .tensorflow_script import onnx_text, tensorflow_text
@@ -106,13 +108,15 @@ inputs = [(name, list(each["shape"]), each["dtype"]) for name, each in details.i
 """
 
 
-def quantizer_text(settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool) -> str:
-    """Return a script that reads a float model and writes a quantized model.
+def quantizer_text(
+    settings: Settings, calibration: Calibration, model: str, result: str, *, moves_channels: bool, package: str
+) -> str:
+    """Return a script that reads a float model and writes a quantized model with the quantizer of ``package``.
 
     If ``moves_channels`` is true, channels are the last dimension of the float model, but the second dimension of the user's
     model.
     """
-    imports = {"from ai_edge_quantizer import qtyping", "from ai_edge_quantizer.quantizer import Quantizer"}
+    imports = {f"from {package} import qtyping", f"from {package}.quantizer import Quantizer"}
     lines = []
     if settings.calibrates:
         data, more = data_part(calibration, has_tensorflow=False, moves_channels=moves_channels)
@@ -146,7 +150,13 @@ FLOAT_MODEL = "float.tflite"
 """The name of the file that the quantizer's script reads."""
 
 _TEXTS: Mapping[str, Callable[[SourceModel, Settings, Calibration, str], str]] = MappingProxyType(
-    {"tensorflow": tensorflow_text, "onnx2tf": onnx_text, "litert-torch": torch_text}
+    {
+        "tensorflow": tensorflow_text,
+        "keras": keras_text,
+        "onnx2tf": onnx_text,
+        "onnx2tf-2": direct_onnx_text,
+        "litert-torch": torch_text,
+    }
 )
 
 
@@ -167,19 +177,22 @@ def scripts(source: SourceModel, route: Route, settings: Settings, calibration: 
     """
     if not knows(route, settings):
         raise OptionError(f"{route.name} does not support the setting {printable(settings.name)}")
-    make = _TEXTS[route.converter.name]
+    make = _TEXTS[route.converter.interface]
     if route.quantizer is None:
         return (Script(route.converter, make(source, settings, calibration, RESULT), source),)
     first = make(source, settings.of_float_model, calibration, FLOAT_MODEL)
     moves_channels = route.converter.name == "onnx2tf" or "channels-last" in settings.options
-    second = quantizer_text(settings.of_quantizer, calibration, FLOAT_MODEL, RESULT, moves_channels=moves_channels)
+    package = route.quantizer.name.replace("-", "_")
+    second = quantizer_text(
+        settings.of_quantizer, calibration, FLOAT_MODEL, RESULT, moves_channels=moves_channels, package=package
+    )
     return Script(route.converter, first, source), Script(route.quantizer, second, None)
 
 
 def code(source: SourceModel, route: Route, settings: Settings, calibration: Calibration = DRAWN) -> str:
     """Return the scripts of all steps as one text. A comment before each script names the converter and its version."""
     steps = [
-        f"# {step.converter.name} {step.converter.version or '(not installed)'}\n{step.text}"
+        f"# {step.converter.installed_name} {step.converter.version or '(not installed)'}\n{step.text}"
         for step in scripts(source, route, settings, calibration)
     ]
     return "\n".join(steps)

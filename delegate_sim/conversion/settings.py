@@ -11,17 +11,18 @@ from urllib.parse import quote, unquote
 from ..errors import OptionError
 from ..foundation import converter_attributes as attributes
 from ..foundation.printable import printable
-from .converters import Route
+from .converters import QUANTIZERS, Converter, Route
 
 _TENSORFLOW = ("tensorflow", "onnx2tf")
 """The converters whose last step is TensorFlow's converter."""
-_ALL = (*_TENSORFLOW, "litert-torch")
-_QUANTIZER = "ai-edge-quantizer"
+_DIRECT = "onnx2tf-2"
+_ALL = (*_TENSORFLOW, "keras", _DIRECT, "litert-torch")
+_QUANTIZING = (*_TENSORFLOW, _DIRECT, *QUANTIZERS)
 
 
 @dataclass(frozen=True, slots=True)
 class QuantizationMode:
-    """A quantization: the converters that support it, and the lines that turn it on in TensorFlow's converter."""
+    """A quantization: the interfaces of converters that support it, and the lines that turn it on in TensorFlow's converter."""
 
     known_to: tuple[str, ...]
     lines: tuple[str, ...] = ()
@@ -33,7 +34,7 @@ class QuantizationMode:
 
 @dataclass(frozen=True, slots=True)
 class ConverterOption:
-    """An option: the converters and quantizations that support it, and lines for TensorFlow's converter."""
+    """An option: the interfaces of converters and the quantizations that support it, and lines for TensorFlow's converter."""
 
     known_to: tuple[str, ...]
     goes_with: tuple[str, ...] = ()
@@ -45,29 +46,29 @@ QUANTIZATIONS: Mapping[str, QuantizationMode] = MappingProxyType(
         "float": QuantizationMode(_ALL),
         # Weights in float16, data in float.
         "float16": QuantizationMode(
-            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZING,
             (attributes.OPTIMIZED, "converter.target_spec.supported_types = [tf.float16]"),
         ),
         # Weights in int8, data quantized at run time.
-        "dynamic-range": QuantizationMode((*_TENSORFLOW, _QUANTIZER), (attributes.OPTIMIZED,)),
+        "dynamic-range": QuantizationMode(_QUANTIZING, (attributes.OPTIMIZED,)),
         "int8": QuantizationMode(
-            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZING,
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT8)),
             True,
             "int8",
         ),
         # Weights in int8, data in int16.
         "int16x8": QuantizationMode(
-            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZING,
             (attributes.OPTIMIZED, attributes.DATASET, attributes.OPERATORS.format(attributes.INT16X8)),
             True,
             "int16",
         ),
         # In the next two modes, weights are converted back to float before each use.
-        "weights-int8": QuantizationMode((_QUANTIZER,)),
-        "weights-int4": QuantizationMode((_QUANTIZER,)),
+        "weights-int8": QuantizationMode(QUANTIZERS),
+        "weights-int4": QuantizationMode(QUANTIZERS),
         # Weights in int4, data quantized at run time.
-        "dynamic-range-int4": QuantizationMode((_QUANTIZER,)),
+        "dynamic-range-int4": QuantizationMode(QUANTIZERS),
     }
 )
 _ALIASES: Mapping[str, str] = MappingProxyType(
@@ -81,21 +82,21 @@ OPTIONS: Mapping[str, ConverterOption] = MappingProxyType(
     {
         # Inputs and outputs are integers too.
         "integer-io": ConverterOption(
-            (*_TENSORFLOW, _QUANTIZER),
+            _QUANTIZING,
             _INTEGER,
             ("converter.inference_input_type = tf.{type}", "converter.inference_output_type = tf.{type}"),
         ),
         # One scale for all channels of dense layers, or of every layer.
-        "dense-per-tensor": ConverterOption((*_TENSORFLOW, _QUANTIZER), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),
-        "per-tensor": ConverterOption((*_TENSORFLOW, _QUANTIZER), _QUANTIZED_BY_BOTH, (attributes.PER_TENSOR,)),
+        "dense-per-tensor": ConverterOption((*_TENSORFLOW, *QUANTIZERS), _QUANTIZED_BY_BOTH, (attributes.DENSE_PER_TENSOR,)),
+        "per-tensor": ConverterOption(_QUANTIZING, _QUANTIZED_BY_BOTH, (attributes.PER_TENSOR,)),
         # TensorFlow's older quantizer.
         "old-quantizer": ConverterOption(_TENSORFLOW, _QUANTIZED_BY_BOTH, ("{quantizer}",)),
         # Inputs of fixed sizes.
         "fixed": ConverterOption(_ALL),
         # One FULLY_CONNECTED for each matrix of a BATCH_MATMUL of known sizes.
         "unfolded": ConverterOption(_TENSORFLOW, (), (attributes.UNFOLDED,)),
-        # A recurrent Keras layer becomes the nodes of all its steps, instead of a loop.
-        "unrolled": ConverterOption(("tensorflow",)),
+        # A recurrent layer becomes the nodes of all its steps, instead of a loop or a single node.
+        "unrolled": ConverterOption(("tensorflow", _DIRECT)),
         # Inputs of 4 dimensions have channels last.
         "channels-last": ConverterOption(("litert-torch",)),
     }
@@ -216,15 +217,15 @@ def settings_for(route: Route) -> tuple[Settings, ...]:
 def knows(route: Route, settings: Settings) -> bool:
     """Return whether a route supports the quantization and all options of these settings."""
     if route.quantizer is None:
-        return _is_known(route.converter.name, settings)
+        return _is_known(route.converter, settings)
     if settings.quantization == "float":
         return False
-    return _is_known(route.converter.name, settings.of_float_model) and _is_known(route.quantizer.name, settings.of_quantizer)
+    return _is_known(route.converter, settings.of_float_model) and _is_known(route.quantizer, settings.of_quantizer)
 
 
-def _is_known(converter: str, settings: Settings) -> bool:
+def _is_known(converter: Converter, settings: Settings) -> bool:
     known = [QUANTIZATIONS[settings.quantization].known_to, *[OPTIONS[name].known_to for name in settings.options]]
-    return all(converter in parts for parts in known)
+    return all(converter.interface in parts for parts in known)
 
 
 def tensorflow_lines(settings: Settings) -> Iterator[str]:

@@ -9,7 +9,7 @@ from .sources import SourceKind, SourceModel
 
 _LOADED = "model = tf.keras.models.load_model({path!r}, compile=False)\n"
 _LOADED_WITH_CODE = "model = tf.keras.models.load_model({path!r}, compile=False, safe_mode=False)\n"
-_CALLED = """\
+FUNCTION_CALLED = """\
 sys.path.insert(0, {folder!r})
 from {module} import {function}
 
@@ -47,8 +47,8 @@ concrete = function.get_concrete_function(**{name: tf.TensorSpec(shape, dtype, n
 converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], model)
 """
 
-_ONNX_READ = "model = onnx.load({path!r})\n"
-_ONNX_PREPARED = """\
+ONNX_READ = "model = onnx.load({path!r})\n"
+ONNX_PREPARED = """\
 onnx.save(model, "source.onnx")  # onnx2tf changes the file that it reads
 """
 _ONNX_CALIBRATION = """\
@@ -56,7 +56,7 @@ _ONNX_CALIBRATION = """\
 trial = "calibration_image_sample_data_20x128x128x3_float32.npy"
 np.save(trial, np.random.default_rng(0).random((20, 128, 128, 3), np.float32))
 """
-_ONNX_SHAPES = """\
+ONNX_SHAPES = """\
 given = {shapes!r}
 weights = {{each.name for each in model.graph.initializer}}
 shapes = [
@@ -121,12 +121,12 @@ def _loaded(source: SourceModel) -> str:
 
 def onnx_inputs_lines(source: SourceModel) -> tuple[list[str], list[str]]:
     """Return the imports and lines of a script that lists the name, shape and type of each input of an ONNX model."""
-    return _with_source(source, ["import onnx"], _ONNX_READ, _ONNX_LISTED)
+    return _with_source(source, ["import onnx"], ONNX_READ, _ONNX_LISTED)
 
 
 def _with_source(source: SourceModel, imports: list[str], loaded: str, listed: str) -> tuple[list[str], list[str]]:
     if source.kind is SourceKind.FUNCTION:
-        called = _CALLED.format(folder=source.folder, module=source.module, function=source.function)
+        called = FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)
         return [*imports, "import sys"], [called, listed]
     return imports, [loaded.format(path=source.path), listed]
 
@@ -143,7 +143,7 @@ def tensorflow_text(source: SourceModel, settings: Settings, calibration: Calibr
     else:
         if source.kind is SourceKind.FUNCTION:
             imports.append("import sys")
-            lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+            lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
         else:
             lines = [_loaded(source).format(path=source.path)]
         lines += [_KERAS_UNROLLED] if "unrolled" in settings.options else []
@@ -159,13 +159,13 @@ def onnx_text(source: SourceModel, settings: Settings, calibration: Calibration,
     imports = ["import numpy as np", "import onnx", "import onnx2tf"]
     if source.kind is SourceKind.FUNCTION:
         imports.append("import sys")
-        lines = [_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+        lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
     else:
-        lines = [_ONNX_READ.format(path=source.path)]
-    lines.append(_ONNX_PREPARED)
+        lines = [ONNX_READ.format(path=source.path)]
+    lines.append(ONNX_PREPARED)
     is_fixed = "fixed" in settings.options
     if is_fixed:
-        lines.append(_ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
+        lines.append(ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}))
     lines += [_ONNX_CALIBRATION, _ONNX_CONVERTED.format(more=_ONNX_FIXED if is_fixed else "")]
     if settings.calibrates:
         lines.append(_KERAS_INPUTS.format(name="each.name", shape=_FROM_ZERO))

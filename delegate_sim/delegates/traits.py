@@ -126,6 +126,12 @@ class PluginTraits:
     """The options with values that LiteRT's tool reads from a file, and for each option the flag with the file's path."""
     closed_line: str = ""
     """A line that the plugin prints if closed-source code, not the simulated rules, decides about nodes."""
+    relative_library: str = ""
+    """The path, below the current folder, of the only vendor's library that newer releases of the plugin open."""
+    numbered_library: str = ""
+    """A regular expression for a library's name. Its groups are the numbers of the version that the plugin is linked to."""
+    numbered_needs: str = ""
+    """The text of ``needs`` for such a library, with a field for each number."""
 
     def arguments(self, options: Mapping[str, Any]) -> Iterator[str]:
         """Yield the flags of LiteRT's tool for the plugin's options."""

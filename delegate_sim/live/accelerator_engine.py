@@ -19,11 +19,12 @@ from ..delegates.registry import FALLBACK_OPTION
 from ..delegates.traits import AcceleratorTraits
 from ..errors import OptionError
 from ..foundation import packages
+from ..foundation.processes import python_file
 from ..model.model import Model
 from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
 from ..runtime.interpreter import Run
 from .engine import Engine, LiveDecision
-from .process import run_module
+from .process import run_limited
 
 INSTALL = "a Vulkan driver: apt install chromium-common, which includes SwiftShader"
 _NAMED_BY = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")
@@ -64,7 +65,7 @@ def _has_drivers(folder: str) -> bool:
     return any(Path(folder).glob("*.json"))
 
 
-_MODULE = "delegate_sim.live.compiled_model"
+_PROGRAM = str(Path(__file__).with_name("compiled_model.py"))
 _PREFIX = "ERROR: "
 
 
@@ -74,8 +75,9 @@ class AcceleratorEngine(Engine):
     The accelerator prints only the number of delegated nodes, without their indices.
     """
 
-    def __init__(self, delegate: Delegate, traits: AcceleratorTraits) -> None:
-        root = packages.package_folder(packages.RUNTIME)
+    def __init__(self, delegate: Delegate, traits: AcceleratorTraits, runtime: packages.Runtime | None = None) -> None:
+        self._runtime = runtime or packages.installed_runtime()
+        root = self._runtime.folder
         self._traits = traits
         self._driver = driver_environment()
         lacks = ""
@@ -88,7 +90,7 @@ class AcceleratorEngine(Engine):
     @property
     def software(self) -> str:
         """The installed release of LiteRT."""
-        return packages.runtime_release()
+        return self._runtime.release
 
     @property
     def fixed_options(self) -> OptionValues:
@@ -106,7 +108,8 @@ class AcceleratorEngine(Engine):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "model.tflite")
             source.write_bytes(bytes(model.content))
-            finished = run_module(_MODULE, [str(source), *self._traits.arguments(options)], with_driver(self._driver), folder)
+            command = python_file(_PROGRAM, str(source), *self._traits.arguments(options), python=self._runtime.python)
+            finished = run_limited(command, with_driver(self._driver), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=INSTALL)

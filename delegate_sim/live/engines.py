@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ..delegates.base import Delegate
 from ..delegates.registry import LIVE_NAMES, find_live
 from ..delegates.traits import AcceleratorTraits, PluginTraits, VelaTraits
+from ..foundation.packages import Runtime
 from .accelerator_engine import AcceleratorEngine
 from .engine import Engine, NoEngine
 from .plugin_engine import PluginEngine
@@ -18,19 +19,20 @@ from .runtime_engine import RuntimeEngine
 from .vela.engine import VelaEngine
 
 
-def find_engine(delegate: Delegate) -> Engine:
+def find_engine(delegate: Delegate, runtime: Runtime | None = None) -> Engine:
     """Return a delegate's engine. The engine's ``lacks`` names the requirements that are missing on this host.
 
-    A missing library from a vendor is detected only when the engine runs.
+    ``runtime`` is LiteRT as another Python has it, for engines of plugins and accelerators. A missing library from a vendor is
+    detected only when the engine runs.
     """
     traits = delegate.live
     if traits is None:
         return NoEngine(delegate, "an engine, because it runs only on its own platform")
     if isinstance(traits, AcceleratorTraits):
-        return AcceleratorEngine(delegate, traits)
+        return AcceleratorEngine(delegate, traits, runtime)
     if isinstance(traits, VelaTraits):
         return VelaEngine(delegate, traits)
-    return PluginEngine(delegate, traits) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
+    return PluginEngine(delegate, traits, runtime) if isinstance(traits, PluginTraits) else RuntimeEngine(delegate)
 
 
 def engines() -> Iterator[Engine]:

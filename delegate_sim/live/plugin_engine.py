@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,14 +37,15 @@ _UNLOADED = re.compile(
 class PluginEngine(Engine):
     """An engine that partitions a model with LiteRT's tool, and reads the tool's log lines and partitions."""
 
-    def __init__(self, delegate: Delegate, traits: PluginTraits) -> None:
-        super().__init__(delegate, _lacks(traits))
+    def __init__(self, delegate: Delegate, traits: PluginTraits, runtime: packages.Runtime | None = None) -> None:
+        self._runtime = runtime or packages.installed_runtime()
+        super().__init__(delegate, _lacks(traits, self._runtime.folder))
         self._traits = traits
 
     @property
     def software(self) -> str:
         """The release of the tool and the plugins."""
-        return packages.runtime_release()
+        return self._runtime.release
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the tool in a separate process."""
@@ -59,7 +60,7 @@ class PluginEngine(Engine):
             numbers = [int(match[1]) for match in map(_YIELDED.search, printed) if match]
             return replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)
         is_crash = finished.status is not None and finished.status < 0
-        lacks = "" if lines else _missing_library(printed, self._traits.needs)
+        lacks = "" if lines else _missing_library(printed, self._traits)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
@@ -80,7 +81,7 @@ class PluginEngine(Engine):
 
         Return how the process ended, and the model with the partitions. The model is None if the tool wrote no model.
         """
-        root = packages.package_folder(packages.RUNTIME)
+        root = self._runtime.folder
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
             source, result = Path(folder, "model.tflite"), Path(folder, "partitions.tflite")
@@ -95,12 +96,14 @@ class PluginEngine(Engine):
                 *self._traits.arguments(options),
                 *_texts(self._traits, options, Path(folder)),
             ]
-            finished = run_limited(command, _environment(root, self._traits), folder)
+            folders = _library_folders(self._runtime, self._traits)
+            _link_library(self._traits.relative_library, folders, Path(folder))
+            environment = {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
+            finished = run_limited(command, environment, folder)
             return finished, result.read_bytes() if result.is_file() and result.stat().st_size else None
 
 
-def _lacks(traits: PluginTraits) -> str:
-    root = packages.package_folder(packages.RUNTIME)
+def _lacks(traits: PluginTraits, root: Path | None) -> str:
     if root is None or not (root / _TOOL).is_file():
         return "ai-edge-litert 2.1.5 or newer, with its plugins: pip install ai-edge-litert"
     if not (root / "vendors" / traits.folder / "compiler").is_dir():
@@ -108,10 +111,14 @@ def _lacks(traits: PluginTraits) -> str:
     return ""
 
 
-def _missing_library(printed: Sequence[str], needs: str) -> str:
+def _missing_library(printed: Sequence[str], traits: PluginTraits) -> str:
     """Return the requirement to install if a printed line reports a missing library, or ""."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
-    return f"{needs} ({libraries[-1].rstrip('.')})" if libraries else ""
+    if not libraries:
+        return ""
+    numbered = re.search(traits.numbered_library, libraries[-1] or "") if traits.numbered_library else None
+    needs = traits.needs if numbered is None else traits.numbered_needs.format(*numbered.groups())
+    return f"{needs} ({libraries[-1].rstrip('.')})"
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
@@ -123,16 +130,24 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
             yield f"--{flag}={path}"
 
 
-def _environment(root: Path, traits: PluginTraits) -> Mapping[str, str]:
-    """Return the environment with the library folders in ``LD_LIBRARY_PATH``. The user's folders come first."""
+def _library_folders(runtime: packages.Runtime, traits: PluginTraits) -> list[str]:
+    """Return the folders for ``LD_LIBRARY_PATH``. The user's folders come first."""
     library_path = os.environ.get("LD_LIBRARY_PATH")
-    owners = [(packages.package_folder(package), folder) for package, folder in traits.libraries]
-    folders = [
-        *([library_path] if library_path else []),
+    owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
+    return [
+        *(library_path.split(os.pathsep) if library_path else []),
         *[str(owner / folder) for owner, folder in owners if owner is not None],
-        str(root),
+        str(runtime.folder),
     ]
-    return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(folders)}
+
+
+def _link_library(relative: str, folders: Iterable[str], folder: Path) -> None:
+    """Link a vendor's library to the path below the tool's folder at which newer plugins open it."""
+    library = next((path for path in [Path(own, Path(relative).name) for own in folders] if path.is_file()), None)
+    if relative and library is not None:
+        link = folder / relative
+        link.parent.mkdir(parents=True)
+        link.symlink_to(library.resolve())
 
 
 def _partitioned(model: Model, lines: tuple[str, ...], written: bytes | None, number: int) -> LiveDecision:

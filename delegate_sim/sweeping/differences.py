@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from ..conversion.convert import Conversion
 from ..conversion.samples import UserSamples
 from ..errors import DelegateSimError, OptionError
 from ..foundation.late_numpy import np
+from ..foundation.packages import runtime_release
 from ..foundation.printable import printable
 from ..inference.difference import Difference, TensorDifference, check_installed, is_installed
 from ..inference.models import compare_models
@@ -64,9 +64,9 @@ def _runtime(conversion: Conversion) -> tuple[str, str]:
     has the runtime or TensorFlow. Raise MissingPackageError if there is none.
     """
     if is_installed():
-        return "", importlib.metadata.version("ai-edge-litert")
+        return "", runtime_release().removeprefix("litert-")
     for step in conversion.route.steps:
-        packages = {step.name: step.version, **dict(step.companions)}
+        packages = {step.installed_name: step.version, **dict(step.companions)}
         package = next((name for name in _RUNTIMES if name in packages), None)
         if package is not None and step.python:
             return step.python, f"{package} {packages[package]}"
@@ -74,7 +74,7 @@ def _runtime(conversion: Conversion) -> tuple[str, str]:
     return "", ""
 
 
-_RUNTIMES = ("ai-edge-litert", "tensorflow", "tensorflow-cpu")
+_RUNTIMES = ("ai-edge-litert", "ai-edge-litert-nightly", "tensorflow", "tensorflow-cpu")
 
 
 def inputs_from(data: UserSamples, model: Model) -> list[list[npt.NDArray[Any]]]:

@@ -269,6 +269,18 @@ def wait_until(condition, seconds=60):
         ("Traceback (most recent call last):\n  File x\nKeyError: 'a'\nx.cc:1: error: late", "KeyError: 'a'"),
         ("\x1b[31mERROR: bad\x1b[0m\nRead this.", "ERROR: bad"),
         ("10%\r20%\rdone", "done"),
+        (
+            "Traceback (most recent call last):\n  x\nValueError: weights\n\n"
+            "The above exception was the direct cause of the following exception:\n\n"
+            "Traceback (most recent call last):\n  y\nRuntimeError: failed\n",
+            "RuntimeError: failed; cause: ValueError: weights",
+        ),
+        (
+            "Traceback (most recent call last):\n  x\nKeyError: 1\n\n"
+            "During handling of the above exception, another exception occurred:\n\n"
+            "Traceback (most recent call last):\n  y\nRuntimeError: failed\n",
+            "RuntimeError: failed",
+        ),
     ],
 )
 def test_the_line_of_an_error(printed, line):

@@ -13,6 +13,8 @@ QUANTIZER = Converter("ai-edge-quantizer", "3", "/q")
 KINDS = {
     "tensorflow": (SourceKind.SAVED_MODEL, SourceKind.KERAS, SourceKind.FUNCTION),
     "onnx2tf": (SourceKind.ONNX, SourceKind.FUNCTION),
+    "onnx2tf 2": (SourceKind.ONNX, SourceKind.FUNCTION),
+    "keras": (SourceKind.KERAS, SourceKind.FUNCTION),
     "litert-torch": (SourceKind.TORCH_EXPORT, SourceKind.FUNCTION),
 }
 CASES = [(name, kind) for name, kinds in KINDS.items() for kind in kinds]
@@ -20,8 +22,9 @@ HOSTILE = "/a'\"\\\n\x1b[31m\u202e{0}/m"
 DATA = [Calibration(kind, HOSTILE, "data", "module", HOSTILE, ("a'\n.png",)) for kind in CalibrationKind]
 
 
-def routes_of(name):
-    own = Converter(name, "1", "/p")
+def routes_of(text):
+    name, _, version = text.partition(" ")
+    own = Converter(name, version or "1", "/p")
     return Route(own), Route(own, QUANTIZER)
 
 
@@ -41,6 +44,8 @@ def test_every_script_is_python_that_prints_safely(name, kind, data):
     ("name", "settings", "moves"),
     [
         ("onnx2tf", "int8", True),
+        ("onnx2tf 2", "int8", True),
+        ("keras", "int8", False),
         ("litert-torch", "int8", False),
         ("litert-torch", "int8+channels-last", True),
         ("tensorflow", "int8", False),
@@ -51,6 +56,13 @@ def test_arrays_follow_the_channels_to_the_quantizer(name, settings, moves):
     source = SourceModel(KINDS[name][0], "/m", "0", "m")
     _, second = scripts(source, routes_of(name)[1], parse_settings(settings), arrays)
     assert ("moveaxis" in second.text) == moves
+
+
+@pytest.mark.parametrize("name", ["litert-quantizer", "ai-edge-quantizer"])
+def test_each_name_of_the_quantizer_is_a_package_of_its_own(name):
+    source = SourceModel(SourceKind.KERAS, "/m.keras", "0", "m.keras")
+    route = Route(Converter("tensorflow", "1", "/p"), Converter(name, "1", "/p"))
+    assert f"from {name.replace('-', '_')} import qtyping" in scripts(source, route, parse_settings("dynamic-range"))[1].text
 
 
 def test_each_step_names_what_runs_it():

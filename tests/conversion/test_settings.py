@@ -23,6 +23,8 @@ ROUTES = [
     Route(TENSORFLOW),
     Route(TENSORFLOW, QUANTIZER),
     Route(Converter("onnx2tf", "1")),
+    Route(Converter("onnx2tf", "2.6.9")),
+    Route(Converter("keras", "3.15")),
     Route(TORCH),
     Route(TORCH, QUANTIZER),
 ]
@@ -70,7 +72,7 @@ def test_settings_that_do_not_exist_are_one_line(text, words):
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda route: route.name)
+@pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.name} {route.version}")
 def test_what_is_tried_is_known_and_tried_once(route):
     tried = settings_for(route)
     assert tried

@@ -92,7 +92,7 @@ def printed(monkeypatch, tmp_path):
 
     def make(*lines, status=0):
         finished = process.Finished(status, "\n".join(lines))
-        monkeypatch.setattr(accelerator_engine, "run_module", lambda *_: finished)
+        monkeypatch.setattr(accelerator_engine, "run_limited", lambda *_: finished)
 
     return make
 

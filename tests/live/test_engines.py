@@ -114,3 +114,17 @@ def test_the_options_are_handed_on():
         "--compiler_options_max_partitions=2",
         "--subgraphs=0,2",
     ]
+
+
+def test_the_library_names_the_release_of_openvino(tool):
+    tool(["ERROR: Could not load shared library x.so: libopenvino.so.2641: cannot open"], end=FAILS)
+    assert "pip install openvino==2026.4.1" in compared().decision.lacks
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_library_is_where_newer_plugins_of_mediatek_look(tool, tmp_path, monkeypatch, is_there):
+    tool(end="sys.exit(0 if os.path.isfile('external/neuro_pilot/v8_latest/host/lib/libneuron_adapter.so') else 1)")
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(tmp_path))
+    if is_there:
+        (tmp_path / "libneuron_adapter.so").touch()
+    assert compared("npu-mediatek").decision.has_failed != is_there

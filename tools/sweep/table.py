@@ -171,7 +171,7 @@ def _best_cell(entry: dict[str, Any], label: str) -> str:
     cost = best["targets"][label]
     if not cost["delegated_nodes"]:
         return "nothing"
-    quantizer = " (ai-edge-quantizer)" if "+" in best["converter"] else ""
+    quantizer = f" ({best['converter'].partition(' + ')[2]})" if "+" in best["converter"] else ""
     return f"{best['settings']}{quantizer}: {_percent(cost['multiply_add_share'])}, {cost['delegate_kernels']}"
 
 

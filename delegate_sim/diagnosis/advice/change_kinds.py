@@ -50,7 +50,13 @@ _SUGGESTIONS = (
     Suggestion(
         "repair-node",
         "repair a node that the CPU refuses",
-        "in the source model, fix what the CPU kernel refuses, and convert again, because no runtime can prepare this node",
+        "in the source model, fix what the CPU kernel refuses, and convert again, because the CPU cannot prepare this node",
+    ),
+    Suggestion(
+        "keep-float32",
+        "compute in FLOAT32",
+        "no CPU kernel computes in FLOAT16, as in float16 files of onnx2tf 2: convert in float, or with only the weights in "
+        "float16 (TensorFlow's converter, litert-quantizer). Some delegates of the CPU run the file as it is",
     ),
     Suggestion(
         "register-operator",

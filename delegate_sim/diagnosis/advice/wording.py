@@ -170,9 +170,14 @@ class Wording:
             case Problem.MODEL if subject[0] == OPERATOR_NOT_REGISTERED.name:
                 return f"{_some(subject[1:])}: custom operators that are not registered", _general("register-operator")
             case Problem.MODEL:
-                is_general = subject[0] == CPU_KERNEL_NOT_PREPARED.name
-                return reason.message, Advice(code, (() if is_general else self._hints(1)) or (general,))
+                return reason.message, self._of_model(code)
         return f"{ops}: needs {reason.needed}", Advice(code, self._hints() or (general,))
+
+    def _of_model(self, code: str) -> Advice:
+        is_general = self.cause.identity.subject[0] == CPU_KERNEL_NOT_PREPARED.name
+        if is_general and self._computes_in_float16():
+            return _general("keep-float32")
+        return Advice(code, (() if is_general else self._hints(1)) or (general_change(code),))
 
     def _of_sizes(self, code: str) -> tuple[str, Advice]:
         sized_by, reason = self.cause.remedy.sized_by, self.cases[0].reason
@@ -341,6 +346,10 @@ class Wording:
 
     def _view(self, key: NodeKey) -> NodeView:
         return views_of(self.model, [key])[0]
+
+    def _computes_in_float16(self) -> bool:
+        views = self._views().values()
+        return all(any(tensor.type == "FLOAT16" and not tensor.is_constant for tensor in view.inputs) for view in views)
 
     def _is_at_an_end(self) -> bool:
         """Return whether the nodes have no multiply-adds and are at the model's start or end."""

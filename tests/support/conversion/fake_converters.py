@@ -95,19 +95,32 @@ def as_dtype(name):
 
 def make_environment(folder):
     """Make a virtual environment with the fake TensorFlow, and numpy as this one has it; return its interpreter."""
-    venv.EnvBuilder(symlinks=os.name == "posix").create(folder)
-    [packages] = Path(folder).glob("[Ll]ib*/**/site-packages") if os.name == "nt" else Path(folder).glob("lib/*/site-packages")
+    python, packages = _empty_environment(folder)
     (packages / "tensorflow").mkdir()
     (packages / "tensorflow" / "__init__.py").write_text(TENSORFLOW)
     _describe(packages, "tensorflow", "9.9.1")
     import numpy
 
     (packages / "beside.pth").write_text(f"{Path(numpy.__file__).parents[1]}\n")
-    return str(Path(folder) / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    return python
+
+
+def make_environment_of(folder, versions):
+    """Make a virtual environment in which packages of these versions seem to be installed; return its interpreter."""
+    python, packages = _empty_environment(folder)
+    for name, version in versions.items():
+        _describe(packages, name, version)
+    return python
+
+
+def _empty_environment(folder):
+    venv.EnvBuilder(symlinks=os.name == "posix").create(folder)
+    [packages] = Path(folder).glob("[Ll]ib*/**/site-packages") if os.name == "nt" else Path(folder).glob("lib/*/site-packages")
+    return str(Path(folder) / ("Scripts/python.exe" if os.name == "nt" else "bin/python")), packages
 
 
 def _describe(packages, name, version):
-    info = packages / f"{name}-{version}.dist-info"
+    info = packages / f"{name.replace('-', '_')}-{version}.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
 

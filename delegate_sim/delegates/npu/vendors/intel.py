@@ -36,6 +36,8 @@ class IntelPlugin(NpuPlugin):
         "intel_openvino",
         (("openvino", "libs"),),
         "the release of OpenVINO that the plugin is linked to: pip install openvino",
+        numbered_library=r"libopenvino\.so\.(\d\d)(\d)(\d)",
+        numbered_needs="OpenVINO 20{0}.{1}.{2}, which the plugin is linked to: pip install openvino==20{0}.{1}.{2}",
     )
     socs = SOCS
     options = (soc_option("PTL", SOCS, "has no effect before the compiler runs"), *COMMON_OPTIONS)

@@ -1,0 +1,81 @@
+"""Scripts for onnx2tf 2, which writes ``.tflite`` files itself, without TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from .calibration import Calibration
+from .data_scripts import data_part
+from .settings import Settings
+from .sources import SourceKind, SourceModel
+from .tensorflow_script import FUNCTION_CALLED, ONNX_PREPARED, ONNX_READ, ONNX_SHAPES
+
+_CONVERTED = """\
+onnx2tf.convert(
+    input_onnx_file_path="source.onnx",
+    output_folder_path="converted",{more}
+    non_verbose=True,
+)
+"""
+_FIXED = """\
+for name, sizes in shapes:  # onnx2tf 2 ignores overwrite_input_shape
+    [each] = [each for each in model.graph.input if each.name == name]
+    for dimension, size in zip(each.type.tensor_type.shape.dim, sizes):
+        dimension.dim_value = size
+"""
+_INPUTS = """\
+interpreter = Interpreter("converted/source_float32.tflite")
+inputs = [(each["name"], each["shape"].tolist(), each["dtype"]) for each in interpreter.get_input_details()]
+"""
+_DATA = """\
+columns = list(zip(*[[np.asarray(sample[name]) for name, _, _ in inputs] for sample in samples()]))
+ranges = []
+for (name, _, _), column in zip(inputs, columns):
+    np.save(f"{len(ranges)}.npy", np.concatenate(column))
+    ranges.append([name, f"{len(ranges)}.npy", 0.0, 1.0])  # no normalization
+"""
+_NAMED = """\
+os.replace("converted/source_{suffix}.tflite", {result!r})
+"""
+_SUFFIXES: Mapping[str, str] = MappingProxyType(
+    {
+        "float": "float32",
+        "float16": "float16",
+        "dynamic-range": "dynamic_range_quant",
+        "int8": "integer_quant",
+        "int16x8": "integer_quant_with_int16_act",
+    }
+)
+_OPTIONS: Mapping[str, str] = MappingProxyType({"per-tensor": 'quant_type="per-tensor"', "unrolled": "enable_rnn_unroll=True"})
+
+
+def direct_onnx_text(source: SourceModel, settings: Settings, calibration: Calibration, result: str) -> str:
+    """Return the script for an ONNX file, or for a function that returns an ONNX model."""
+    imports = {"import os", "import onnx", "import onnx2tf"}
+    if source.kind is SourceKind.FUNCTION:
+        imports.add("import sys")
+        lines = [FUNCTION_CALLED.format(folder=source.folder, module=source.module, function=source.function)]
+    else:
+        lines = [ONNX_READ.format(path=source.path)]
+    if "fixed" in settings.options:
+        lines += [ONNX_SHAPES.format(shapes={name: list(sizes) for name, sizes in settings.shapes}), _FIXED]
+    lines.append(ONNX_PREPARED)
+    arguments = [_OPTIONS[name] for name in settings.options if name in _OPTIONS]
+    if settings.calibrates:
+        data, more = data_part(calibration, has_tensorflow=False, moves_channels=True)
+        imports |= {"import numpy as np", "from ai_edge_litert.interpreter import Interpreter", *more}
+        lines += [_converted(arguments), _INPUTS, data, _DATA]
+        arguments += ["output_integer_quantized_tflite=True", "custom_input_op_name_np_data_path=ranges"]
+    elif settings.quantization == "dynamic-range":
+        arguments.append("output_dynamic_range_quantized_tflite=True")
+    suffix = _SUFFIXES[settings.quantization]
+    lines += [
+        _converted(arguments),
+        _NAMED.format(suffix=f"full_{suffix}" if "integer-io" in settings.options else suffix, result=result),
+    ]
+    return "\n".join(["\n".join(sorted(imports, key=lambda line: line.split()[1])) + "\n", *lines])
+
+
+def _converted(arguments: list[str]) -> str:
+    return _CONVERTED.format(more="".join([f"\n    {argument}," for argument in arguments]))
