@@ -114,10 +114,10 @@ class Graph:
         ``fact`` is a key for the fact. Use this function for facts about all scales or elements of a tensor, because a file
         decides how many nodes share the tensor.
         """
-        found: dict[int, _Fact] = self.results.get(fact, (), dict)
-        if tensor.index not in found:
-            found[tensor.index] = find(tensor)
-        return found[tensor.index]
+        facts: dict[int, _Fact] = self.results.get(fact, (), dict)
+        if tensor.index not in facts:
+            facts[tensor.index] = find(tensor)
+        return facts[tensor.index]
 
     @functools.cached_property
     def results(self) -> AnalysisCache:

@@ -205,9 +205,9 @@ def _index_limits(graph: Graph) -> Mapping[int, int]:
             axis = graph.model.options(node).axis if node.op == "GATHER" else 0
             own = [shape[axis]] if node.op != "GATHER_ND" and -len(shape) <= axis < len(shape) else list(shape)
         for tensor in set(node.inputs) if passed or own else ():
-            found = [*passed, *(own if tensor == node.input(position) else []), *([limits[tensor]] if tensor in limits else [])]
-            if found:
-                limits[tensor] = min(found)
+            sizes = [*passed, *(own if tensor == node.input(position) else []), *([limits[tensor]] if tensor in limits else [])]
+            if sizes:
+                limits[tensor] = min(sizes)
     return limits
 
 

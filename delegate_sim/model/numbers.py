@@ -88,8 +88,8 @@ class StoredNumbers:
             self._facts = {}
         if find not in self._facts:
             self._facts[find] = find(self)
-        found: T = self._facts[find]
-        return found
+        result: T = self._facts[find]
+        return result
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
