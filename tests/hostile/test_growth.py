@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from delegate_sim import analyze, analyze_micro, load
+from delegate_sim.diagnosis.advice.surroundings import Surroundings
 from delegate_sim.inference.inputs import generated_inputs
 from delegate_sim.inference.models import _ends
 from delegate_sim.model.control_dependencies import control_dependencies
@@ -252,7 +254,6 @@ def own_operators(count):
         (["analyze", "--delegate", "mldrift"], copied_results_of_a_split),
         (["analyze", "--delegate", "mldrift"], copied_into_one_tensor),
         (["analyze", "--delegate", "armnn", "--option", "backends=CpuAcc,CpuRef"], splits),
-        (["diagnose", "--delegate", "coreml"], written_and_read),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value.__name__,
 )
@@ -339,3 +340,12 @@ def test_twice_the_inputs_cost_twice_the_work(action):
     action(inputs_before_a_chain(2))
     small, large = inputs_before_a_chain(200), inputs_before_a_chain(400)
     assert lines_run(lambda: action(large)) < MOST * lines_run(lambda: action(small))
+
+
+def test_twice_the_writers_and_readers_of_a_tensor_cost_twice_the_work():
+    def connect(count):
+        run = analyze(load(written_and_read(count)), "coreml", defaults="api").runs[0]
+        surroundings = Surroundings(SimpleNamespace(run=run, change=None))
+        return lines_run(lambda: surroundings._connected(forwards=True))
+
+    assert connect(400) < MOST * connect(200)
