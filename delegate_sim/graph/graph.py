@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
@@ -15,6 +15,8 @@ from ..model.numbers import FlatNumbers
 from ..model.options import Options
 from ..refusal import Refusal
 from .analysis_cache import AnalysisCache
+
+_Fact = TypeVar("_Fact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,17 @@ class Graph:
     def view(self, node: Node) -> NodeView:
         """Return a view of a node and its operands. Rules read this view."""
         return NodeView(self, node)
+
+    def of_tensor(self, fact: Hashable, tensor: Tensor, find: Callable[[Tensor], _Fact]) -> _Fact:
+        """Return a fact about a tensor. It is found once, however many nodes have the tensor as an operand.
+
+        ``fact`` is a key for the fact. Use this function for facts about all scales or elements of a tensor, because a file
+        decides how many nodes share the tensor.
+        """
+        facts: dict[int, _Fact] = self.results.get(fact, (), dict)
+        if tensor.index not in facts:
+            facts[tensor.index] = find(tensor)
+        return facts[tensor.index]
 
     @functools.cached_property
     def results(self) -> AnalysisCache:

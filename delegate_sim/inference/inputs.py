@@ -186,24 +186,40 @@ def _values(tensor: Tensor, kind: np.dtype[Any], count: int, limit: int, generat
 
 def _index_limit(graph: Graph, index: int) -> int | None:
     """Return the exclusive upper bound for an input of indices. Return None for all other inputs. The bound is at least 1."""
-    waiting, seen, limits = [index], {index}, []
-    while waiting:
-        tensor = waiting.pop()
-        for node in graph.readers.get(tensor, ()):
-            position, table = _INDEX_POSITIONS.get(node.op, (-1, -1))
-            if node.input(position) == tensor and node.input(table) >= 0:
-                shape = graph.tensors[node.input(table)].shape
-                axis = graph.model.options(node).axis if node.op == "GATHER" else 0
-                limits += [shape[axis]] if node.op != "GATHER_ND" and -len(shape) <= axis < len(shape) else list(shape)
-            if node.op in _PASSING_ON:
-                new = [output for output in node.outputs if output >= 0 and output not in seen]
-                seen.update(new)
-                waiting += new
-    return max(min(limits), 1) if limits else None
+    limits: Mapping[int, int] = graph.results.get("index limits", (), lambda: _index_limits(graph))
+    return max(limits[index], 1) if index in limits else None
+
+
+def _index_limits(graph: Graph) -> Mapping[int, int]:
+    """Return the smallest size that the elements of a tensor select from, for each tensor of indices.
+
+    All tensors are looked at in one pass from the last node to the first one.
+    """
+    limits: dict[int, int] = {}
+    for node in reversed(graph.nodes):
+        passed = [limits[output] for output in node.outputs if output in limits] if node.op in _PASSING_ON else []
+        position, table = _INDEX_POSITIONS.get(node.op, (-1, -1))
+        own: list[int] = []
+        if position >= 0 and node.input(table) >= 0:
+            shape = graph.tensors[node.input(table)].shape
+            axis = graph.model.options(node).axis if node.op == "GATHER" else 0
+            own = [shape[axis]] if node.op != "GATHER_ND" and -len(shape) <= axis < len(shape) else list(shape)
+        for tensor in set(node.inputs) if passed or own else ():
+            sizes = [*passed, *(own if tensor == node.input(position) else []), *([limits[tensor]] if tensor in limits else [])]
+            if sizes:
+                limits[tensor] = min(sizes)
+    return limits
 
 
 def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
-    """Read the inputs of a subgraph from a .npz file.
+    """Read the inputs of a subgraph from a .npz file. Raise OptionError as ``named_inputs`` does."""
+    wanted = named_inputs(path, model, subgraph)
+    arrays = read_arrays(path, wanted)
+    return [arrays[name] for name in wanted]
+
+
+def named_inputs(path: str, model: Model, subgraph: Subgraph) -> list[str]:
+    """Return the name of the array in a .npz file for each input of a subgraph.
 
     The arrays have the names of the input tensors, or the names of the signature's inputs. Raise OptionError if an array is
     missing or does not fit its input.
@@ -241,5 +257,4 @@ def from_file(path: str, model: Model, subgraph: Subgraph) -> list[InputArray]:
                 printable(f"{os.path.basename(path)}: {shown!r} has shape {array.shape}, but the model takes {tuple(sizes)}")
             )
         wanted.append(name)
-    arrays = read_arrays(path, wanted)
-    return [arrays[name] for name in wanted]
+    return wanted

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import FixError
 from ..foundation.printable import printable
-from ..model.model import Model, Tensor
+from ..model.model import Model, Subgraph, Tensor
 from .difference import Difference, Facing, compare
 from .inputs import InputArray, from_file, generated_samples
 
@@ -72,11 +72,12 @@ def _ends(model: Model) -> tuple[list[_End], list[_End]]:
     graph = model.subgraphs[0]
     signature = next((signature for signature in model.signatures if signature.subgraph == graph.index), None)
     names = ({}, {}) if signature is None else (signature.inputs, signature.outputs)
-    inputs, outputs = (
-        [_End(graph.tensors[index], {place: name for name, place in own.items()}.get(index, "")) for index in indices]
-        for indices, own in zip((graph.inputs, graph.outputs), names, strict=True)
-    )
-    return inputs, outputs
+    return _ends_of(graph, graph.inputs, names[0]), _ends_of(graph, graph.outputs, names[1])
+
+
+def _ends_of(graph: Subgraph, indices: Sequence[int], named: Mapping[str, int]) -> list[_End]:
+    names = {index: name for name, index in named.items()}
+    return [_End(graph.tensors[index], names.get(index, "")) for index in indices]
 
 
 def _order(mine: Sequence[_End], theirs: Sequence[_End]) -> list[int]:

@@ -30,10 +30,10 @@ def affine(tensor: Tensor) -> Quantization | None:
     return quantization
 
 
-def scales(tensor: Tensor) -> Sequence[float]:
-    """Return the scales of a tensor, or an empty sequence if the tensor is not quantized."""
+def scales(tensor: Tensor) -> FlatNumbers | tuple[()]:
+    """Return the scales of a tensor, or an empty tuple if the tensor is not quantized. The scales are not read yet."""
     quantization = affine(tensor)
-    return () if quantization is None else quantization.scales.tolist()
+    return () if quantization is None else quantization.scales
 
 
 def scale(tensor: Tensor) -> float:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..bundles.ranged import Content, part_of, unpacked
 from ..foundation.float32 import float32
 from ..foundation.late_numpy import np
 from ..foundation.limits import bounded
 from ..foundation.work_budget import spend_bytes, spend_steps
+
+T = TypeVar("T")
 
 _FORMATS: Mapping[str, str] = MappingProxyType(
     {
@@ -70,7 +72,7 @@ class FlatNumbers(Protocol):
 class StoredNumbers:
     """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that uses the same bytes."""
 
-    __slots__ = ("_content", "_count", "_start", "kind")
+    __slots__ = ("_content", "_count", "_facts", "_start", "kind")
 
     def __init__(self, kind: str, content: Content = _NOTHING, start: int = 0, count: int = 0) -> None:
         self.kind = kind
@@ -78,6 +80,16 @@ class StoredNumbers:
         self._content = content
         self._start = start
         self._count = count
+        self._facts: dict[Any, Any] | None = None
+
+    def fact(self, find: Callable[[StoredNumbers], T]) -> T:
+        """Return ``find(self)``. It is found once, because a file decides how many nodes read the numbers."""
+        if self._facts is None:
+            self._facts = {}
+        if find not in self._facts:
+            self._facts[find] = find(self)
+        result: T = self._facts[find]
+        return result
 
     @classmethod
     def of(cls, kind: str, numbers: Iterable[float]) -> StoredNumbers:
@@ -132,7 +144,7 @@ class StoredNumbers:
 
     def any(self) -> bool:
         """Return whether any element is not 0."""
-        return bool(np.asarray(self).any()) if self._count > _MANY else any(self.tolist())
+        return self.fact(_has_nonzero)
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
@@ -149,6 +161,15 @@ class StoredNumbers:
 
     def _stored(self) -> bytes | memoryview:
         return part_of(self._content, self._start, self._start + self.nbytes)
+
+
+def _has_nonzero(values: StoredNumbers) -> bool:
+    return bool(np.asarray(values).any()) if len(values) > _MANY else any(values.tolist())
+
+
+def fact_of(values: FlatNumbers, find: Callable[[FlatNumbers], T]) -> T:
+    """Return ``find(values)``. For stored numbers, it is found once."""
+    return values.fact(find) if isinstance(values, StoredNumbers) else find(values)
 
 
 class RepeatedNumber(StoredNumbers):

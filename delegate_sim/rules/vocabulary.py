@@ -239,6 +239,12 @@ class TensorDemand:
     finder: TensorFinder
     hint: str = ""
 
+    def find(self, node: NodeView, tensor: Tensor) -> str | None:
+        """Describe a tensor of a node that does not meet the demand. A tensor with many scales is judged once."""
+        if tensor.quantization is None or not tensor.quantization.is_per_channel:
+            return self.finder(tensor)
+        return node.graph.of_tensor(self.finder, tensor, self.finder)
+
 
 def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str, Tensor]]:
     """Yield the operands of a node at some positions. Omitted operands are left out."""
@@ -265,9 +271,9 @@ def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[obj
         def find(node: NodeView) -> str | None:
             before: list[Tensor] = []
             for name, tensor in tensors(node):
-                description = demand.finder(tensor)
+                description = demand.find(node, tensor)
                 if description is not None:
-                    is_first = all(other.finder(earlier) is None for earlier in before for other in demands)
+                    is_first = all(other.find(node, earlier) is None for earlier in before for other in demands)
                     return f"{name} {description}" if is_first else None
                 before.append(tensor)
             return None

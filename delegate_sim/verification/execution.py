@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..bundles.ranged import pieces
-from ..errors import DelegateSimError
+from ..errors import DelegateSimError, LimitError
 from ..foundation.late_numpy import np
+from ..foundation.limits import how_to_raise, raised
 from ..foundation.processes import python_file
 from ..inference.inputs import InputArray
 from ..live.process import Finished, run_limited
@@ -28,6 +31,23 @@ The first three are the CPU's: reference kernels, optimized kernels, and the def
 """
 SECONDS = 600
 """The time limit for one run of a model, in seconds."""
+_MOST_SECONDS = 1800
+"""The time limit for all runs of a command, in seconds. A file decides how many signatures and parts are run."""
+
+
+class RunningTime:
+    """The time that the runs of one command may take together."""
+
+    def __init__(self) -> None:
+        self._most = raised(_MOST_SECONDS)
+        self._end = time.monotonic() + self._most
+
+    def seconds(self) -> int:
+        """Return the time limit for the next run. Raise LimitError if no time is left."""
+        left = math.ceil(self._end - time.monotonic())
+        if left <= 0:
+            raise LimitError(f"running the model and its parts takes more than {self._most:,} seconds{how_to_raise()}")
+        return min(SECONDS, math.ceil(left / raised(1)))
 
 
 class ExecutionError(DelegateSimError):
@@ -124,6 +144,7 @@ class ProcessExecutor(ModelExecutor):
     on_software: Callable[[str], None] = lambda _: None
     adapter: str = ""
     """A text that the accelerator prints if it finds a device. Empty if no device is needed."""
+    time: RunningTime = field(default_factory=RunningTime)
 
     def run(
         self,
@@ -135,11 +156,12 @@ class ProcessExecutor(ModelExecutor):
         expected: Sequence[InputArray] = (),
     ) -> Sequence[ExecutionResults]:
         """Run the model. See ``ModelExecutor``."""
+        seconds = self.time.seconds()
         with self._job(model, entry, samples, kept, expected) as folder:
             command = python_file(
                 str(Path(__file__).with_name("worker.py")), str(folder), python=self.python and os.path.abspath(self.python)
             )
-            finished = run_limited(command, self.environment, str(folder), SECONDS)
+            finished = run_limited(command, self.environment, str(folder), seconds)
             written = folder / "found.json"
             if finished.words or not written.is_file():
                 raise _stopped(folder, finished)

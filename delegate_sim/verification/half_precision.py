@@ -16,7 +16,7 @@ from ..foundation.late_numpy import np
 from ..graph.graph import Graph, file_graph
 from ..inference.inputs import InputArray
 from ..model.model import Model, Node, Tensor
-from .execution import CPU, EntryPoint, ExecutionError, ModelExecutor, ProcessExecutor, entries
+from .execution import CPU, EntryPoint, ExecutionError, ModelExecutor, ProcessExecutor, RunningTime, entries
 from .samples import entry_inputs
 
 LARGEST = 65504.0
@@ -118,18 +118,22 @@ def half_precision(
 
     The inputs are as in ``verify_on``. Raise OptionError if an input does not fit, and FixError if the model does not run.
     """
-    runner = executor or ProcessExecutor(CPU, python=python)
+    clock = RunningTime()
+    runner = executor or ProcessExecutor(CPU, python=python, time=clock)
     chosen = entries(model)
     inputs = entry_inputs(model, chosen, data, samples)
     problems: list[PrecisionProblem] = []
     ranges: list[NodeRange] = []
+    most = 0
     for entry, arrays in zip(chosen, inputs, strict=True):
+        clock.seconds()
+        most = max(most, len(arrays))
         survey = _Survey(model, entry)
         for sample in arrays:
             survey.add(_values(runner, survey, sample))
         problems += survey.problems()
         ranges += survey.ranges()
-    return PrecisionReport(model.path or "", max(map(len, inputs), default=0), tuple(problems), tuple(ranges))
+    return PrecisionReport(model.path or "", most, tuple(problems), tuple(ranges))
 
 
 def _values(executor: ModelExecutor, survey: _Survey, sample: Sequence[InputArray]) -> Mapping[int, InputArray]:
@@ -186,6 +190,7 @@ class _Survey:
     entry: EntryPoint
     _seen: dict[int, _SeenValues] = field(default_factory=dict)
     _totals: dict[int, _SeenValues] = field(default_factory=dict)
+    _seen_constants: dict[int, tuple[_SeenValues, int] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.graph: Graph = file_graph(self.model, self.model.subgraphs[self.entry.subgraph])
@@ -246,16 +251,26 @@ class _Survey:
     def _constants(self, node: Node) -> Iterator[PrecisionProblem]:
         """Yield the constant operands whose elements all become 0, or with elements that become infinite."""
         for index in node.inputs:
-            values = self._constant(index) if index >= 0 and self.graph.tensors[index].type == "FLOAT32" else None
-            if values is None or not values.size:
+            if index not in self._seen_constants:  # a file decides how many nodes share a constant
+                self._seen_constants[index] = self._seen_constant(index)
+            known = self._seen_constants[index]
+            if known is None:
                 continue
-            seen = _SeenValues()
-            seen.add(values)
+            seen, count = known
             tensor = self.graph.tensors[index]
-            if seen.zero and seen.zero == np.count_nonzero(values):
+            if seen.zero and seen.zero == count:
                 yield self._problem(node, CONSTANT_ZERO, tensor, seen.smallest, seen.zero, is_certain=False)
             if seen.infinite:
                 yield self._problem(node, CONSTANT_INFINITE, tensor, seen.extreme, seen.infinite, is_certain=False)
+
+    def _seen_constant(self, index: int) -> tuple[_SeenValues, int] | None:
+        """Return the statistics of a float constant, and the number of its elements that are not 0. None for other tensors."""
+        values = self._constant(index) if index >= 0 and self.graph.tensors[index].type == "FLOAT32" else None
+        if values is None or not values.size:
+            return None
+        seen = _SeenValues()
+        seen.add(values)
+        return seen, int(np.count_nonzero(values))
 
     def _is_divisor(self, index: int) -> bool:
         readers = self.graph.readers.get(index, ())

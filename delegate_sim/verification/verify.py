@@ -39,6 +39,7 @@ from .execution import (
     ExecutionResults,
     ModelExecutor,
     ProcessExecutor,
+    RunningTime,
     entries,
 )
 from .samples import entry_inputs
@@ -158,11 +159,13 @@ class Verifier:
         self.on = on
         self.software = ""
         self.delegate = None if on == CPU else find_live(on)
-        self.references: Sequence[ModelExecutor] = [ProcessExecutor(REFERENCE, python=python)]
+        self.time = RunningTime()
+        self.references: Sequence[ModelExecutor] = [ProcessExecutor(REFERENCE, python=python, time=self.time)]
         """The executors of right numbers. Some operators have no reference kernel, so the optimized kernels come second."""
         if on != CPU:
-            self.references = [*self.references, ProcessExecutor(CPU, python=python)]
-        self.real: ModelExecutor = ProcessExecutor(CPU if on == CPU else DEFAULT, python=python, on_software=self._set_software)
+            self.references = [*self.references, ProcessExecutor(CPU, python=python, time=self.time)]
+        kernels = CPU if on == CPU else DEFAULT
+        self.real: ModelExecutor = ProcessExecutor(kernels, python=python, on_software=self._set_software, time=self.time)
         traits = None if self.delegate is None else self.delegate.live
         self.is_accelerator = isinstance(traits, AcceleratorTraits)
         self.options: Mapping[str, Any] = {}
@@ -174,7 +177,9 @@ class Verifier:
             self.options = parse_options(self.delegate.name, self.delegate.options, engine.fixed_options)
         if isinstance(traits, AcceleratorTraits):
             arguments, environment = tuple(traits.arguments(self.options)), with_driver(driver_environment())
-            self.real = ProcessExecutor(ACCELERATOR, arguments, environment, python, self._set_software, traits.adapter)
+            self.real = ProcessExecutor(
+                ACCELERATOR, arguments, environment, python, self._set_software, traits.adapter, self.time
+            )
 
     def _set_software(self, software: str) -> None:
         self.software = software
@@ -217,15 +222,16 @@ def verify_on(
     allowed = tolerance_for(model) if tolerance is None else ErrorTolerance(tolerance)
     chosen = entries(model)
     inputs = entry_inputs(model, chosen, data, samples)
-    verified = [
-        _Verified(verifier, model, entry, arrays, allowed, searches) for entry, arrays in zip(chosen, inputs, strict=True)
-    ]
-    results = tuple([own.result() for own in verified])
+    true_model = with_float_weights(model) if verifier.is_accelerator else model
+    results, count = [], 0
+    for entry, arrays in zip(chosen, inputs, strict=True):
+        verifier.time.seconds()
+        count = max(count, len(arrays))
+        results.append(_Verified(verifier, model, true_model, entry, arrays, allowed, searches).result())
     run = verifier.simulate(model)
     delegated = None if run is None else sum([len(subgraph.delegated) for subgraph in run.subgraphs])
     nodes = sum([len(graph.nodes) for graph in model.subgraphs])
-    count = max(map(len, inputs), default=0)
-    return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, results)
+    return Verification(model.path or "", verifier.on, verifier.software, allowed, count, delegated, nodes, tuple(results))
 
 
 class _Verified:
@@ -235,6 +241,7 @@ class _Verified:
         self,
         verifier: Verifier,
         model: Model,
+        true_model: Model,
         entry: EntryPoint,
         samples: Sequence[Sequence[InputArray]],
         allowed: ErrorTolerance,
@@ -243,7 +250,7 @@ class _Verified:
         self._searches = searches
         self._verifier, self._model, self._entry, self._samples, self._allowed = verifier, model, entry, samples, allowed
         self._cutter = Cutter(model, entry.subgraph)
-        self._true_model = with_float_weights(model) if verifier.is_accelerator else model
+        self._true_model = true_model
         self._truth = verifier.references[0]
         self._runs = 0
         self._kept: Mapping[int, InputArray] = {}
@@ -390,9 +397,10 @@ class _Verified:
 
     def _conditions(self, nodes: Sequence[int | None]) -> Iterator[KnownCondition]:
         """Yield the known conditions of some nodes. The node None stands for the inputs and outputs of the subgraph."""
-        run = self._verifier.simulate(self._model)
+        run, wanted = self._verifier.simulate(self._model), frozenset(nodes)
         for risk in () if run is None else number_risks(run):
-            if run is not None and risk.subgraph == self._entry.subgraph and risk.node in nodes:
+            if run is not None and risk.subgraph == self._entry.subgraph and risk.node in wanted:
+                self._verifier.time.seconds()
                 yield KnownCondition(
                     risk, "" if risk.node is None else cure_of(self._model, run, NodeKey(risk.subgraph, risk.node))
                 )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from delegate_sim import analyze, analyze_micro, load
+from delegate_sim.diagnosis.advice.surroundings import Surroundings
+from delegate_sim.inference.inputs import generated_inputs
+from delegate_sim.inference.models import _ends
 from delegate_sim.model.control_dependencies import control_dependencies
+from delegate_sim.model.numbers import StoredNumbers
 from delegate_sim.prepare.preparation import prepare
 from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
@@ -114,6 +119,65 @@ def other_shapes(count):
     return builder.bytes()
 
 
+def copied(count, *, is_split):
+    """Outputs that slices copy: results of one SPLIT, or with one result of all slices and a chain of slices behind it."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    begin, size = graph.tensor("b", "INT32", [1], data=[0]), graph.tensor("s", "INT32", [1], data=[1])
+    sources = [graph.tensor("o", "FLOAT32", [1]) for _ in range(count)]
+    last = graph.tensor("y", "FLOAT32", [1])
+    if is_split:
+        axis = graph.tensor("axis", "INT32", [], data=[0])
+        graph.node("SPLIT", [axis, graph.input("x", "FLOAT32", [count])], sources, options={"num_splits": count})
+        results = [graph.tensor("y", "FLOAT32", [1]) for _ in sources]
+    else:
+        x, results = graph.input("x", "FLOAT32", [1]), [last] * count
+        for source in sources:
+            graph.node("RELU", [x], [source])
+    for source, result in zip(sources, results, strict=True):
+        graph.node("SLICE", [source, begin, size], [result])
+    for _ in range(0 if is_split else count):
+        source, last = last, graph.tensor("z", "FLOAT32", [1])
+        graph.node("SLICE", [source, begin, size], [last])
+    graph.node("RELU", [last if not is_split else results[0]], [graph.tensor("r", "FLOAT32", [1])])
+    graph.outputs(*sources, *(results if is_split else ()))
+    return builder.bytes()
+
+
+def copied_results_of_a_split(count):
+    return copied(count, is_split=True)
+
+
+def copied_into_one_tensor(count):
+    return copied(count, is_split=False)
+
+
+def splits(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    axis, source, made = graph.tensor("axis", "INT32", [], data=[3]), graph.input("x", "FLOAT32", [1, 2, 2, 4]), []
+    for _ in range(count):
+        halves = [graph.tensor("y", "FLOAT32", [1, 2, 2, 2]) for _ in range(2)]
+        graph.node("SPLIT", [axis, source], halves, options={"num_splits": 2})
+        made += halves
+    graph.outputs(*made)
+    return builder.bytes()
+
+
+def written_and_read(count):
+    """Nodes that all write one tensor, and nodes that all read it. Half of the readers are on the CPU."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, shared, made = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("m", "FLOAT32", [1, 4]), []
+    for _ in range(count):
+        graph.node("RELU", [source], [shared])
+    for number in range(count):
+        made.append(graph.tensor("y", "FLOAT32", [1, 4]))
+        graph.node("SIN" if number % 2 else "RELU", [shared], made[-1:])
+    graph.outputs(*made)
+    return builder.bytes()
+
+
 def lines_run(action):
     """Count the lines of Python that run, those of loops and generators each time."""
     count = 0
@@ -187,6 +251,9 @@ def own_operators(count):
         (["diagnose", "--micro"], own_operators),
         (["micro"], own_operators),
         (["inspect", "--verbose"], subgraphs),
+        (["analyze", "--delegate", "mldrift"], copied_results_of_a_split),
+        (["analyze", "--delegate", "mldrift"], copied_into_one_tensor),
+        (["analyze", "--delegate", "armnn", "--option", "backends=CpuAcc,CpuRef"], splits),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else value.__name__,
 )
@@ -204,3 +271,81 @@ def test_twice_the_file_is_printed_with_twice_the_work(tmp_path, command, made):
 def test_twice_the_file_costs_twice_the_work(made, delegate):
     calls(made(2), delegate)
     assert calls(made(400), delegate) < MOST * calls(made(200), delegate)
+
+
+def convolutions_with_shared_scales(nodes, scales):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    quantization = {"scale": [0.5] * scales, "zero_point": [0] * scales}
+    source = graph.input("x", "INT8", [1, 4, 4, 1], scale=0.5, zero_point=0)
+    weights = graph.tensor("w", "INT8", [scales, 1, 1, 1], data=bytes(scales), **quantization)
+    bias = graph.tensor("b", "INT32", [scales], data=[0] * scales, **quantization)
+    result = graph.tensor("y", "INT8", [1, 4, 4, scales], axis=3, **quantization)
+    options = {"stride_w": 1, "stride_h": 1, "fused_activation_function": 3}
+    for _ in range(nodes):
+        graph.node("CONV_2D", [source, weights, bias], [result], 3, options)
+    graph.outputs(result)
+    return builder.bytes()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["analyze", "--delegate", "teflon", "--option", "mesa=main"],
+        ["analyze", "--delegate", "ethosu-imx93"],
+        ["analyze", "--delegate", "xnnpack"],
+        ["micro"],
+    ],
+    ids=" ".join,
+)
+def test_scales_that_nodes_share_are_read_once(tmp_path, monkeypatch, command):
+    def read(nodes, scales):
+        count = 0
+
+        def stored(numbers, _stored=StoredNumbers._stored):
+            nonlocal count
+            count += len(numbers) > scales // 2
+            return _stored(numbers)
+
+        (tmp_path / "model.tflite").write_bytes(convolutions_with_shared_scales(nodes, scales))
+        with monkeypatch.context() as patched:
+            patched.setattr(StoredNumbers, "_stored", stored)
+            CliRunner().invoke(program, [*command, str(tmp_path / "model.tflite")], catch_exceptions=False)
+        return count
+
+    assert read(100, 1000) < read(20, 1000) + 40
+
+
+def inputs_before_a_chain(count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "INT32", [count])
+    graph.node(
+        "CONCATENATION", [graph.input(f"x{number}", "INT32", [1]) for number in range(count)], [result], options={"axis": 0}
+    )
+    for _ in range(count):
+        source, result = result, graph.tensor("z", "INT32", [count])
+        graph.node("RESHAPE", [source], [result], options={"new_shape": [count]})
+    graph.outputs(result)
+    builder.signature("k", graph, {f"x{number}": number + 1 for number in range(count)}, {"y": result})
+    return load(builder.bytes())
+
+
+@pytest.mark.parametrize(
+    "action",
+    [lambda model: generated_inputs(model, model.subgraphs[0], 0, {}), _ends],
+    ids=["generated inputs", "names of inputs"],
+)
+def test_twice_the_inputs_cost_twice_the_work(action):
+    action(inputs_before_a_chain(2))
+    small, large = inputs_before_a_chain(200), inputs_before_a_chain(400)
+    assert lines_run(lambda: action(large)) < MOST * lines_run(lambda: action(small))
+
+
+def test_twice_the_writers_and_readers_of_a_tensor_cost_twice_the_work():
+    def connect(count):
+        run = analyze(load(written_and_read(count)), "coreml", defaults="api").runs[0]
+        surroundings = Surroundings(SimpleNamespace(run=run, change=None))
+        return lines_run(lambda: surroundings._connected(forwards=True))
+
+    assert connect(400) < MOST * connect(200)

@@ -7,7 +7,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.errors import FixError
-from delegate_sim.verification.half_precision import half_precision
+from delegate_sim.verification.half_precision import _Survey, half_precision
 from fixtures.builder import ModelBuilder
 from tests.support.fake_execution import FakeExecutor
 
@@ -76,3 +76,21 @@ def test_ranges_and_errors_of_rounding(tmp_path):
 def test_a_model_that_does_not_run_is_an_error(tmp_path):
     with pytest.raises(FixError, match="ABS does not run"):
         report_of([("ABS",)], [1.0], tmp_path, failing=["ABS"])
+
+
+def test_a_constant_of_many_nodes_is_looked_at_once(monkeypatch):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, constant = graph.input("x", "FLOAT32", [1]), graph.tensor("c", "FLOAT32", [1], data=[1e5])
+    for number in range(5):
+        result = graph.tensor(f"t{number}", "FLOAT32", [1])
+        graph.node("MUL", [source, constant], [result])
+        source = result
+    graph.outputs(source)
+    seen = []
+    monkeypatch.setattr(
+        _Survey, "_seen_constant", lambda self, index, _own=_Survey._seen_constant: seen.append(index) or _own(self, index)
+    )
+    report = half_precision(load(builder.bytes()), [], 1, executor=FakeExecutor())
+    assert [problem.kind for problem in report.problems].count("constant-overflows") == 5
+    assert seen.count(constant) == 1

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from delegate_sim import load
-from delegate_sim.errors import FixError, MissingPackageError, OptionError
+from delegate_sim.errors import FixError, LimitError, MissingPackageError, OptionError
 from delegate_sim.foundation import packages
 from delegate_sim.live import accelerator_engine
+from delegate_sim.verification import execution, samples
 from delegate_sim.verification.comparison import ErrorTolerance
 from delegate_sim.verification.execution import CPU, DEFAULT, REFERENCE, EntryPoint, ExecutionError, ProcessExecutor, entries
 from delegate_sim.verification.samples import entry_inputs
@@ -247,3 +248,18 @@ def test_the_real_accelerator(rank, is_right):
         assert [(own.risk.refusal.code, own.cure) for own in culprit.conditions] == [
             ("mldrift-numbers-pad-rank3", "padding-of-image")
         ]
+
+
+def test_all_runs_share_a_time_limit(monkeypatch):
+    monkeypatch.setattr(execution, "_MOST_SECONDS", 0)
+    with pytest.raises(LimitError, match="takes more than 0 seconds"):
+        verify_on(Verifier(CPU), chain(["ABS"]))
+
+
+def test_samples_of_a_signature_are_made_when_it_is_reached(monkeypatch):
+    made = []
+    monkeypatch.setattr(samples, "generated_samples", lambda _, graph, count: made.append(graph.index) or [])
+    model = chain(["ABS"], signatures=("one", "two"))
+    arrays = entry_inputs(model, entries(model), [], 2)
+    next(arrays)
+    assert made == [0]

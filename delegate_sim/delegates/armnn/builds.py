@@ -7,6 +7,7 @@ Source: ``ArmnnSubgraph::Create`` (``delegate/classic/src/armnn_delegate.cpp``),
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
@@ -208,12 +209,17 @@ class _Network:
         """Return the backend that a layer is assigned to."""
         return next((name for name in self.target.backends if not BACKENDS[name].problems(layer, call)), "")
 
+    @functools.cached_property
+    def _read(self) -> frozenset[int]:
+        """The tensors that nodes of the partition read, and its results."""
+        read = [tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].inputs]
+        return frozenset((*read, *self.subset.outputs))
+
     def _unread_view(self, built: _Built, backend: str) -> WorkloadProblem | None:
         """Find a result of SPLIT that nothing reads (``SplitterLayer::CreateTensors``)."""
         if backend != CPU_ACC.name or built.layer.name != "split":
             return None
-        read = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].inputs} | {*self.subset.outputs}
-        unread = next((at for at, tensor in enumerate(built.node.node.outputs) if tensor not in read), None)
+        unread = next((at for at, tensor in enumerate(built.node.node.outputs) if tensor not in self._read), None)
         text = "GetConnection: Invalid index 0 provided"
         return (
             None

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ...errors import NotSimulatedError
+from ...foundation.limits import how_to_raise, raised
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
 from ...graph.partition import Subset
@@ -30,6 +31,8 @@ from .steps import ArmnnTarget, VisitRule
 GPU_ACC = "GpuAcc"
 """The backend for Mali GPUs. It is known, but not simulated."""
 _DEFAULT = "CpuRef"
+MOST_BACKENDS = 8
+"""Largest number of backends. Each of them may be asked about each node."""
 
 
 def backends(value: Any) -> tuple[str, ...]:
@@ -37,6 +40,8 @@ def backends(value: Any) -> tuple[str, ...]:
     listed = [name for name in value.split(",") if name] if isinstance(value, str) else list(value)
     if not listed or not all(isinstance(name, str) for name in listed):
         raise InvalidValueError("takes a list of backends, such as CpuAcc,CpuRef", value)
+    if len(listed) > raised(MOST_BACKENDS):
+        raise InvalidValueError(f"takes at most {raised(MOST_BACKENDS):,} backends{how_to_raise()}", len(listed))
     return tuple(listed)
 
 
@@ -101,6 +106,7 @@ class ArmnnDelegate(Delegate):
     options = OPTIONS
     rules = RULES
     computes_on_cpu = True
+    effort = 2
     further_kinds = kinds_by_code(NOT_BUILT, ASSERTION, FALLBACK_DISABLED)
     log = LogTraits(
         switch="external delegate path",

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from ...foundation.float32 import float32
 from ...graph.graph import NodeView, fused_activation
 from ...model.model import Allocation, Tensor
+from ...model.numbers import distinct
 from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind, Problem
@@ -86,14 +87,19 @@ def _scales(which: Operand) -> Check[object]:
     return check(QUANTIZATION, f"one scale and one zero point of {which.name}", find)
 
 
+def _different(tensor: Tensor) -> tuple[int, int]:
+    """Return the numbers of different scales and zero points."""
+    given = tensor.quantization
+    if given is None or not given.is_affine:
+        return 0, 0
+    return len(set(distinct(given.scales))), len(set(distinct(given.zero_points)))
+
+
 def _one_scale(which: Operand) -> Check[object]:
     """Demand that all scales and all zero points are equal. A tensor without scales passes."""
 
     def find(node: NodeView) -> str | None:
-        given = which.tensor(node).quantization
-        if given is None or not given.is_affine:
-            return None
-        counts = len(set(given.scales)), len(set(given.zero_points))
+        counts = node.graph.of_tensor("different scales", which.tensor(node), _different)
         return None if max(counts) <= 1 else f"{which.name} with {counts[0]} scales and {counts[1]} zero points"
 
     return check(QUANTIZATION, f"equal scales and zero points of {which.name}", find)
@@ -118,7 +124,7 @@ def _largest(tensor: Tensor) -> float | None:
 def _relu6(node: NodeView) -> str | None:
     if fused_activation(node) != "RELU6":
         return None
-    largest = _largest(node.output(0))
+    largest = node.graph.of_tensor("largest value", node.output(0), _largest)
     if largest is None:
         return f"fused RELU6 on an output of type {node.output(0).type}"
     return None if largest <= _LARGEST_RELU6 else f"fused RELU6 with values up to {largest:g}"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from ...foundation.float32 import SMALLEST_NORMAL, quotient
 from ...foundation.late_numpy import np
 from ...graph.graph import Graph
 from ...model.model import Quantization, Tensor
-from ...model.numbers import FlatNumbers, distinct
+from ...model.numbers import FlatNumbers, distinct, fact_of
 from ...releases.catalogue import NEWEST, Release, parse_release
 
 _FLOATS = {"FLOAT32": "fp32", "FLOAT16": "fp16"}
@@ -71,6 +72,10 @@ def is_normal(value: float) -> bool:
 
 def are_usable_scales(scales: FlatNumbers) -> bool:
     """Return whether all scales are positive normal numbers."""
+    return fact_of(scales, _are_usable)
+
+
+def _are_usable(scales: FlatNumbers) -> bool:
     numbers = distinct(scales)
     return math.isfinite(sum(numbers)) and min(numbers, default=SMALLEST_NORMAL) >= SMALLEST_NORMAL
 
@@ -88,7 +93,12 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
     if is_int4 and not is_new:
         return True
-    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(distinct(quantization.zero_points))
+    return {0, _INT4_MIDDLE if is_int4 or not is_new else 0}.issuperset(fact_of(quantization.zero_points, _different))
+
+
+def _different(numbers: FlatNumbers) -> frozenset[int]:
+    """Return up to three different numbers."""
+    return frozenset(itertools.islice(dict.fromkeys(distinct(numbers)), 3))
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:

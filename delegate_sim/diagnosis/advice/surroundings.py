@@ -66,9 +66,12 @@ class Surroundings:
             graph = subgraph.graph
             neighbors = graph.readers if forwards else graph.writers
             waiting = list(_accepted(subgraph))
+            seen: set[int] = set()
             while waiting:
                 node = graph.nodes[waiting.pop()]
-                for tensor in node.outputs if forwards else node.inputs:
+                tensors = set(node.outputs if forwards else node.inputs) - seen
+                seen |= tensors
+                for tensor in tensors:
                     for other in neighbors.get(tensor, ()):
                         key = NodeKey(graph.index, other.index)
                         if key not in connected:

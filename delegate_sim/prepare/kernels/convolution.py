@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...model.numbers import FlatNumbers, RepeatedNumber, distinct
+from ...model.numbers import FlatNumbers, RepeatedNumber, distinct, fact_of
 from ..kernel import KernelNode, KernelTensor, kernel
 from ..operands import (
     INT16_MAX,
@@ -127,6 +127,10 @@ def _check_hybrid_scales(node: KernelNode, weights: KernelTensor, is_grouped: bo
 
 
 def _have_different(scales: FlatNumbers) -> bool:
+    return fact_of(scales, _differ)
+
+
+def _differ(scales: FlatNumbers) -> bool:
     numbers = distinct(scales)
     return any(number != numbers[0] for number in numbers)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.armnn import delegate
 from delegate_sim.errors import NotSimulatedError, OptionError
 from delegate_sim.refusal import Effect
 from tests.support.models import chain_model
@@ -25,6 +26,13 @@ def test_the_default_backend_is_the_reference():
 def test_backends_are_needed(value):
     with pytest.raises(OptionError, match="option "):
         run({"backends": value}, ("RELU",))
+
+
+def test_there_are_not_too_many_backends(monkeypatch):
+    monkeypatch.setattr(delegate, "MOST_BACKENDS", 2)
+    assert run({"backends": ["CpuAcc", "CpuRef"]}, ("RELU",)).outcome == "delegated"
+    with pytest.raises(OptionError, match="at most 2 backends"):
+        run({"backends": ["CpuAcc", "CpuAcc", "CpuRef"]}, ("RELU",))
 
 
 def test_unknown_backends_are_told_and_passed_over():

@@ -64,6 +64,7 @@ def is_merged_after_weights(node: NodeView, part: GraphPart) -> bool:
     passed: list[int] = []
     following: NodeView | None = node
     while following is not None and following.node.index not in part.merged and following.op in ("ADD", "MUL"):
+        part.merged[following.node.index] = False  # the nodes of a hostile file may form a ring
         passed.append(following.node.index)
         source = _other_operand(following)
         is_merged = source is not None and part.only_reader(source) is not None and fused_activation(following) == "NONE"
@@ -105,12 +106,20 @@ def _reverses(node: NodeView) -> bool:
 
 def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
     """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
+    passed: list[int] = []
     following: NodeView | None = node
-    while following is not None and following.op in _SLICES and changes_nothing(following):
-        if part.is_output(following.output(0)):
-            return True
+    is_output = False
+    while following is not None and not is_output and following.op in _SLICES and changes_nothing(following):
+        index = following.node.index
+        if index in part.passed_on:
+            is_output = part.passed_on[index]
+            break
+        part.passed_on[index] = False  # the nodes of a hostile file may form a ring
+        passed.append(index)
+        is_output = part.is_output(following.output(0))
         following = part.only_reader(following.output(0))
-    return False
+    part.passed_on.update(dict.fromkeys(passed, is_output))
+    return is_output
 
 
 def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
@@ -132,8 +141,8 @@ def _removed_behind_split(node: NodeView, part: GraphPart) -> Affected | None:
     split = _comes_early_from_split(node.input(0), part) if changes_nothing(node) else None
     if split is None or part.only_reader(node.input(0)) is None:
         return None
-    others = [tensor for tensor in split.outputs if tensor.index != node.input(0).index]
-    is_output = part.is_output(node.output(0)) if node.op in _SLICES else any(map(part.is_output, others))
+    others = len(part.outputs_of(split)) - part.is_output(node.input(0))
+    is_output = part.is_output(node.output(0)) if node.op in _SLICES else others > 0
     return Affected(node.output(0), {"split": split.node.index}) if is_output else None
 
 

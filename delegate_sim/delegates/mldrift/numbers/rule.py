@@ -34,7 +34,10 @@ class GraphPart:
         """Whether a node is merged into a chain that begins with float weights. Nodes that were not asked about are absent."""
         self.first_appended: dict[int, int | None] = {}
         """The first node that is appended to the kernel of an elementwise node (see ``chains``)."""
+        self.passed_on: dict[int, bool] = {}
+        """Whether the result of a slice is an output, perhaps behind further slices. Absent as in ``merged``."""
         self._values: dict[int, list[float]] = {}
+        self._outputs_of: dict[int, frozenset[int]] = {}
 
     def values(self, tensor: Tensor) -> list[float]:
         """Return the elements of a constant that is not quantized, or an empty list if they are unknown. They are read once."""
@@ -47,6 +50,13 @@ class GraphPart:
     def is_output(self, tensor: Tensor) -> bool:
         """Return whether a tensor is a result of the part."""
         return tensor.index in self.outputs
+
+    def outputs_of(self, node: NodeView) -> frozenset[int]:
+        """Return the indices of a node's results that are results of the part. They are looked up once."""
+        index = node.node.index
+        if index not in self._outputs_of:
+            self._outputs_of[index] = self.outputs.intersection(node.node.outputs)
+        return self._outputs_of[index]
 
     def is_input(self, tensor: Tensor) -> bool:
         """Return whether a tensor enters the part at run time."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import delegate_sim
+from delegate_sim.delegates.mldrift.numbers.rule import GraphPart
 from delegate_sim.model import schema
 from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, risks_of, zeros
 
@@ -113,3 +116,28 @@ def test_an_input_that_is_an_output_is_written_if_the_gpu_takes_only_a_part():
     model = model_of(tensors, [("NEG", "x", "y", {}), ("LOG_SOFTMAX", "y", "z", {})], "x z")
     assert not delegate_sim.analyze(model, "mldrift", defaults="benchmark").runs[0].subgraphs[0].delegated.issuperset({0, 1})
     assert risks_of(model) == []
+
+
+RINGS = [
+    ("slices", [("RELU", "x", "o"), ("SLICE", "o b n", "p"), ("SLICE", "p b n", "q"), ("SLICE", "q b n", "p")], "o"),
+    ("one slice", [("RELU", "x", "o"), ("SLICE", "o b n", "p"), ("SLICE", "p b n", "p")], "o"),
+    ("products", [("RELU", "x", "p"), ("MUL", "p c", "q"), ("MUL", "q c", "p")], "p q"),
+]
+
+
+@pytest.mark.parametrize(("nodes", "outputs"), [row[1:] for row in RINGS], ids=[row[0] for row in RINGS])
+def test_nodes_in_a_ring_are_passed_once(monkeypatch, nodes, outputs):
+    steps, reader, writer = itertools.count(), GraphPart.only_reader, GraphPart.writer
+
+    def follow(own):
+        def followed(part, tensor):
+            assert next(steps) < 200
+            return own(part, tensor)
+
+        return followed
+
+    monkeypatch.setattr(GraphPart, "only_reader", follow(reader))
+    monkeypatch.setattr(GraphPart, "writer", follow(writer))
+    sizes = {"b": ints(0, 0, 0, 0), "n": ints(*IMAGE), "c": zeros(1)}
+    tensors = {**dict.fromkeys("xopq", IMAGE), **sizes}
+    assert risks_of(model_of(tensors, [(*node, {}) for node in nodes], outputs)) == []
