@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..foundation.printable import shortened
-from ..graph.graph import Graph, NodeView, node_forms
+from ..graph.forms import FormTable, node_forms
+from ..graph.graph import Graph, NodeView
 from ..releases.catalogue import Release
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind
@@ -153,7 +154,7 @@ class RuleBook(Generic[T]):
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by node index."""
         verdicts = graph.results.get("verdicts", (self, target), dict[int, Verdict])
-        by_form = graph.results.get("verdicts by form", (self, target), dict[int, Verdict])
+        by_form = graph.shared.get("verdicts by form", (self, target), FormTable[int, Verdict])
         forms = node_forms(graph) if self.reads_only_nodes else None
         for index in nodes:
             if index in verdicts:
@@ -162,7 +163,7 @@ class RuleBook(Generic[T]):
             if verdict is None:
                 verdict = self._judge(graph.view(graph.nodes[index]), target)
                 if forms is not None and not (self.has_native_messages and verdict.reasons):
-                    by_form[forms[index]] = verdict
+                    by_form.add(forms[index], verdict)
             verdicts[index] = verdict
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 

@@ -10,7 +10,8 @@ import pytest
 import delegate_sim
 from delegate_sim import simulate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.graph.graph import Inspected, file_graph, file_graphs, index_in_graph, node_forms
+from delegate_sim.graph.forms import node_forms
+from delegate_sim.graph.graph import Inspected, file_graph, file_graphs, index_in_graph
 from delegate_sim.model.reader import load
 from delegate_sim.rules.book import RuleBook
 from fixtures.builder import ModelBuilder
