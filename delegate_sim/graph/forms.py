@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TypeVar
 
-from ..model.model import Model, Node, Tensor
+from ..model.model import Model, Node, Quantization, Tensor
 from .analysis_cache import AnalysisCache
 from .graph import Graph
 
@@ -43,6 +43,7 @@ class Forms:
         self._next = 0
         self._tensors: FormTable[int, tuple[Tensor, int]] = FormTable()
         self._kinds: FormTable[int, tuple[Node, int]] = FormTable()
+        self._quantizations: FormTable[int, tuple[Quantization, Hashable]] = FormTable()
         self._compared: FormTable[int, object] = FormTable()
         """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
 
@@ -69,7 +70,14 @@ class Forms:
         if tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT:
             offset, size = tensor.data
             place = bytes(model.content[offset : offset + size])
-        storage = tensor.allocation, tensor.is_variable, tensor.external_buffer, tensor.sparsity, place, self._identity(tensor.value)
+        storage = (
+            tensor.allocation,
+            tensor.is_variable,
+            tensor.external_buffer,
+            tensor.sparsity,
+            place,
+            self._identity(tensor.value),
+        )
         own = tensor.scale, tensor.zero_point
         return self.number((tensor.type, *shape, *storage, *own, self._quantization(tensor)))
 
@@ -77,9 +85,12 @@ class Forms:
         given = tensor.quantization
         if given is None:
             return None
-        if given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0:
-            return given.scale, given.zero_point, given.dimension
-        return self._identity(given)
+        known = self._quantizations.get(id(given))
+        if known is None or known[0] is not given:
+            is_plain = given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0
+            own = (given.scale, given.zero_point, given.dimension) if is_plain else self._identity(given)
+            known = self._quantizations.add(id(given), (given, own))
+        return known[1]
 
     def _identity(self, item: object) -> int:
         """Return a number that no other object has."""
@@ -88,6 +99,7 @@ class Forms:
         if id(item) not in self._compared:
             if len(self._compared) >= _MOST_KEPT:
                 self._numbers.clear()
+                self._quantizations.clear()
             self._compared.add(id(item), item)
         return id(item)
 
@@ -95,30 +107,23 @@ class Forms:
         """Return the form of a node without the forms of its operands."""
         known = self._kinds.get(id(node))
         if known is None or known[0] is not node:
-            operands = (*node.inputs, *node.outputs, *node.intermediates)
-            first = {operand: place for place, operand in reversed([*enumerate(operands)])}
-            repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
-            counts = len(node.inputs), len(node.outputs)
-            options = model.options(node), node.options is None, node.custom_options
-            known = self._kinds.add(
-                id(node), (node, self.number((node.op, node.builtin_code, node.version, *options, *counts, repeated)))
-            )
+            known = self._kinds.add(id(node), (node, self.number(_kind(model, node))))
         return known[1]
 
     def nodes(self, model: Model, tensors: Iterable[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
         """Return the forms of nodes."""
         of_tensor = [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
-        return [
-            self.number(
-                (
-                    self.kind(model, node),
-                    *[of_tensor[index] for index in node.inputs],
-                    *[of_tensor[index] for index in node.outputs],
-                    *[of_tensor[index] for index in node.intermediates],
-                )
-            )
-            for node in nodes
-        ]
+        form_of = of_tensor.__getitem__
+        number, kind = self.number, self.kind
+        return [number((kind(model, node), *map(form_of, node.inputs + node.outputs + node.intermediates))) for node in nodes]
+
+
+def _kind(model: Model, node: Node) -> Hashable:
+    operands = node.inputs + node.outputs + node.intermediates
+    first = dict(zip(reversed(operands), range(len(operands)), strict=True))
+    repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
+    own = node.op, node.builtin_code, node.version, node.options is None, node.custom_options
+    return *own, model.options(node), len(node.inputs), len(node.outputs), repeated
 
 
 def forms_of(cache: AnalysisCache, model: Model) -> Forms:

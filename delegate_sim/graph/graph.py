@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
@@ -134,43 +134,62 @@ class Graph:
 class NodeView:
     """A node together with its operands as tensors. An omitted or missing operand is ``NO_TENSOR``."""
 
-    __slots__ = ("_options", "graph", "node", "op", "version")
+    __slots__ = ("_graph", "_options", "kept", "node", "op", "reads_graph", "version")
 
     def __init__(self, graph: Graph, node: Node) -> None:
-        self.graph = graph
+        self._graph = graph
         self.node = node
         self.op = node.op
         self.version = node.version
         self._options: Options | None = None
+        self.reads_graph = False
+        """True if somebody asked for the graph, so that a result may depend on more than the node and its operands."""
+        self.kept: Any = None
+        """A result that several checks of a rule share."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the node."""
+        self.reads_graph = True
+        return self._graph
+
+    @property
+    def is_assumed(self) -> bool:
+        """True if a hypothetical change makes the node supported."""
+        return self.node.index in self._graph.assumed
+
+    def tensor(self, index: int) -> Tensor:
+        """Return an operand by its index in the graph, or ``NO_TENSOR`` for the index -1."""
+        return self._graph.tensors[index] if index >= 0 else NO_TENSOR
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The operands."""
-        return tuple(map(self.graph.tensor, self.node.inputs))
+        return tuple(map(self._graph.tensor, self.node.inputs))
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
         """The results."""
-        return tuple(map(self.graph.tensor, self.node.outputs))
+        return tuple(map(self._graph.tensor, self.node.outputs))
 
     @property
     def options(self) -> Options:
         """The builtin options."""
         if self._options is None:
-            self._options = self.graph.model.options(self.node)
+            self._options = self._graph.model.options(self.node)
         return self._options
 
     def input(self, position: int) -> Tensor:
         """Return the operand at a position."""
-        return self.graph.tensor(self.node.input(position))
+        return self._graph.tensor(self.node.input(position))
 
     def output(self, position: int) -> Tensor:
         """Return the result at a position."""
-        return self.graph.tensor(self.node.output(position))
+        return self._graph.tensor(self.node.output(position))
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor as a flat sequence, or None for any other tensor."""
-        return self.graph.model.constant(tensor)
+        return self._graph.model.constant(tensor)
 
     @property
     def is_constant_float16_dequantize(self) -> bool:

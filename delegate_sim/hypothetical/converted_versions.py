@@ -32,7 +32,10 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
     """Return the model with the versions in ``versions``, which are keyed by operator."""
 
     def set_versions(editor: Editor) -> None:
-        editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]
+        editor.nodes = [
+            (origin, node if node.version == versions.get(node.op, node.version) else node._replace(version=versions[node.op]))
+            for origin, node in editor.nodes
+        ]
 
     return edited(model, set_versions)
 

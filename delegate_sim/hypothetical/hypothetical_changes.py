@@ -187,7 +187,7 @@ def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions:
     def with_version(node: Node) -> Node:
         key = NodeKey(editor.subgraph.index, node.index)
         version = node_versions.get(key, op_versions.get(node.op))
-        return node if version is None else node._replace(version=version)
+        return node if version in (None, node.version) else node._replace(version=version)
 
     editor.nodes = [(origin, with_version(node)) for origin, node in editor.nodes]
 

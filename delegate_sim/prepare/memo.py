@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..graph.forms import OMITTED, Forms, FormTable, forms_of
 from ..graph.analysis_cache import AnalysisCache
+from ..graph.forms import OMITTED, Forms, FormTable, forms_of
 from ..model.model import Allocation, Model, Node
 from ..model.numbers import FlatNumbers
 from ..releases.catalogue import Release
@@ -71,19 +71,13 @@ class SubgraphResults:
     def repeat(self, node: Node, is_delegated: bool) -> bool:
         """Do to the tensors of a node what was done for another node of the same form. Return whether there is such a node."""
         states = self._states
-        key = (
-            self._forms.kind(self._model, node),
-            is_delegated,
-            *[states[index] for index in node.inputs],
-            *[states[index] for index in node.outputs],
-            *[states[index] for index in node.intermediates],
-        )
+        operands = node.inputs + node.outputs + node.intermediates
+        key = (self._forms.kind(self._model, node), is_delegated, *map(states.__getitem__, operands))
         changes = self._table.get(key)
         if changes is None:
             self._key = key
             return False
         if changes:
-            operands = (*node.inputs, *node.outputs, *node.intermediates)
             for place, kind, shape, allocation, computed, form in changes:
                 index = operands[place]
                 tensor = self._subgraph.tensors[index]

@@ -254,7 +254,8 @@ class _Chain:
         return first.failure is None and first.dynamic is None and not self._unprepared
 
     def _rest_fails(self) -> Refusal | None:
-        return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered, self.cache)
+        fixed_shapes = self.assumptions.fixed_shapes
+        return prepare_rest(self.model, self._taken(), fixed_shapes, self.release, self._unregistered, self.cache)
 
     def _taken(self) -> dict[int, Taken]:
         """Return the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels, by subgraph."""

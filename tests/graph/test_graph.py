@@ -93,7 +93,6 @@ def test_a_model_with_its_nodes_and_tensors():
 
 
 MODELS = sorted((Path(__file__).parents[2] / "fixtures" / "models").glob("*.tflite"))
-WITH_FORMS = [name for name in DELEGATE_NAMES if find_delegate(name).rules.reads_only_nodes]
 
 
 def test_only_names_and_indices_are_no_part_of_a_form():
@@ -136,7 +135,7 @@ def verdicts_of(model, name):
     return [None if one.decision is None else one.decision.verdicts for one in run.subgraphs]
 
 
-@pytest.mark.parametrize("name", WITH_FORMS)
+@pytest.mark.parametrize("name", DELEGATE_NAMES)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_the_verdicts_are_the_same_as_without_forms(path, name, monkeypatch):
     model = load(path)

@@ -134,8 +134,9 @@ def _finish(
 def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
     """Lower these nodes in order (``AddOpsAndTensors``)."""
     remaining: list[tuple[Node, Lowering | None]] = []
+    lowerings = {op: find_lowering(op) for op in {node.op for node in nodes}}
     for node in nodes:
-        lowering = find_lowering(node.op)
+        lowering = lowerings[node.op]
         if lowering is not None and lowering.fold is not None:
             partition.node = node.index
             if lowering.fold(partition, partition.graph.view(node)):

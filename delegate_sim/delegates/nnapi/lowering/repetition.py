@@ -53,14 +53,18 @@ class Repetition:
     def repeat(self, node: Node) -> bool:
         """Add what a node of the same form added. Return whether such a node is known."""
         builder, operands = self._builder, self._model.operands
-        mapped, results = builder.mapped, builder.dequantized
+        mapped, results, types = builder.mapped, builder.dequantized, builder.dequantized_types
         tensors = node.inputs + node.outputs + node.intermediates
         context: list[Hashable] = [self._forms[node.index]]
         for index in tensors:
             own = mapped.get(index)
-            context.append(None if own is None else key_of(operands[own]))
-            if own in builder.dequantized_types:
-                context.append(builder.dequantized_types[own])
+            if own is None:
+                context.append(None)
+                continue
+            operand = operands[own]
+            context.append(operand.key if operand.channels is None else key_of(operand))
+            if own in types:
+                context.append(types[own])
         key = tuple(context)
         known = self._known.get(key)
         start = len(operands)
