@@ -106,6 +106,11 @@ class RuleBook(Generic[T]):
         return {}
 
     @functools.cached_property
+    def _found(self) -> dict[str, OpRule[T]]:
+        """The rules of builtin operators that were asked for."""
+        return {}
+
+    @functools.cached_property
     def rules(self) -> Rules[T]:
         """All rules by operator, builtin operators first. This attribute loads the rules of every operator family."""
         return MappingProxyType({**_joined(self.families), **self.custom})
@@ -240,7 +245,12 @@ class RuleBook(Generic[T]):
             return counting
 
     def _builtin(self, op: str) -> OpRule[T] | None:
-        return next((family[op] for family in self.families if op in family), None)
+        rule = self._found.get(op)
+        if rule is None:
+            rule = next((family[op] for family in self.families if op in family), None)
+            if rule is not None:
+                self._found[op] = rule
+        return rule
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = self.rule_of(op, is_custom=is_custom)
