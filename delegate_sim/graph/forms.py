@@ -7,7 +7,7 @@ tensors, and in buffers. Large constants and lists of scales are equal only if t
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from ..model.model import Model, Node, Quantization, Tensor
 from .analysis_cache import AnalysisCache
@@ -18,8 +18,6 @@ _Result = TypeVar("_Result")
 
 _SMALL_CONSTANT = 64
 """Largest size in bytes of a constant that is compared by value, such as a shape, axes or a permutation."""
-_MOST_KEPT = 1 << 16
-"""Number of entries that a table about forms has at most, so that models with many different nodes need little memory."""
 OMITTED = -1
 """The form of an omitted operand."""
 
@@ -27,24 +25,33 @@ OMITTED = -1
 class FormTable(dict[_Key, _Result]):
     """A table of results by form. It is emptied when it is full, so a result can be missing, but is never wrong."""
 
+    most: ClassVar[int] = 1 << 14
+    """Number of results that are kept at most, so that models with many different nodes need little memory."""
+
     def add(self, key: _Key, result: _Result) -> _Result:
         """Add a result and return it."""
-        if len(self) >= _MOST_KEPT:
+        if len(self) >= self.most:
             self.clear()
         self[key] = result
         return result
+
+
+class _Numbers(FormTable[_Key, _Result]):
+    """A table of numbers, and of tensors and nodes with a known number."""
+
+    most: ClassVar[int] = 1 << 16
 
 
 class Forms:
     """Numbers for the forms of nodes and tensors in all models with the same bytes. Equal numbers mean equal forms."""
 
     def __init__(self) -> None:
-        self._numbers: FormTable[Hashable, int] = FormTable()
+        self._numbers: _Numbers[Hashable, int] = _Numbers()
         self._next = 0
-        self._tensors: FormTable[int, tuple[Tensor, int]] = FormTable()
-        self._kinds: FormTable[int, tuple[Node, int]] = FormTable()
-        self._quantizations: FormTable[int, tuple[Quantization, Hashable]] = FormTable()
-        self._compared: FormTable[int, object] = FormTable()
+        self._tensors: _Numbers[int, tuple[Tensor, int]] = _Numbers()
+        self._kinds: _Numbers[int, tuple[Node, int]] = _Numbers()
+        self._quantizations: _Numbers[int, tuple[Quantization, Hashable]] = _Numbers()
+        self._compared: _Numbers[int, object] = _Numbers()
         """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
 
     def number(self, form: Hashable) -> int:
@@ -97,7 +104,7 @@ class Forms:
         if item is None:
             return 0
         if id(item) not in self._compared:
-            if len(self._compared) >= _MOST_KEPT:
+            if len(self._compared) >= self._compared.most:
                 self._numbers.clear()
                 self._quantizations.clear()
             self._compared.add(id(item), item)

@@ -64,7 +64,8 @@ class AddedPart(NamedTuple):
     other operand has a negative number: -1 is the first operand outside the part.
     """
 
-    operands: tuple[tuple[Any, ...], ...]
+    operands: tuple[NnOperand | tuple[Any, ...], ...]
+    """An operand with a value, which never changes again, or the arguments of an operand without a value."""
     operations: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
     verdicts: tuple[Version | Refusal, ...]
     has_channels: bool
@@ -215,7 +216,7 @@ class ModelBuilder:
         ]
         made = self._operands[operands:]
         part = AddedPart(
-            tuple([one.arguments for one in made]),
+            tuple([one.arguments if one.lifetime is Lifetime.TEMPORARY else one for one in made]),
             tuple(added),
             tuple(self._verdicts[operations:]),
             any(one.channels is not None for one in made),
@@ -226,7 +227,7 @@ class ModelBuilder:
         """Add the operands and operations of a part. ``outside`` has the operands that are not in the part."""
         start = len(self._operands)
         self._has_changed |= part.has_channels and bool(self._operations)
-        self._operands += [NnOperand(*arguments) for arguments in part.operands]
+        self._operands += [NnOperand(*one) if isinstance(one, tuple) else one for one in part.operands]
         self._verdicts += part.verdicts
         for code, inputs, outputs in part.operations:
             given = tuple([start + number if number >= 0 else outside[-number - 1] for number in inputs])
