@@ -1,4 +1,4 @@
-"""What Prepare functions did. Nodes of one form with operands in the same states are prepared once in an analysis."""
+"""Results of Prepare functions. Nodes of one form with operands in the same states are prepared once in an analysis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lowering of nodes adds to an NNAPI model. A node of a known form is lowered by doing the same again.
+"""Repeat the lowering of a node for other nodes of the same form, by adding the same to the NNAPI model again.
 
 What is added depends on the form of the node, on the NNAPI operands that the node's tensors already have, and on which of these
 operands were dequantized before. A lowering that does more, such as printing a line, is not repeated.
@@ -23,7 +23,7 @@ _Place: TypeAlias = "int | tuple[int, str]"
 
 
 class AddedForNode(NamedTuple):
-    """What the lowering of a node added."""
+    """The operands and operations that the lowering of a node added."""
 
     part: AddedPart
     outside: tuple[_Place, ...]
