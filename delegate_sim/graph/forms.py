@@ -36,7 +36,7 @@ class FormTable(dict[_Key, _Result]):
         return result
 
 
-class _Numbers(FormTable[_Key, _Result]):
+class _LargeTable(FormTable[_Key, _Result]):
     """A table of numbers, and of tensors and nodes with a known number."""
 
     most: ClassVar[int] = 1 << 16
@@ -46,12 +46,12 @@ class Forms:
     """Numbers for the forms of nodes and tensors in all models with the same bytes. Equal numbers mean equal forms."""
 
     def __init__(self) -> None:
-        self._numbers: _Numbers[Hashable, int] = _Numbers()
+        self._numbers: _LargeTable[Hashable, int] = _LargeTable()
         self._next = 0
-        self._tensors: _Numbers[int, tuple[Tensor, int]] = _Numbers()
-        self._kinds: _Numbers[int, tuple[Node, int]] = _Numbers()
-        self._quantizations: _Numbers[int, tuple[Quantization, Hashable]] = _Numbers()
-        self._compared: _Numbers[int, object] = _Numbers()
+        self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
+        self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
+        self._quantizations: _LargeTable[int, tuple[Quantization, Hashable]] = _LargeTable()
+        self._compared: _LargeTable[int, object] = _LargeTable()
         """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
 
     def number(self, form: Hashable) -> int:

@@ -12,7 +12,7 @@ from ..releases.catalogue import Release
 from .kernel import KernelNode, KernelSubgraph
 
 
-class _Change(NamedTuple):
+class _NewState(NamedTuple):
     """The new state of an operand or a result of a node."""
 
     place: int
@@ -48,8 +48,8 @@ class KernelResults:
 
     def __init__(self, model: Model, release: Release, cache: AnalysisCache) -> None:
         self.forms = forms_of(cache, model)
-        self.table: FormTable[tuple[int, ...], tuple[_Change, ...]] = cache.get(
-            "prepared nodes", (self.forms, release), FormTable[tuple[int, ...], tuple[_Change, ...]]
+        self.table: FormTable[tuple[int, ...], tuple[_NewState, ...]] = cache.get(
+            "prepared nodes", (self.forms, release), FormTable[tuple[int, ...], tuple[_NewState, ...]]
         )
 
     def of(self, subgraph: KernelSubgraph) -> SubgraphResults:
@@ -103,5 +103,5 @@ class SubgraphResults:
             form = self._states[index]
             if form != self._key[place + 2]:
                 tensor = self._subgraph.tensors[index]
-                changes.append(_Change(place, tensor.type, tensor.shape, tensor.allocation, tensor.computed, form))
+                changes.append(_NewState(place, tensor.type, tensor.shape, tensor.allocation, tensor.computed, form))
         self._table.add(self._key, tuple(changes))

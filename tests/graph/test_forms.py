@@ -100,7 +100,7 @@ def test_results_of_corpora_are_the_same_without_shared_results(corpus, monkeypa
 
 
 def test_a_full_table_forgets_and_gives_no_wrong_number(monkeypatch):
-    monkeypatch.setattr("delegate_sim.graph.forms._Numbers.most", 3)
+    monkeypatch.setattr("delegate_sim.graph.forms._LargeTable.most", 3)
     path = ROOT / "fixtures" / "models" / "transformer_block.tflite"
     model = load(path.read_bytes())
     (graph,) = file_graphs(model)

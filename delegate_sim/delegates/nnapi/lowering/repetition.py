@@ -18,7 +18,7 @@ from ....nnapi_runtime.validation import key_of
 if TYPE_CHECKING:
     from .builder import PartitionBuilder
 
-_Place: TypeAlias = "int | tuple[int, str]"
+_OperandPlace: TypeAlias = "int | tuple[int, str]"
 """The operand of the tensor at this position of a node, or with a type, the result of the operand's DEQUANTIZE."""
 
 
@@ -26,11 +26,11 @@ class AddedForNode(NamedTuple):
     """The operands and operations that the lowering of a node added."""
 
     part: AddedPart
-    outside: tuple[_Place, ...]
+    outside: tuple[_OperandPlace, ...]
     """The operands that existed before, as listed by ``ModelBuilder.part_since``."""
     mapped: tuple[tuple[int, int], ...]
     """The tensors that got an operand, as pairs: the position of the tensor, and the number of the new operand."""
-    dequantized: tuple[tuple[_Place, str, int], ...]
+    dequantized: tuple[tuple[_OperandPlace, str, int], ...]
     """For each new DEQUANTIZE, the operand, the type, and the number of the new operand with the result."""
     operations: tuple[str, ...]
 
@@ -108,7 +108,7 @@ class Repetition:
         ]
         if len(mapped) != now[0] - mapped_count:
             return
-        known: dict[int, _Place] = {}
+        known: dict[int, _OperandPlace] = {}
         for index, place in places.items():
             own = builder.mapped.get(index)
             if own is not None:
