@@ -118,7 +118,7 @@ class Examiner:
             self.effort.spend(self.target.effort)
             release = hypothetical.release or self.target.release
             of_model = self.model, hypothetical.changes, release
-            change = self._cache.get("changed model", of_model, lambda: changed(self.model, hypothetical, release))
+            change = self._cache.get("changed model", of_model, lambda: changed(self.model, hypothetical, release, self._cache))
             if len(self._known) >= self._most_known:
                 del self._known[next(iter(self._known))]
             self._known[key] = Examined(simulate_changed(change, self.target, hypothetical, self._cache), change)

@@ -195,34 +195,37 @@ class Effort:
     def _size(self) -> int:
         return self._nodes + sum(self._sizes.values())
 
-    @functools.cached_property
+    @property
     def _sizes(self) -> Mapping[str, int]:
-        """The sizes of operands, subgraphs and bodies of composites, by words for them.
-
-        The body of a composite is counted once more for each composite, because it may replace the composite. The same holds
-        for the bodies of the composites in this body.
-        """
-        subgraphs = self._model.subgraphs
-        nodes = [node for subgraph in subgraphs for node in subgraph.nodes]
-        operands = sum([len(node.inputs) + len(node.outputs) for node in nodes])
-        bodies = _size_of_bodies(self._model)
-        return {
-            f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
-            f"{len(subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(subgraphs),
-            f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
-        }
+        return self.cache.get("sizes", (self._model,), lambda: _sizes(self._model))
 
     @property
     def _nodes(self) -> int:
         return sum([len(subgraph.nodes) for subgraph in self._model.subgraphs])
 
-    @functools.cached_property
+    @property
     def _forms(self) -> int:
-        return sum(map(_count_forms, file_graphs(self._model)))
+        return self.cache.get("number of forms", (self._model,), lambda: sum(map(_count_forms, file_graphs(self._model))))
 
 
 def _reason(limit: int) -> str:
     return f"the simulations of a command are limited to {raised(limit):,} nodes{how_to_raise()}"
+
+
+def _sizes(model: Model) -> Mapping[str, int]:
+    """Return the sizes of operands, subgraphs and bodies of composites, by words for them.
+
+    The body of a composite is counted once more for each composite, because it may replace the composite. The same holds for the
+    bodies of the composites in this body.
+    """
+    nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes]
+    operands = sum([len(node.inputs) + len(node.outputs) for node in nodes])
+    bodies = _size_of_bodies(model)
+    return {
+        f"{operands:,} operands of nodes": sum(map(_size_of_operands, nodes)),
+        f"{len(model.subgraphs):,} subgraphs": _WEIGHT_OF_A_SUBGRAPH * len(model.subgraphs),
+        f"{bodies:,} nodes, operands and tensors in the bodies of all composites": bodies,
+    }
 
 
 def _size_of_operands(node: Node) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, number_or_text
 from ..model import schema
@@ -60,6 +60,8 @@ class Graph:
     """The node that the CPU runtime cannot prepare, or None."""
     assumed: frozenset[int] = frozenset()
     """The nodes that a hypothetical change makes supported, whatever the delegate's rules say."""
+    shared: AnalysisCache = field(default_factory=AnalysisCache)
+    """Cached results about forms of nodes (``forms.py``). All graphs of an analysis share them."""
 
     def tensor(self, index: int) -> Tensor:
         """Return the tensor with an index, or ``NO_TENSOR`` for the index -1 of an omitted or missing tensor."""
@@ -130,6 +132,12 @@ class Graph:
         vars(graph)["results"] = self.results
         return graph
 
+    def within(self, cache: AnalysisCache) -> Graph:
+        """Return a copy of this graph that shares results about forms with an analysis. Graph and copy share ``results``."""
+        graph = replace(self, shared=cache)
+        vars(graph)["results"] = self.results
+        return graph
+
     def with_inputs(self, inputs: Mapping[int, Sequence[int]]) -> Graph:
         """Return a copy of this graph in which some nodes have the new inputs ``inputs``, keyed by node index."""
         nodes = tuple(node._replace(inputs=tuple(inputs[node.index])) if node.index in inputs else node for node in self.nodes)
@@ -139,43 +147,62 @@ class Graph:
 class NodeView:
     """A node together with its operands as tensors. An omitted or missing operand is ``NO_TENSOR``."""
 
-    __slots__ = ("_options", "graph", "node", "op", "version")
+    __slots__ = ("_graph", "_options", "kept", "node", "op", "reads_graph", "version")
 
     def __init__(self, graph: Graph, node: Node) -> None:
-        self.graph = graph
+        self._graph = graph
         self.node = node
         self.op = node.op
         self.version = node.version
         self._options: Options | None = None
+        self.reads_graph = False
+        """True if somebody asked for the graph, so that a result may depend on more than the node and its operands."""
+        self.kept: Any = None
+        """A result that several checks of a rule share."""
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of the node."""
+        self.reads_graph = True
+        return self._graph
+
+    @property
+    def is_assumed(self) -> bool:
+        """True if a hypothetical change makes the node supported."""
+        return self.node.index in self._graph.assumed
+
+    def tensor(self, index: int) -> Tensor:
+        """Return an operand by its index in the graph, or ``NO_TENSOR`` for the index -1."""
+        return self._graph.tensors[index] if index >= 0 else NO_TENSOR
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The operands."""
-        return tuple(map(self.graph.tensor, self.node.inputs))
+        return tuple(map(self._graph.tensor, self.node.inputs))
 
     @property
     def outputs(self) -> tuple[Tensor, ...]:
         """The results."""
-        return tuple(map(self.graph.tensor, self.node.outputs))
+        return tuple(map(self._graph.tensor, self.node.outputs))
 
     @property
     def options(self) -> Options:
         """The builtin options."""
         if self._options is None:
-            self._options = self.graph.model.options(self.node)
+            self._options = self._graph.model.options(self.node)
         return self._options
 
     def input(self, position: int) -> Tensor:
         """Return the operand at a position."""
-        return self.graph.tensor(self.node.input(position))
+        return self._graph.tensor(self.node.input(position))
 
     def output(self, position: int) -> Tensor:
         """Return the result at a position."""
-        return self.graph.tensor(self.node.output(position))
+        return self._graph.tensor(self.node.output(position))
 
     def value(self, tensor: Tensor) -> FlatNumbers | None:
         """Return the elements of a constant or persistent tensor as a flat sequence, or None for any other tensor."""
-        return self.graph.model.constant(tensor)
+        return self._graph.model.constant(tensor)
 
     @property
     def is_constant_float16_dequantize(self) -> bool:
@@ -341,55 +368,3 @@ class Inspected(Declared):
     def signatures(self) -> tuple[Signature, ...]:
         """The signatures of the model."""
         return self.model.signatures
-
-
-_SMALL_CONSTANT = 64
-"""Largest size in bytes of a constant that is compared by value, such as a shape, axes or a permutation."""
-
-
-def node_forms(graph: Graph) -> Sequence[int]:
-    """Return the form of each node of a graph, as a number.
-
-    Nodes of one form have the same operator, version, options and operands. They differ only in the indices and names of nodes
-    and tensors, and in buffers. Large constants and lists of scales are equal only if they are the same.
-    """
-    return graph.results.get("forms", (), lambda: _numbered(graph))
-
-
-def _numbered(graph: Graph) -> Sequence[int]:
-    numbers: dict[Hashable, int] = {}
-
-    def number(form: Hashable) -> int:
-        return numbers.setdefault(form, len(numbers))
-
-    tensors = [*[number(_form_of_tensor(graph.model, tensor)) for tensor in graph.tensors], -1]
-    """The form of each tensor. The last element is for omitted tensors, whose index is -1."""
-
-    def form_of(node: Node) -> Hashable:
-        operands = (*node.inputs, *node.outputs, *node.intermediates)
-        first = {operand: place for place, operand in reversed([*enumerate(operands)])}
-        repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
-        counts = len(node.inputs), len(node.outputs)
-        kind = node.op, node.builtin_code, node.version, graph.model.options(node), node.options is None, node.custom_options
-        return *kind, *counts, repeated, *[tensors[operand] for operand in operands]
-
-    return [number(form_of(node)) for node in graph.nodes]
-
-
-def _form_of_tensor(model: Model, tensor: Tensor) -> Hashable:
-    shape = tensor.has_rank, tensor.shape, tensor.shape_signature
-    place: Hashable = tensor.data
-    if tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT:
-        offset, size = tensor.data
-        place = bytes(model.content[offset : offset + size])
-    storage = tensor.allocation, tensor.is_variable, tensor.external_buffer, tensor.sparsity, place, id(tensor.value)
-    return tensor.type, *shape, *storage, _form_of_quantization(tensor)
-
-
-def _form_of_quantization(tensor: Tensor) -> Hashable:
-    given = tensor.quantization
-    if given is None:
-        return None
-    if given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0:
-        return given.scale, given.zero_point, given.dimension
-    return id(given)

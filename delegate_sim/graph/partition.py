@@ -51,12 +51,18 @@ def partition(graph: Graph, delegated: Collection[int]) -> tuple[Subset, ...]:
 
 
 def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]:
-    control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
-    if is_in_order(graph) and all(before < after for before, after in control_edges):
+    control_edges, is_ordered = graph.results.get("order", (), lambda: _order(graph))
+    if is_ordered:
         return _in_one_scan(graph, delegated, control_edges)
     run = _Partitioner(graph, delegated, control_edges)
     run.gather()
     return run.finish()
+
+
+def _order(graph: Graph) -> tuple[ControlEdges, bool]:
+    """Return the control edges, and whether the plan and the control edges are in order."""
+    control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
+    return control_edges, is_in_order(graph) and all(before < after for before, after in control_edges)
 
 
 def is_in_order(graph: Graph) -> bool:

@@ -8,22 +8,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ..graph.analysis_cache import AnalysisCache
+from ..graph.forms import FormTable, forms_of
 from ..graph.graph import file_graphs
 from ..model.model import Model
 from ..versions.explanation import expected_version
 from .model_editing import Edited, Editor, NodeKey, edited
 
 
-def demanded_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> dict[str, int]:
+def demanded_versions(
+    model: Model, cache: AnalysisCache | None = None, assumed: Mapping[NodeKey, int] = MappingProxyType({})
+) -> dict[str, int]:
     """Return the version that a converter would write for each builtin operator.
 
     ``assumed`` has the versions that some nodes need. For all other nodes, the needed version is derived from the node.
     """
+    shared = AnalysisCache() if cache is None else cache
+    forms = forms_of(shared, model)
+    known = shared.get("versions", (forms,), FormTable[int, int])
     highest: dict[str, int] = {}
     for graph in file_graphs(model):
-        for node in graph.nodes:
+        for node, form in zip(graph.nodes, forms.nodes(model, graph.tensors, graph.nodes), strict=True):
             if not node.is_custom:
-                demanded = assumed.get(NodeKey(graph.index, node.index)) or expected_version(graph.view(node))
+                demanded = assumed.get(NodeKey(graph.index, node.index)) or known.get(form)
+                if demanded is None:
+                    view = graph.view(node)
+                    demanded = expected_version(view)
+                    if not view.reads_graph:
+                        known.add(form, demanded)
                 highest[node.op] = max(demanded, highest.get(node.op, 1))
     return highest
 
@@ -32,11 +44,16 @@ def with_versions(model: Model, versions: Mapping[str, int]) -> Edited:
     """Return the model with the versions in ``versions``, which are keyed by operator."""
 
     def set_versions(editor: Editor) -> None:
-        editor.nodes = [(origin, node._replace(version=versions.get(node.op, node.version))) for origin, node in editor.nodes]
+        editor.nodes = [
+            (origin, node if node.version == versions.get(node.op, node.version) else node._replace(version=versions[node.op]))
+            for origin, node in editor.nodes
+        ]
 
     return edited(model, set_versions)
 
 
-def with_converted_versions(model: Model, assumed: Mapping[NodeKey, int] = MappingProxyType({})) -> Edited:
+def with_converted_versions(
+    model: Model, cache: AnalysisCache | None = None, assumed: Mapping[NodeKey, int] = MappingProxyType({})
+) -> Edited:
     """Return the model with the versions that a converter would write (see ``demanded_versions``)."""
-    return with_versions(model, demanded_versions(model, assumed))
+    return with_versions(model, demanded_versions(model, cache, assumed))

@@ -142,7 +142,9 @@ def simulate_changed(
     return simulate(change.model, hypothetical.changed_target(target), assumptions, cache)
 
 
-def changed(model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST) -> Edited:
+def changed(
+    model: Model, hypothetical: HypotheticalChanges, release: Release = NEWEST, cache: AnalysisCache | None = None
+) -> Edited:
     """Return the model with the assumed changes. If nothing changes, return the original model.
 
     Raise OptionError if the model lacks an operator or node in ``hypothetical``. Raise LimitError if the changed model is too
@@ -150,10 +152,10 @@ def changed(model: Model, hypothetical: HypotheticalChanges, release: Release = 
     """
     refuse_unknown_names(model, hypothetical)
     with naming_model(model.path):
-        return _changed(model, hypothetical, hypothetical.release or release)
+        return _changed(model, hypothetical, hypothetical.release or release, AnalysisCache() if cache is None else cache)
 
 
-def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) -> Edited:
+def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release, cache: AnalysisCache) -> Edited:
     result = unchanged(model)
     if hypothetical.removed_nodes:
         result = result.then(lambda model: without_nodes(model, hypothetical.removed_nodes))
@@ -165,13 +167,13 @@ def _changed(model: Model, hypothetical: HypotheticalChanges, release: Release) 
         all_sizes = hypothetical.fixed_inputs or hypothetical.fixed_shapes
         result = result.then(lambda model: with_inputs(model, release, hypothetical.batch, all_sizes=all_sizes))
     if hypothetical.conversion:
-        result = result.then(CONVERSIONS[hypothetical.conversion])
+        result = result.then(lambda model: CONVERSIONS[hypothetical.conversion](model, cache))
     if hypothetical.op_versions or hypothetical.node_versions:
         now = result.present(hypothetical.node_versions)
         versions = {now[key]: version for key, version in hypothetical.node_versions.items() if key in now}
         if hypothetical.conversion and versions:
             # The converter writes one version for all nodes of an operator.
-            result = result.then(lambda model: with_converted_versions(model, versions))
+            result = result.then(lambda model: with_converted_versions(model, cache, versions))
         result = result.then(
             lambda model: edited(model, lambda editor: _set_versions(editor, hypothetical.op_versions, versions))
         )
@@ -187,7 +189,7 @@ def _set_versions(editor: Editor, op_versions: Mapping[str, int], node_versions:
     def with_version(node: Node) -> Node:
         key = NodeKey(editor.subgraph.index, node.index)
         version = node_versions.get(key, op_versions.get(node.op))
-        return node if version is None else node._replace(version=version)
+        return node if version in (None, node.version) else node._replace(version=version)
 
     editor.nodes = [(origin, with_version(node)) for origin, node in editor.nodes]
 

@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from ..foundation.float32 import float32
 from ..foundation.limits import bounded
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.graph import Graph, file_graphs
 from ..model import schema
 from ..model.model import NO_TENSOR, Allocation, Model, Node, Quantization, Tensor
@@ -76,57 +77,53 @@ _QUANTIZABLE = _SAME_SCALE.union(_FIXED_RESULTS, _CHANNELS, _NAMES_OF_OTHERS.spl
 _OF_ANY_TYPE = ("SHAPE", "RANK")
 
 
-@functools.lru_cache(maxsize=2)
-def as_float(model: Model) -> Edited:
+def as_float(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model that a converter would write without quantization: ``converter.optimizations`` is empty."""
+    return cache.get("float model", (model,), lambda: _as_float(model, cache))
+
+
+def _as_float(model: Model, cache: AnalysisCache) -> Edited:
     if not any(_is_narrowed(tensor) for subgraph in model.subgraphs for tensor in subgraph.tensors):
         return unchanged(model)
-    return _with_versions(edited(model, lambda editor: _widen(editor, model)))
+    return _with_versions(edited(model, lambda editor: _widen(editor, model)), cache)
 
 
-@functools.lru_cache(maxsize=2)
-def as_int8(model: Model) -> Edited:
+def as_int8(model: Model, cache: AnalysisCache, *, has_scale_for_each_channel: bool = True) -> Edited:
     """Return the model that a converter would write with full integer quantization. Inputs and outputs stay float.
 
-    The scales come from a calibration.
+    The scales come from a calibration. Without a scale for each channel, the converter has the setting
+    ``_experimental_disable_per_channel``.
     """
-    return as_float(model).then(lambda floating: _with_versions(edited(floating, _quantize)))
+    change = functools.partial(_quantize, has_scale_for_each_channel=has_scale_for_each_channel)
+    return as_float(model, cache).then(lambda floating: _with_versions(edited(floating, change), cache))
 
 
-@functools.lru_cache(maxsize=2)
-def as_int8_per_tensor(model: Model) -> Edited:
-    """Return the model of ``as_int8`` with one scale per weight tensor (``converter._experimental_disable_per_channel``)."""
-    one_scale = functools.partial(_quantize, has_scale_for_each_channel=False)
-    return as_float(model).then(lambda floating: _with_versions(edited(floating, one_scale)))
-
-
-@functools.lru_cache(maxsize=2)
-def as_float16(model: Model) -> Edited:
+def as_float16(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model that a converter would write with float16 weights. A DEQUANTIZE converts each weight to float32."""
-    return as_float(model).then(lambda floating: _with_versions(edited(floating, _narrow_weights)))
+    return as_float(model, cache).then(lambda floating: _with_versions(edited(floating, _narrow_weights), cache))
 
 
-def as_per_tensor(model: Model) -> Edited:
+def as_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model in which all channels of a quantized weight tensor have the same scale."""
-    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))))
+    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset(_CHANNELS))), cache)
 
 
-def as_dense_per_tensor(model: Model) -> Edited:
+def as_dense_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model in which all channels of a quantized FULLY_CONNECTED weight tensor have the same scale."""
-    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset({"FULLY_CONNECTED"}))))
+    return _lowered(edited(model, lambda editor: _join_scales(editor, frozenset({"FULLY_CONNECTED"}))), cache)
 
 
-def as_dynamic_range_per_tensor(model: Model) -> Edited:
+def as_dynamic_range_per_tensor(model: Model, cache: AnalysisCache) -> Edited:
     """Return the model that TensorFlow's older quantizer would write with dynamic range quantization and one scale per tensor.
 
     The model quantizes data without a zero point. The weights of operators that the older quantizer does not support are
     dequantized. A model without dynamic range quantization does not change.
     """
-    changed = _with_versions(edited(model, _use_older_quantizer))
+    changed = _with_versions(edited(model, _use_older_quantizer), cache)
     return changed.then(lambda older: with_versions(older, _OLDER_VERSIONS))
 
 
-def with_mask(model: Model, value: float) -> Edited:
+def with_mask(model: Model, _: AnalysisCache, value: float) -> Edited:
     """Return a quantized model with ``value`` in its attention mask. The original mask has a number near the lowest float32.
 
     A converter derives several scales from the range of the mask. One example is the scale of the tensor that is multiplied by
@@ -135,11 +132,11 @@ def with_mask(model: Model, value: float) -> Edited:
     return edited(model, lambda editor: _use_mask(editor, float32(value / _LEVELS)))
 
 
-CONVERSIONS: Mapping[str, Callable[[Model], Edited]] = MappingProxyType(
+CONVERSIONS: Mapping[str, Callable[[Model, AnalysisCache], Edited]] = MappingProxyType(
     {
         "float": as_float,
         "int8": as_int8,
-        "int8-per-tensor": as_int8_per_tensor,
+        "int8-per-tensor": functools.partial(as_int8, has_scale_for_each_channel=False),
         "float16": as_float16,
         "per-tensor": as_per_tensor,
         "dense-per-tensor": as_dense_per_tensor,
@@ -200,8 +197,8 @@ def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
     return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
 
-def _with_versions(changed: Edited) -> Edited:
-    return changed.then(with_converted_versions)
+def _with_versions(changed: Edited, cache: AnalysisCache) -> Edited:
+    return changed.then(lambda model: with_converted_versions(model, cache))
 
 
 def _narrow_weights(editor: Editor) -> None:
@@ -260,13 +257,13 @@ def _use_older_quantizer(editor: Editor) -> None:
         editor.insert("DEQUANTIZE", narrow, index, at=place)
 
 
-def _lowered(changed: Edited) -> Edited:
+def _lowered(changed: Edited, cache: AnalysisCache) -> Edited:
     """Lower the versions of operators to the versions that a converter would write. No version is raised."""
     highest: dict[str, int] = {}
     for graph in file_graphs(changed.model):
         for node in graph.nodes:
             highest[node.op] = max(node.version, highest.get(node.op, 1))
-    versions = {op: min(version, highest[op]) for op, version in demanded_versions(changed.model).items()}
+    versions = {op: min(version, highest[op]) for op, version in demanded_versions(changed.model, cache).items()}
     return changed.then(lambda model: with_versions(model, versions))
 
 

@@ -318,6 +318,11 @@ class Model(Declared):
     def _options(self) -> OptionsReader:
         return OptionsReader(self.content)
 
+    @property
+    def same_bytes(self) -> object:
+        """An object that all copies of the model with the same bytes share."""
+        return self._options
+
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a copy of the model with the same bytes and with some changed fields.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..foundation.float32 import float32
 from .refusal import Call, ForType, Rule, refuse
@@ -115,6 +115,12 @@ class NnOperand:
         self.value = value
         self.submodel = submodel
         self.key = key
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The arguments that make an equal operand."""
+        known = self.channels, self.lifetime, self.value, self.submodel, self.key
+        return self.type, self.dimensions, self.scale, self.zero_point, *known
 
     @property
     def rank(self) -> int:

@@ -256,7 +256,10 @@ class ComputedElements:
 class KernelNode:
     """A node during preparation."""
 
-    __slots__ = ("_options", "cause", "elements", "has_open_result", "interpreter", "model", "node", "release", "tensors")
+    __slots__ = (
+        *("_elements", "_interpreter", "_options", "cause", "has_open_result", "model", "node", "reads_beyond_operands"),
+        *("release", "tensors"),
+    )
 
     def __init__(
         self,
@@ -270,16 +273,29 @@ class KernelNode:
         self.model = model
         self.node = node
         self.tensors = tensors
-        self.interpreter = interpreter
+        self._interpreter = interpreter
         self.release = release
         """The release of the runtime."""
-        self.elements = elements
-        """The limit on the number of computed elements."""
+        self._elements = elements
+        self.reads_beyond_operands = False
+        """True if the kernel asked for other subgraphs, or for the limit on computed elements."""
         self.cause: int | None = None
         """The index of the operand whose value decides the size of the results."""
         self.has_open_result = False
         """True if the kernel does not know the size of its result (see ``leave_open``)."""
         self._options: Options | None = None
+
+    @property
+    def interpreter(self) -> Interpreter:
+        """The interpreter, with all subgraphs."""
+        self.reads_beyond_operands = True
+        return self._interpreter
+
+    @property
+    def elements(self) -> ComputedElements:
+        """The limit on the number of computed elements."""
+        self.reads_beyond_operands = True
+        return self._elements
 
     @property
     def op(self) -> str:

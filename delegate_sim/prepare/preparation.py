@@ -25,6 +25,7 @@ from ..releases.wording import INCONSISTENT_LINE, prepare_failure_line, unregist
 from ..rules.kinds import CPU_KERNEL_NOT_PREPARED, OPERATOR_NOT_REGISTERED
 from .kernel import CHANGED_IN, ComputedElements, KernelNode, KernelSubgraph, PrepareError
 from .kernels import find_kernel
+from .memo import KernelResults
 
 if TYPE_CHECKING:
     from .folding import FoldedGraph, Folding
@@ -55,18 +56,17 @@ def prepare(
     shapes. Only outputs of type STRING stay dynamic. ``repaired`` has (subgraph, node) pairs of nodes that CPU kernels are
     assumed to accept. ``unregistered`` has the custom operators that are not registered.
     """
-    if cache is None:
-        return _prepared(model, fixed_shapes, release, repaired, unregistered)
+    own = AnalysisCache() if cache is None else cache
     release = oldest_alike(release, _changes(model))
     key = model, fixed_shapes, release, repaired, unregistered
 
     def prepared() -> tuple[Graph, ...]:
-        result = _prepared(*key)
+        result = _prepared(*key, own)
         # Releases often differ only for operands that the model does not have. Equal graphs share the decisions about them,
         # which saves about 30 % of the time of `releases`.
-        return next((known for known in cache.results("prepare") if _are_equal(known, result)), result)
+        return next((known for known in own.results("prepare") if _are_equal(known, result)), result)
 
-    return cache.get("prepare", key, prepared)
+    return own.get("prepare", key, prepared)
 
 
 def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
@@ -92,11 +92,12 @@ def _prepared(
     release: Release,
     repaired: frozenset[tuple[int, int]],
     unregistered: frozenset[str],
+    cache: AnalysisCache,
 ) -> tuple[Graph, ...]:
     repaired_by_subgraph: dict[int, set[int]] = {}
     for subgraph, node in repaired:
         repaired_by_subgraph.setdefault(subgraph, set()).add(node)
-    return prepare_around(model, repaired_by_subgraph, fixed_shapes, release, unregistered)
+    return prepare_around(model, repaired_by_subgraph, fixed_shapes, release, unregistered, cache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def prepare_rest(
     fixed_shapes: bool,
     release: Release,
     unregistered: frozenset[str],
+    cache: AnalysisCache | None = None,
 ) -> Refusal | None:
     """Prepare the first subgraph's CPU nodes, which no delegate has taken.
 
@@ -124,7 +126,7 @@ def prepare_rest(
     Nodes after the first node with a dynamic result are not prepared. The shapes that a delegate gives to its results are not
     known. The CPU kernel's shapes are used instead, or the shapes in the file if the CPU kernel refuses the node.
     """
-    return _Interpreter(model, release, fixed_shapes, taken, unregistered).prepared_graph(0).failure
+    return _Interpreter(model, release, fixed_shapes, taken, unregistered, cache).prepared_graph(0).failure
 
 
 def prepare_around(
@@ -133,13 +135,14 @@ def prepare_around(
     fixed_shapes: bool = False,
     release: Release = NEWEST,
     unregistered: frozenset[str] = frozenset(),
+    cache: AnalysisCache | None = None,
 ) -> tuple[Graph, ...]:
     """Prepare every subgraph, but not the nodes in ``delegated``, such as the nodes that a compiler plugin compiled.
 
     The results of these nodes get the same shapes as in ``prepare_rest``.
     """
     taken = {index: Taken(nodes) for index, nodes in delegated.items()}
-    interpreter = _Interpreter(model, release, fixed_shapes, taken, unregistered)
+    interpreter = _Interpreter(model, release, fixed_shapes, taken, unregistered, cache)
     return tuple(interpreter.prepared_graph(index) for index in range(len(model.subgraphs)))
 
 
@@ -224,7 +227,10 @@ class _Interpreter:
         fixed_shapes: bool = False,
         taken: Mapping[int, Taken] = MappingProxyType({}),
         unregistered: frozenset[str] = frozenset(),
+        cache: AnalysisCache | None = None,
     ) -> None:
+        self._cache = AnalysisCache() if cache is None else cache
+        self._results = KernelResults(model, release, self._cache)
         self.model = model
         self.fixed_shapes = fixed_shapes
         self.release = release
@@ -243,7 +249,7 @@ class _Interpreter:
         """Prepare a subgraph with the changes that calling nodes have made, and return the prepared graph."""
         subgraph = self.subgraph(index)
         self._prepare(subgraph)
-        return subgraph.freeze()
+        return subgraph.freeze().within(self._cache)
 
     def prepare_node(self, graph: Graph, node: Node) -> None:
         """Prepare one node of a prepared graph. Raise PrepareError if the kernel refuses the node."""
@@ -306,25 +312,29 @@ class _Interpreter:
         subgraph.failure = self._inconsistency(subgraph)
         taken = self._taken.get(subgraph.graph.index, _NOTHING_TAKEN)
         positions = taken.order or range(len(subgraph.nodes))
+        results = self._results.of(subgraph)
         for position in positions if subgraph.failure is None else ():
             node = subgraph.nodes[position]
-            running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
             if position in taken.failing:
                 kernel = (subgraph.graph.index, position)
                 error = PrepareError("a delegate kernel fails", kernel=kernel)
                 subgraph.failure = _failure(subgraph, position, error, taken.failing[position])
                 break
-            if position in taken.delegated:
-                _run_on_delegate(running)
-                continue
+            is_delegated = position in taken.delegated
             try:
-                if self._unregistered:
+                if self._unregistered and not is_delegated:
                     self._refuse_unregistered(node)
-                _run_kernel(running)
+                if results.repeat(node, is_delegated):
+                    continue
+                running = KernelNode(self.model, node, subgraph.tensors, self, self.release, self._elements)
+                (_run_on_delegate if is_delegated else _run_kernel)(running)
             except PrepareError as error:
                 lines = (*error.lines, prepare_failure_line(node.index, node.op))
                 subgraph.failure = _failure(subgraph, node.index, error, lines)
                 break
+            results.note(running, node, is_delegated)
+            if is_delegated:
+                continue
             subgraph.nodes[position] = running.node
             if not running.has_dynamic_result:
                 continue

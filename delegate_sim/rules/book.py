@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ..foundation.printable import shortened
-from ..graph.graph import Graph, NodeView, node_forms
+from ..graph.forms import FormTable, node_forms
+from ..graph.graph import Graph, NodeView
 from ..releases.catalogue import Release
 from . import malformed
 from .kinds import OPERAND_COUNT, OPERATOR, Kind
@@ -96,17 +97,17 @@ class RuleBook(Generic[T]):
     others: OpRule[T] | None = None
     reads_operands: bool = True
     """True if the delegate reads the operands of accepted nodes. False if it selects nodes only by operator."""
-    reads_only_nodes: bool = False
-    """True if no check reads more than a node and its operands, so that nodes of one form (``node_forms``) are judged once.
-
-    Only ``Check.said`` may read names, indices and other nodes. Set this if the checks take longer than comparing forms.
-    """
     has_native_messages: bool = False
     """True if the native name of a refusal is the delegate's own message (``Check.said``)."""
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
         """A cache of the checks, keyed by operator and target."""
+        return {}
+
+    @functools.cached_property
+    def _found(self) -> dict[str, OpRule[T]]:
+        """The rules of builtin operators that were asked for."""
         return {}
 
     @functools.cached_property
@@ -125,9 +126,20 @@ class RuleBook(Generic[T]):
 
     def validate(self, node: NodeView, target: T) -> Verdict:
         """Return the delegate's verdict on one node. The verdict lists the failed checks in the delegate's order."""
-        if node.node.index in node.graph.assumed:
-            return ACCEPTED
-        return self._judge(node, target)
+        return ACCEPTED if node.is_assumed else self._judge(node, target)
+
+    def validate_once(self, node: NodeView, target: T, form: int, known: FormTable[int, Verdict]) -> Verdict:
+        """Return the verdict on one node, whatever is assumed. ``known`` has earlier verdicts for this target by form.
+
+        Nodes of one form (``graph/forms.py``) are judged once, unless a check asks for the graph around a node. Checks must not
+        read names and indices; only ``Check.said`` may.
+        """
+        verdict = known.get(form)
+        if verdict is None:
+            verdict = self._judge(node, target)
+            if not node.reads_graph and not (self.has_native_messages and verdict.reasons):
+                known.add(form, verdict)
+        return verdict
 
     def _judge(self, node: NodeView, target: T) -> Verdict:
         if self.excluded is not None:
@@ -153,17 +165,12 @@ class RuleBook(Generic[T]):
     def verdicts(self, graph: Graph, nodes: Iterable[int], target: T) -> dict[int, Verdict]:
         """Return the verdicts on nodes of a graph, by node index."""
         verdicts = graph.results.get("verdicts", (self, target), dict[int, Verdict])
-        by_form = graph.results.get("verdicts by form", (self, target), dict[int, Verdict])
-        forms = node_forms(graph) if self.reads_only_nodes else None
+        by_form = graph.shared.get("verdicts", (self, target), FormTable[int, Verdict])
+        forms = node_forms(graph)
         for index in nodes:
-            if index in verdicts:
-                continue
-            verdict = None if forms is None else by_form.get(forms[index])
-            if verdict is None:
-                verdict = self._judge(graph.view(graph.nodes[index]), target)
-                if forms is not None and not (self.has_native_messages and verdict.reasons):
-                    by_form[forms[index]] = verdict
-            verdicts[index] = verdict
+            if index not in verdicts:
+                known = by_form.get(forms[index])
+                verdicts[index] = known or self.validate_once(graph.view(graph.nodes[index]), target, forms[index], by_form)
         return {index: ACCEPTED if index in graph.assumed else verdicts[index] for index in nodes}
 
     def rule_of(self, op: str, *, is_custom: bool = False) -> OpRule[T] | None:
@@ -238,7 +245,12 @@ class RuleBook(Generic[T]):
             return counting
 
     def _builtin(self, op: str) -> OpRule[T] | None:
-        return next((family[op] for family in self.families if op in family), None)
+        rule = self._found.get(op)
+        if rule is None:
+            rule = next((family[op] for family in self.families if op in family), None)
+            if rule is not None:
+                self._found[op] = rule
+        return rule
 
     def _counting(self, op: str, is_custom: bool, target: T) -> _Checks | None:
         rule = self.rule_of(op, is_custom=is_custom)

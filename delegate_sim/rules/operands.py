@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from ..graph.graph import NodeView
-from ..model.model import NO_TENSOR, OPTIONAL_TENSOR, Tensor
+from ..model.model import OPTIONAL_TENSOR, Tensor
 from ..model.numbers import as_list, read_as
 
 
@@ -27,7 +27,7 @@ class Operand:
         """Return the tensor, or ``NO_TENSOR`` if the operand is omitted or missing."""
         indices = node.node.outputs if self.is_result else node.node.inputs
         index = indices[self.position] if self.position < len(indices) else OPTIONAL_TENSOR
-        return node.graph.tensors[index] if index >= 0 else NO_TENSOR
+        return node.tensor(index)
 
     def is_given(self, node: NodeView) -> bool:
         """Return whether the node has this operand. False if the operand is omitted."""

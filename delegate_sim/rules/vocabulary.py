@@ -145,10 +145,9 @@ def ranks_at_most(limit: int, *, results: bool = False) -> Check[object]:
     side = "output" if results else "input"
 
     def find(node: NodeView, _: object) -> str | None:
-        tensors = node.graph.tensors
-        for position, index in enumerate(node.node.outputs if results else node.node.inputs):
-            if index >= 0 and len(tensors[index].shape) > limit:
-                return f"{side} {position} of rank {len(tensors[index].shape)}"
+        for position, tensor in enumerate(node.outputs if results else node.inputs):
+            if len(tensor.shape) > limit:
+                return f"{side} {position} of rank {len(tensor.shape)}"
         return None
 
     return Check(RANK, f"{side}s of rank at most {limit}", find, data=("ranks", side, limit))
@@ -250,14 +249,14 @@ def inputs(node: NodeView, positions: slice = slice(None)) -> Iterator[tuple[str
     """Yield the operands of a node at some positions. Omitted operands are left out."""
     for position, index in enumerate(node.node.inputs[positions], positions.start or 0):
         if index >= 0:
-            yield f"input {position}", node.graph.tensors[index]
+            yield f"input {position}", node.tensor(index)
 
 
 def outputs(node: NodeView) -> Iterator[tuple[str, Tensor]]:
     """Yield the results of a node. Omitted results are left out."""
     for position, index in enumerate(node.node.outputs):
         if index >= 0:
-            yield f"output {position}", node.graph.tensors[index]
+            yield f"output {position}", node.tensor(index)
 
 
 def of_tensors(tensors: NamedTensors, *demands: TensorDemand) -> tuple[Check[object], ...]:

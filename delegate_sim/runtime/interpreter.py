@@ -141,7 +141,7 @@ class _Chain:
             return
         self._dispatch()
         is_static = not delegate.allows_dynamic_tensors(options)
-        graphs = self._prepared if is_static or self._is_static else file_graphs(self.model)
+        graphs = self._prepared if is_static or self._is_static else self._unprepared_graphs
         current = tuple(self._current(graph) for graph in graphs)
         needs_static = is_static and not self._is_static
         simulation = DelegateApplication(
@@ -254,7 +254,8 @@ class _Chain:
         return first.failure is None and first.dynamic is None and not self._unprepared
 
     def _rest_fails(self) -> Refusal | None:
-        return prepare_rest(self.model, self._taken(), self.assumptions.fixed_shapes, self.release, self._unregistered)
+        fixed_shapes = self.assumptions.fixed_shapes
+        return prepare_rest(self.model, self._taken(), fixed_shapes, self.release, self._unregistered, self.cache)
 
     def _taken(self) -> dict[int, Taken]:
         """Return the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels, by subgraph."""
@@ -285,8 +286,17 @@ class _Chain:
         """The prepared subgraphs. Nodes that a plugin compiled are not prepared."""
         fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
         if self._compiled:
-            return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered)
+            return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered, self.cache)
         return prepare(self.model, fixed_shapes, self.release, repaired, self._unregistered, self.cache)
+
+    @property
+    def _unprepared_graphs(self) -> tuple[Graph, ...]:
+        """The subgraphs as they are in the file."""
+
+        def shared() -> tuple[Graph, ...]:
+            return tuple([graph.within(self.cache) for graph in file_graphs(self.model)])
+
+        return self.cache.get("file graphs", (self.model,), shared)
 
     def _current(self, graph: Graph) -> Graph:
         accepted = self.assumptions.accepted.get(graph.index)

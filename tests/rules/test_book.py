@@ -168,8 +168,8 @@ def test_custom_operators_have_rules_of_their_own():
 
 def test_nodes_that_are_assumed_to_be_accepted_are():
     view = node_view("ABS", [INT8], [INT8])
-    view.graph = replace(view.graph, assumed=frozenset({view.node.index}))
-    assert book(TYPE_OF_INPUT).validate(view, Target()).is_supported
+    graph = view.graph.assuming(frozenset({view.node.index}))
+    assert book(TYPE_OF_INPUT).validate(graph.view(view.node), Target()).is_supported
 
 
 def test_an_operator_stands_in_one_family():

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
+from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...refusal import Refusal
@@ -84,6 +85,8 @@ class _Network:
         self.slots: dict[int, Info] = {}
         """The tensors that layers have written, or that the network reads."""
         self.layers: list[_Built] = []
+        self._forms = node_forms(graph)
+        self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
     def problem(self) -> BuildProblem | None:
         """Return the first problem, in the order in which Arm NN finds them."""
@@ -103,7 +106,8 @@ class _Network:
         index, op = node.node.index, node.op
         rule = RULES.rule_of(op, is_custom=node.node.is_custom)
         assert isinstance(rule, VisitRule)
-        calls = [*rule.visit.calls(node)]
+        form = self._forms[index]
+        calls = self._calls.get(form) or self._calls.add(form, (*rule.visit.calls(node),))
         own = _OWN_CONSTANTS.get(op, ())
         layer, call = calls[-1]
         data = _DATA.get(op, tuple(range(len(call.inputs))))

@@ -13,6 +13,7 @@ from typing import Any, cast
 from ...errors import NotSimulatedError
 from ...foundation.limits import how_to_raise, raised
 from ...foundation.parsing.invalid_value import InvalidValueError
+from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...model import schema
@@ -166,11 +167,21 @@ def _creation_lines(options: OptionValues) -> Iterator[str]:
 
 def _node_lines(graph: Graph, nodes: Any, target: ArmnnTarget) -> Iterator[str]:
     """Yield the lines that the delegate prints while it visits nodes."""
+    forms = node_forms(graph)
+    of_accepted = graph.shared.get("armnn lines", (target,), FormTable[int, tuple[str, ...]])
     for index in nodes:
-        node = graph.nodes[index]
-        rule = RULES.rule_of(node.op, is_custom=node.is_custom)
-        if isinstance(rule, VisitRule):
-            yield from rule.visit.outcome(graph.view(node), target).lines
+        lines = of_accepted.get(forms[index])
+        if lines is None:
+            node = graph.nodes[index]
+            rule = RULES.rule_of(node.op, is_custom=node.is_custom)
+            if not isinstance(rule, VisitRule):
+                continue
+            outcome = rule.visit.outcome(graph.view(node), target)
+            lines = outcome.lines
+            # Messages about refused nodes have the index of the node.
+            if not outcome.found and not outcome.thrown:
+                of_accepted.add(forms[index], lines)
+        yield from lines
 
 
 def _operator_lines(graph: Graph, refused: list[int]) -> Iterator[str]:

@@ -150,7 +150,10 @@ class DelegateVisit:
 
     def outcome(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         """Visit a node."""
-        return node.graph.results.get("armnn visit", (node.node.index, target), lambda: self._visit(node, target))
+        if node.kept is None or node.kept[0] != target:
+            node.kept = target, self._visit(node, target)
+        outcome: VisitOutcome = node.kept[1]
+        return outcome
 
     def find(self, position: int, node: NodeView, target: ArmnnTarget) -> str | None:
         """Return what was found at the check with this position, or None if the visit does not end there."""

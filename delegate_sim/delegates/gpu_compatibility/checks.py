@@ -27,8 +27,7 @@ _RUNTIME_ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGN_B
 
 def runtime_input_count(node: NodeView) -> int:
     """Return the number of operands that are present and not constant (``GetNumberOfRuntimeInputs``)."""
-    tensors = node.graph.tensors
-    return len([index for index in node.node.inputs if index >= 0 and not tensors[index].is_constant])
+    return len([index for index in node.node.inputs if index >= 0 and not node.tensor(index).is_constant])
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +134,7 @@ def shapes(node: NodeView) -> str:
 
 def constant_input_count(node: NodeView) -> int:
     """Return the number of operands that are stored in the model file."""
-    tensors = node.graph.tensors
-    return sum(1 for index in node.node.inputs if index >= 0 and tensors[index].is_constant)
+    return sum(1 for tensor in node.inputs if tensor.is_constant)
 
 
 def expected_runtime_inputs(expected: int, count: int) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...model.model import Tensor
@@ -42,9 +43,16 @@ def build_failure(graph: Graph, subset: Subset, options: OptionValues, release: 
 
     Shaders are generated after all nodes are read.
     """
+    forms = node_forms(graph)
+    sound = graph.shared.get("mldrift builds", (options, release), FormTable[int, bool])
     for index in subset.nodes:
-        for problem in _problems(graph.view(graph.nodes[index]), options, release):
+        if forms[index] in sound:
+            continue
+        node = graph.view(graph.nodes[index])
+        for problem in _problems(node, options, release):
             return replace(problem, node=index)
+        if not node.reads_graph:
+            sound.add(forms[index], True)
     for index in subset.nodes if release.is_at_least(BOUND_BUFFERS) else ():
         for tensor in map(graph.tensor, (*graph.nodes[index].inputs, *graph.nodes[index].outputs)):
             if is_bound(graph, tensor) and tensor.type not in _SHADER_TYPES:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.calls import partition_in_calls
+from ...graph.forms import FormTable, node_forms
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...refusal import Refusal
@@ -210,12 +211,19 @@ def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
     """Return the verdict on each node. If a node's verdict depends on later nodes, the node is checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
+    forms = node_forms(graph)
+    by_form = graph.shared.get("verdicts", (RULES, visit.target), FormTable[int, Verdict])
     for index in graph.execution_plan:
         node = graph.nodes[index]
         if node.op == "VAR_HANDLE" and not node.is_custom:
             variables.define(graph.view(node))
         elif node.op not in UNPACKING or not unpacking.notice(graph.view(node)):
-            verdict = verdicts[index] = RULES.validate(graph.view(node), visit)
+            if visit.reads_only(node) and index not in graph.assumed:
+                known = by_form.get(forms[index])
+                verdict = known or RULES.validate_once(graph.view(node), visit, forms[index], by_form)
+            else:
+                verdict = RULES.validate(graph.view(node), visit)
+            verdicts[index] = verdict
             if is_mixture(node, visit.release):
                 continue
             if not verdict.is_supported:

@@ -126,6 +126,11 @@ class Variables:
     def __init__(self) -> None:
         self._resources: dict[int, _Resource] = {}
 
+    @property
+    def are_absent(self) -> bool:
+        """True if no VAR_HANDLE was visited."""
+        return not self._resources
+
     def define(self, node: NodeView) -> None:
         """Record a VAR_HANDLE, unless its resource tensor already refers to another variable (``SetVarHandle``)."""
         resource, variable = node.output(0).index, (node.options.container or "", node.options.shared_name or "")
@@ -168,6 +173,12 @@ class Visit:
         self.target = target or XnnpackTarget()
         self.unpacking = Unpacking(self.release)
         self.variables = Variables()
+
+    def reads_only(self, node: Node) -> bool:
+        """Return whether rules read only the target for a node, because visited nodes set no state for its operands."""
+        made = self.unpacking.producers.keys()
+        is_apart = node.op not in UNPACKING and made.isdisjoint(node.inputs) and made.isdisjoint(node.outputs)
+        return is_apart and self.variables.are_absent
 
     @property
     def release(self) -> Release:

@@ -29,5 +29,4 @@ RULES: RuleBook[ArmnnTarget] = RuleBook(
     source=CLASSIC,
     unknown=Unknown("an operator that the delegate visits"),
     policy=Policy.ALL_FAILURES,
-    reads_only_nodes=True,
 )

@@ -25,7 +25,6 @@ RULES: RuleBook[ReleaseOnly] = RuleBook(
     custom=arithmetic.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE.with_symbol("IsNodeSupportedByEthosU"),
-    reads_only_nodes=True,
     unknown=Unknown("an operator in the delegate's table"),
     unknown_custom=Unknown(f"the custom operator {arithmetic.COMPILED_NETWORK}, or an operator in the delegate's table"),
 )

@@ -7,6 +7,7 @@ assumed to succeed, except for operations without a shader.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -25,12 +26,13 @@ from .transformations import clean_up
 __all__ = ["build_partition"]
 
 
-def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator. Parsers are defined next to the rules."""
+@functools.cache
+def _parser_of(op: str, is_custom: bool) -> Parser:
+    """Return the parser of an operator that has a rule. Parsers are defined next to the rules."""
     rules = import_module("..rules", __package__)
-    module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
+    module = "layers" if is_custom else rules.MODULES[FAMILY_OF[op]]
     parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
-    return parsers[view.op]
+    return parsers[op]
 
 
 def build_partition(
@@ -106,7 +108,7 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
     if view.is_constant_float16_dequantize:
         return
     reader = NodeReader(model, values, view)
-    _parser_of(view)(reader)
+    _parser_of(view.op, view.node.is_custom)(reader)
     _update_variables(reader)
 
 

@@ -72,11 +72,11 @@ def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[obj
     all_types = float_types.union(QUANT8)
 
     def find(node: NodeView, target: GpuTarget) -> str | None:
-        tensors = node.graph.tensors
         allowed = all_types if target.allow_quant_ops else float_types
         for position, index in enumerate(node.node.outputs if is_output else node.node.inputs):
-            if index >= 0 and tensors[index].type not in allowed and tensors[index].allocation is Allocation.ARENA:
-                return f"{side} {position} of type {tensors[index].type}"
+            tensor = node.tensor(index)
+            if index >= 0 and tensor.type not in allowed and tensor.allocation is Allocation.ARENA:
+                return f"{side} {position} of type {tensor.type}"
         return None
 
     needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or, with allow_quant_ops, {listed(QUANT8)}"

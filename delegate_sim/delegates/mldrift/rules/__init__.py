@@ -28,7 +28,6 @@ RULES: RuleBook[Any] = RuleBook(
     custom=custom.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
-    reads_only_nodes=True,
     unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
     unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),
     key=operator.attrgetter("release"),

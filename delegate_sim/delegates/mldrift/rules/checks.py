@@ -549,7 +549,7 @@ def _unique(types: Iterable[str]) -> tuple[str, ...]:
 
 def _tensors(node: NodeView, is_output: bool) -> Iterator[tuple[int, Tensor]]:
     indices = node.node.outputs if is_output else node.node.inputs
-    return ((position, node.graph.tensors[index]) for position, index in enumerate(indices) if index >= 0)
+    return ((position, node.tensor(index)) for position, index in enumerate(indices) if index >= 0)
 
 
 BOUND_BUFFERS = parse_release("litert-2.4")

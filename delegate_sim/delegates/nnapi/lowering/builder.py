@@ -81,6 +81,8 @@ class PartitionBuilder:
 
         The key has the quantized operand (-1 if unmapped) and the requested type.
         """
+        self.dequantized_types: dict[int, tuple[str, ...]] = {}
+        """The requested types of each dequantized operand."""
         self.state_tensors: list[int] = []
         """State tensors. NNAPI returns their new values as outputs."""
         self.state_outputs: list[int] = []
@@ -97,7 +99,8 @@ class PartitionBuilder:
         self.node = -1
         """The node that the delegate looked up last."""
         self.model = None if make_model is None else make_model(self._note)
-        self._next = 0
+        self.operand_count = 0
+        """The number of operands that the delegate has added."""
         self._at: tuple[Site, Tensor | None, str] = (OPERATION, None, "")
 
     def _note(self, refusal: Refusal) -> None:
@@ -105,8 +108,8 @@ class PartitionBuilder:
         self.refused.append(refused_at(site, refusal, self.node, tensor, operation))
 
     def _new_index(self) -> int:
-        self._next += 1
-        return self._next - 1
+        self.operand_count += 1
+        return self.operand_count - 1
 
     # Operands that are tensors of the graph
 
@@ -159,8 +162,8 @@ class PartitionBuilder:
     def _new_operand(self, node: int, index: int, flags: int, is_hybrid: bool) -> int:
         if index < 0:
             raise kernel_error("nnapi-absent-operand", node)
-        operand = self.mapped[index] = self._next
-        self._next += 1
+        operand = self.mapped[index] = self.operand_count
+        self.operand_count += 1
         tensor = self.graph.tensors[index]
         if tensor.type not in OPERAND_TYPES:
             if not self.refused:
@@ -337,10 +340,16 @@ class PartitionBuilder:
             if self.model is not None:
                 self._at = (DEQUANTIZED, None, "")
                 self.model.add_operand(_TENSOR_FLOAT32, self.graph.tensor(index).shape, has_pointer=True)
-            result = self.dequantized[source, wanted] = self._new_index()
+            result = self._new_index()
+            self.note_dequantized(source, wanted, result)
             self._operation(node.index, "DEQUANTIZE", (source,), (result,))
         if position < len(self.inputs):
             self.inputs[position] = result
+
+    def note_dequantized(self, source: int, wanted: str, result: int) -> None:
+        """Record the operand with the result of a new DEQUANTIZE."""
+        self.dequantized[source, wanted] = result
+        self.dequantized_types[source] = (*self.dequantized_types.get(source, ()), wanted)
 
     def append_reshape(self, node: LoweredNode, intermediate: int) -> None:
         """Add a RESHAPE from an intermediate result to the node's result (``AppendReshape``)."""

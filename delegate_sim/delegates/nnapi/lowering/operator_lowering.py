@@ -36,6 +36,8 @@ class Lowering:
 
     The function returns whether the node is folded into the nodes that read its result.
     """
+    reads_graph: bool = False
+    """True if the lowering reads more than the node and its operands. Otherwise, nodes of one form are lowered once."""
 
 
 Lowerings: TypeAlias = Mapping[str, Lowering]

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....graph.graph import Graph, NodeView
+from ....graph.forms import node_forms
+from ....graph.graph import Graph
 from ....model.model import Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.model import NnOperation
@@ -19,6 +20,7 @@ from .builder import PartitionBuilder, kernel_error
 from .node import BOUNDARY, FINISH, LoweredNode, refused_at
 from .operator_lowering import Lowering
 from .operators import find_lowering
+from .repetition import AddedByForm, Repetition
 
 EMPTY_POOLS_FAIL = parse_release("litert-1.3.0")
 """From this release on, a memory pool of 0 bytes is an error. Earlier releases skip empty pools."""
@@ -129,24 +131,40 @@ def _finish(
         return None
 
 
-def _add_nodes(partition: PartitionBuilder, nodes: Iterable[Node]) -> None:
+def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
     """Lower these nodes in order (``AddOpsAndTensors``)."""
-    views = [partition.graph.view(node) for node in nodes]
-    remaining: list[tuple[NodeView, Lowering | None]] = []
-    for view in views:
-        lowering = find_lowering(view.op)
+    remaining: list[tuple[Node, Lowering | None]] = []
+    lowerings = {op: find_lowering(op) for op in {node.op for node in nodes}}
+    for node in nodes:
+        lowering = lowerings[node.op]
         if lowering is not None and lowering.fold is not None:
-            partition.node = view.node.index
-            if lowering.fold(partition, view):
+            partition.node = node.index
+            if lowering.fold(partition, partition.graph.view(node)):
                 continue
-        remaining.append((view, lowering))
-    for view, lowering in remaining:
-        partition.node = view.node.index
+        remaining.append((node, lowering))
+    repetition = _repetition(partition)
+    for node, lowering in remaining:
+        partition.node = node.index
         if lowering is None:
-            raise kernel_error("nnapi-unmapped-operator", view.node.index, op=view.op)
+            raise kernel_error("nnapi-unmapped-operator", node.index, op=node.op)
+        known = None if lowering.reads_graph else repetition
+        if known is not None and known.repeat(node):
+            continue
+        view = partition.graph.view(node)
         lowering.add(partition, LoweredNode(view, lowering.operation, lowering.traits, partition.target_feature_level))
-    if views:
-        partition.node = views[-1].node.index
+        if known is not None:
+            known.note(node)
+    if nodes:
+        partition.node = nodes[-1].index
+
+
+def _repetition(partition: PartitionBuilder) -> Repetition | None:
+    """Return the repetition of nodes of one form. None if no model is built, each call is recorded, or nodes are folded."""
+    if type(partition.model) is not ModelBuilder or partition.densified or partition.widened:
+        return None
+    key = partition.target_feature_level, partition.runtime_feature_level, partition.allows_dynamic, partition.model.android
+    known = partition.graph.shared.get("lowered nodes", key, AddedByForm)
+    return Repetition(partition, partition.model, node_forms(partition.graph), known)
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:

@@ -134,7 +134,7 @@ _BLOCKWISE_REFUSED = parse_release("litert-2.2.0")
 
 def kind_of(node: NodeView, index: int, target: NpuTarget) -> str:
     """Return the kind of quantization of the tensor ``index``. ``node`` is any node of the tensor's graph."""
-    tensor = node.graph.tensors[index]
+    tensor = node.tensor(index)
     others = {} if target.facts is None else target.facts.kinds
     if tensor.quantization is not None or not others:
         return quantization_kind(tensor)
@@ -149,7 +149,7 @@ def mapped_types(node: NodeView, target: NpuTarget) -> Iterator[Refusal | str]:
     inputs, outputs = present(node.node.inputs), present(node.node.outputs)
     for names, indices in (("input", inputs), ("output", outputs)):
         for position, index in enumerate(indices):
-            tensor = node.graph.tensors[index]
+            tensor = node.tensor(index)
             if tensor.type in _WHATEVER:
                 continue
             fault = _fault(tensor, kind_of(node, index, target), target, f"{names} {position}")

@@ -32,7 +32,6 @@ RULES: RuleBook[VxTarget] = RuleBook(
     custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
-    reads_only_nodes=True,
     unknown=Unknown("an operator that the delegate maps", problem=_WITHOUT_MAPPER),
     unknown_custom=Unknown(
         f"the custom operator {layers.COMPILED_NETWORK}, or a builtin operator", problem=_WITHOUT_MAPPER, kind=CUSTOM_OPERATOR

@@ -206,7 +206,12 @@ LOWERINGS: Lowerings = {
         _add_depthwise_convolution,
         OperandTraits(converts_int8=weights_are_int8, converts_all_inputs=True),
     ),
-    "TRANSPOSE_CONV": Lowering("TRANSPOSE_CONV", _add_transpose_convolution, OperandTraits(converts_int8=_third_tensor_is_int8)),
+    "TRANSPOSE_CONV": Lowering(
+        "TRANSPOSE_CONV",
+        _add_transpose_convolution,
+        OperandTraits(converts_int8=_third_tensor_is_int8),
+        reads_graph=True,
+    ),
     "AVERAGE_POOL_2D": Lowering("AVERAGE_POOL_2D", _add_pooling, _INT8),
     "L2_POOL_2D": Lowering("L2_POOL_2D", _add_pooling),
     "MAX_POOL_2D": Lowering("MAX_POOL_2D", _add_pooling, _INT8),

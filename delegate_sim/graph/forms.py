@@ -1,0 +1,144 @@
+"""Forms of nodes. Nodes of one form share what depends only on a node and its operands.
+
+Nodes of one form have the same operator, version, options and operands. They differ only in the indices and names of nodes and
+tensors, and in buffers. Large constants and lists of scales are equal only if they are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import ClassVar, TypeVar
+
+from ..model.model import Model, Node, Quantization, Tensor
+from .analysis_cache import AnalysisCache
+from .graph import Graph
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Result = TypeVar("_Result")
+
+_SMALL_CONSTANT = 64
+"""Largest size in bytes of a constant that is compared by value, such as a shape, axes or a permutation."""
+OMITTED = -1
+"""The form of an omitted operand."""
+
+
+class FormTable(dict[_Key, _Result]):
+    """A table of results by form. It is emptied when it is full, so a result can be missing, but is never wrong."""
+
+    most: ClassVar[int] = 1 << 14
+    """Number of results that are kept at most, so that models with many different nodes need little memory."""
+
+    def add(self, key: _Key, result: _Result) -> _Result:
+        """Add a result and return it."""
+        if len(self) >= self.most:
+            self.clear()
+        self[key] = result
+        return result
+
+
+class _LargeTable(FormTable[_Key, _Result]):
+    """A table of numbers, and of tensors and nodes with a known number."""
+
+    most: ClassVar[int] = 1 << 16
+
+
+class Forms:
+    """Numbers for the forms of nodes and tensors in all models with the same bytes. Equal numbers mean equal forms."""
+
+    def __init__(self) -> None:
+        self._numbers: _LargeTable[Hashable, int] = _LargeTable()
+        self._next = 0
+        self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
+        self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
+        self._quantizations: _LargeTable[int, tuple[Quantization, Hashable]] = _LargeTable()
+        self._compared: _LargeTable[int, object] = _LargeTable()
+        """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
+
+    def number(self, form: Hashable) -> int:
+        """Return the number of a form."""
+        number = self._numbers.get(form)
+        if number is None:
+            number = self._next
+            self._next += 1
+            self._numbers.add(form, number)
+        return number
+
+    def tensor(self, model: Model, tensor: Tensor) -> int:
+        """Return the form of a tensor."""
+        known = self._tensors.get(id(tensor))
+        if known is None or known[0] is not tensor:
+            known = self._tensors.add(id(tensor), (tensor, self.state(model, tensor)))
+        return known[1]
+
+    def state(self, model: Model, tensor: Tensor) -> int:
+        """Return the form of a tensor that is not seen again."""
+        shape = tensor.has_rank, tensor.shape, tensor.shape_signature
+        place: Hashable = tensor.data
+        if tensor.data is not None and tensor.data[1] <= _SMALL_CONSTANT:
+            offset, size = tensor.data
+            place = bytes(model.content[offset : offset + size])
+        storage = (
+            tensor.allocation,
+            tensor.is_variable,
+            tensor.external_buffer,
+            tensor.sparsity,
+            place,
+            self._identity(tensor.value),
+        )
+        own = tensor.scale, tensor.zero_point
+        return self.number((tensor.type, *shape, *storage, *own, self._quantization(tensor)))
+
+    def _quantization(self, tensor: Tensor) -> Hashable:
+        given = tensor.quantization
+        if given is None:
+            return None
+        known = self._quantizations.get(id(given))
+        if known is None or known[0] is not given:
+            is_plain = given.is_affine and len(given.scales) == len(given.zero_points) == 1 and given.scale > 0
+            own = (given.scale, given.zero_point, given.dimension) if is_plain else self._identity(given)
+            known = self._quantizations.add(id(given), (given, own))
+        return known[1]
+
+    def _identity(self, item: object) -> int:
+        """Return a number that no other object has."""
+        if item is None:
+            return 0
+        if id(item) not in self._compared:
+            if len(self._compared) >= self._compared.most:
+                self._numbers.clear()
+                self._quantizations.clear()
+            self._compared.add(id(item), item)
+        return id(item)
+
+    def kind(self, model: Model, node: Node) -> int:
+        """Return the form of a node without the forms of its operands."""
+        known = self._kinds.get(id(node))
+        if known is None or known[0] is not node:
+            known = self._kinds.add(id(node), (node, self.number(_kind(model, node))))
+        return known[1]
+
+    def nodes(self, model: Model, tensors: Iterable[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
+        """Return the forms of nodes."""
+        of_tensor = [*[self.tensor(model, tensor) for tensor in tensors], OMITTED]
+        form_of = of_tensor.__getitem__
+        number, kind = self.number, self.kind
+        return [number((kind(model, node), *map(form_of, node.inputs + node.outputs + node.intermediates))) for node in nodes]
+
+
+def _kind(model: Model, node: Node) -> Hashable:
+    operands = node.inputs + node.outputs + node.intermediates
+    first = dict(zip(reversed(operands), range(len(operands)), strict=True))
+    repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
+    own = node.op, node.builtin_code, node.version, node.options is None, node.custom_options
+    return *own, model.options(node), len(node.inputs), len(node.outputs), repeated
+
+
+def forms_of(cache: AnalysisCache, model: Model) -> Forms:
+    """Return the forms of all models of an analysis that have the same bytes as a model."""
+    return cache.get("forms", (model.same_bytes,), Forms)
+
+
+def node_forms(graph: Graph) -> Sequence[int]:
+    """Return the form of each node of a graph, as a number."""
+    forms = forms_of(graph.shared, graph.model)
+    return graph.results.get("forms", (forms,), lambda: forms.nodes(graph.model, graph.tensors, graph.nodes))
