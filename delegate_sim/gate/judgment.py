@@ -157,8 +157,11 @@ def _against_baseline(
     case: Case, run: Run, model: Model, entry: Entry, now: Measures, compute: ComputeTotals, budgets: Budgets
 ) -> Case:
     words = words_of(case.delegate)
+    same_model = entry.sha256 == model.sha256
+    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
+    fell_back = not all(is_new for _, _, _, is_new in _newly_on_cpu(run, entry, matching))
     worse = [
-        *regressions(entry.measures, now, budgets.tolerance, words),
+        *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),
         *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
@@ -166,14 +169,13 @@ def _against_baseline(
     if is_better:
         worse = [replace(regression, is_allowed=True) for regression in worse]
     is_failed = not all(regression.is_allowed for regression in worse)
-    same_model = entry.sha256 == model.sha256
-    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
     fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING))
     notes = []
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no delegated node fell back to the CPU: only the boundaries between partitions moved")
+        moved = "" if matching.changes else ": only the boundaries between partitions moved"
+        notes.append(f"no delegated node fell back {words.back}{moved}")
     if is_better:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep this improvement: {update_command(case.path)}")
@@ -185,6 +187,9 @@ def _against_baseline(
             ]
     elif worse and not is_failed:
         notes.append("worse than the baseline, but within the tolerance")
+    elif not worse and now.delegated_share < entry.measures.delegated_share:
+        fewer = f"{entry.measures.nodes:,} -> {now.nodes:,}"
+        notes.append(f"the delegated share is smaller only because the model has fewer nodes ({fewer})")
     elif not worse and not same_model:
         notes.append("the model changed since the baseline, but the result is the same")
     if is_failed:

@@ -33,7 +33,7 @@ def measures(**changed):
         ({"delegate_kernels": 3}, ["more-delegate-kernels"]),
         ({"border_bytes": 1001}, ["more-border-bytes"]),
         ({"delegated_nodes": 7}, ["more-fallback-nodes", "smaller-delegated-share"]),
-        ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
+        ({"nodes": 9, "delegated_nodes": 7}, []),
         ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
         ({"outcome": FAILS_LATER}, ["worse-outcome"]),
         (asdict(NOTHING), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
@@ -43,6 +43,18 @@ def test_what_is_worse(changed, codes):
     found = list(regressions(BASE, measures(**changed)))
     assert [regression.code for regression in found] == codes
     assert not any(regression.is_allowed for regression in found)
+
+
+def test_a_smaller_share_of_a_smaller_model_is_worse_only_if_a_node_fell_back():
+    smaller = measures(nodes=9, delegated_nodes=7)
+    assert [own.code for own in regressions(BASE, smaller, fell_back=True)] == ["smaller-delegated-share"]
+
+
+@pytest.mark.parametrize("outcome", ["none", "refused", "restored"])
+@pytest.mark.parametrize("nodes", [8, 12])
+def test_without_a_delegated_node_the_size_of_the_model_is_no_result(nodes, outcome):
+    now = Measures(outcome, nodes, 0, 0, 0, 0)
+    assert (list(regressions(NOTHING, now)), improvements(NOTHING, now)) == ([], [])
 
 
 def test_partitions_do_not_count_where_nothing_was_delegated():
