@@ -37,8 +37,11 @@ class Score(NamedTuple):
     kernels: float
     """Number of delegate kernels. Infinite if no node is delegated."""
     border_bytes: int
+    """Boundary bytes. 0 for a delegate that computes on the CPU, because no bytes move to another processor."""
     partitions: int
     """Number of partitions, delegated or on the CPU."""
+    nodes_left: int
+    """Number of nodes on the CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +94,9 @@ class Standing(Declared):
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
-            measures.border_bytes,
+            0 if self.delegate.computes_on_cpu else measures.border_bytes,
             measures.partitions,
+            measures.fallback_nodes,
         )
 
 
@@ -132,6 +136,12 @@ def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
             if are_all or index not in subgraph.delegated
         ]
     )
+
+
+def helps_visibly(now: Standing, before: Standing) -> bool:
+    """Return whether ``now`` is better in a measure other than the nodes and outputs with wrong numbers."""
+    one, other = (standing.score._replace(wrong=0, perhaps_wrong=0) for standing in (now, before))
+    return one < other
 
 
 def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import command_line, typed_path
@@ -164,6 +165,7 @@ def _against_baseline(
         *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),
         *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
+    worse = [regression for regression in worse if not _is_free(regression, run.delegate, budgets)]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
     is_better = bool(better) and (not worse or _may_grow(worse, budgets))
     if is_better:
@@ -203,6 +205,11 @@ def _against_baseline(
         baseline_compute=entry.compute,
         changes=matching.changes,
     )
+
+
+def _is_free(regression: Regression, delegate: Delegate, budgets: Budgets) -> bool:
+    """Return whether a measure costs nothing: boundary bytes without a tolerance, if no bytes move to another processor."""
+    return delegate.computes_on_cpu and _may_grow([regression], budgets)
 
 
 def _may_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:

@@ -191,6 +191,16 @@ def test_more_boundary_bytes_alone_do_not_fail_a_better_result():
     assert codes(also_worse, ERROR) == ["more-partitions", "more-border-bytes"]
 
 
+@pytest.mark.parametrize(("name", "status"), [("xnnpack", PASSED), ("armnn", PASSED), ("gpu", FAILED), ("nnapi", FAILED)])
+def test_more_boundary_bytes_cost_nothing_on_the_cpu(name, status):
+    on = target(name)
+    base = entry_of(chain_model(["ADD", "RELU"]), on, border_bytes=0)
+    case = judged(chain_model(["ADD", "RELU"]), base, on)
+    assert (case.measures.is_delegated, case.status) == (True, status)
+    limited = judged(chain_model(["ADD", "RELU"]), base, on, Budgets(tolerance=Tolerance(border_bytes=Allowance())))
+    assert codes(limited, ERROR) == ["more-border-bytes"]
+
+
 def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_than_passed():
     budgets = Budgets(tolerance=Tolerance(border_bytes=Allowance(64)))
     case = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2), budgets=budgets)
