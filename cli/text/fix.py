@@ -328,9 +328,13 @@ def _reason(step: FixStep, names: Sequence[str]) -> str:
 def _more_nodes_lines(plan: FixPlan, names: Sequence[str], width: int) -> Iterator[Line]:
     """Yield a sentence about targets that improve although more nodes stay on the CPU."""
     results = zip(names, plan.before, plan.after, strict=True)
-    numbers = [(name, before.measures.fallback_nodes, after.measures.fallback_nodes) for name, before, after in results]
+    numbers = [
+        (name, before.measures.fallback_nodes, after.measures.fallback_nodes)
+        for name, before, after in results
+        if before.measures.is_delegated
+    ]
     more = [f"{name}: {before:,} -> {after:,}" for name, before, after in numbers if after > before]
     if more and plan.is_changed and plan.split is None:
         yield Line("")
-        text = f"More nodes are not delegated ({'; '.join(more)}), but a more important measure improves."
+        text = f"More nodes are not delegated ({'; '.join(more)}), because other measures count more."
         yield from paragraph(f"{text} check fails on the new model until you accept it with check --update.", width)

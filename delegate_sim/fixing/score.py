@@ -41,7 +41,11 @@ class Score(NamedTuple):
     partitions: int
     """Number of partitions, delegated or on the CPU."""
     nodes_left: int
-    """Number of nodes on the CPU."""
+    """Number of nodes that an accelerator leaves to the CPU.
+
+    0 if no node is delegated, because the number then only says how many nodes the model has. 0 also for a delegate that computes
+    on the CPU, because a node without multiply-adds costs about the same there.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,7 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
+        crosses = measures.is_delegated and not self.delegate.computes_on_cpu
         wrong = {risk.place for risk in self.at_risk if risk.is_certain}
         perhaps_wrong = {risk.place for risk in self.at_risk} - wrong
         return Score(
@@ -94,9 +99,9 @@ class Standing(Declared):
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
-            0 if self.delegate.computes_on_cpu else measures.border_bytes,
+            measures.border_bytes if crosses else 0,
             measures.partitions,
-            measures.fallback_nodes,
+            measures.fallback_nodes if crosses else 0,
         )
 
 
