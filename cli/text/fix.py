@@ -253,9 +253,9 @@ def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
 def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
     """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
-    losing = "; ".join([f"{_name_of(plan, standing)} would have {_with_risks(standing)}" for standing in conflict.losing])
-    text = f"a model only for {_name_of(plan, alone)} would have {_with_risks(alone)} there"
-    return f"{text}, but would make other targets worse: {losing}. --per-target writes a file for each target"
+    losing = "; ".join([f"{_name_of(plan, standing)}: {_with_risks(standing)}" for standing in conflict.losing])
+    text = f"A model only for {_name_of(plan, alone)} is better there: {_with_risks(alone)}"
+    return f"{text}. It is worse on other targets: {losing}. --per-target writes a file for each target"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
