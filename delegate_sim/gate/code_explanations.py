@@ -34,8 +34,8 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "smaller-delegated-share": Explanation(
             "smaller share of nodes delegated than in the baseline",
-            "A smaller share of all nodes runs on the delegate, and a node fell back to the CPU, or more nodes stay on the CPU. If "
-            "the model only has fewer delegated nodes, for example because they were fused, there is no finding.",
+            "A smaller share of all nodes runs on the delegate, and a node fell back to the CPU, or more nodes stay on the CPU. "
+            "If the model only has fewer delegated nodes, for example because they were fused, there is no finding.",
             f"Look at the nodes that fell back to the CPU, or set a tolerance for delegated-share. {_AGREE}",
         ),
         "smaller-multiply-add-share": Explanation(
@@ -47,8 +47,8 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "more-border-bytes": Explanation(
             "more boundary bytes than in the baseline",
             "More bytes cross the boundaries of the delegate kernels in one inference. Constants do not count. This is only a "
-            "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set. Without "
-            "this tolerance, there is no finding for a delegate that computes on the CPU.",
+            "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set. "
+            "Without this tolerance, there is no finding for a delegate that computes on the CPU.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),
         "no-work-delegated": Explanation(
