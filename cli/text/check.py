@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from delegate_sim.foundation.printable import command_line, typed_path
 from delegate_sim.gate.budgets import MEASURE_CODES
 from delegate_sim.gate.check import Checked, Update
-from delegate_sim.gate.results import BETTER, FAILED, PASSED, UNREADABLE, Case
+from delegate_sim.gate.results import BETTER, FAILED, MISSING_ENTRY, PASSED, UNREADABLE, Case
 from delegate_sim.results.compare.model_changes import NodeChange
 from delegate_sim.results.report.findings import NOTE, Finding
 from delegate_sim.results.report.measures import TAKEN, Measures
 from delegate_sim.results.report.outcome_words import words_of
 
-from ..console.layout import counted, message, name, share
+from ..console.layout import counted, item_list, message, name, share
 from ..console.terminal import Line
 from .elements import findings as findings_text
 from .elements.findings import change_text, changes_alike
@@ -26,7 +27,11 @@ _CHANGES_SHOWN = 10
 
 
 def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
-    """Return the counts and the cases of a check. Passed cases without findings or notes are listed only if ``verbose``."""
+    """Yield the counts and the cases of a check.
+
+    Without ``verbose``, passed cases without findings or notes are left out, each hint stands once, the changes of a model stand
+    with its first case, and models without an entry in the baseline share one line for each model.
+    """
     results = checked.results
     counts = [f"{results.count(status):,} {status}" for status in (PASSED, BETTER, FAILED, UNREADABLE) if results.count(status)]
     models = len({case.model for case in results.cases})
@@ -34,11 +39,29 @@ def check_lines(checked: Checked, width: int, verbose: bool) -> Iterator[Line]:
     what = f"{counted(models, 'model')} on {counted(targets, 'target')}"
     yield Line(f"{what}: {', '.join(counts) or 'nothing to check'}", HEADING)
     yield from paragraph(results.selected_only, width, "", "") if results.selected_only else ()
+    text = _CheckText(width, verbose)
     for case in results.cases:
-        if verbose or case.status != PASSED or case.findings or case.notes:
-            yield from _case_lines(case, width, verbose)
+        yield from text.case_lines(case)
+    if not verbose:
+        yield from _missing_lines(results.cases, width)
     if checked.update is not None:
         yield Line(_update_text(checked.update), HEADING)
+
+
+def _missing_lines(cases: Sequence[Case], width: int) -> Iterator[Line]:
+    """Yield a line for each model that has no entry in the baseline for some targets, and the command that writes the entries."""
+    missing = [case for case in cases if any(finding.code == MISSING_ENTRY for finding in case.findings)]
+    models: dict[str, list[str]] = {}
+    for case in missing:
+        models.setdefault(case.path, []).append(case.target)
+    for path, targets in models.items():
+        text = f"error: {MISSING_ENTRY}: {path} has no entry in the baseline for {item_list(targets, width)}"
+        yield from indented(message(text), width, "", _STYLES["error"])
+    if missing:
+        # If other cases have a result in the baseline, the command must not change it.
+        paths = [] if len(missing) == len(cases) else map(typed_path, models)
+        yield Line(f"  hint: {message(command_line(['check', '--update', *paths]))}", HINT)
+        yield Line("")
 
 
 def _update_text(update: Update) -> str:
@@ -47,22 +70,63 @@ def _update_text(update: Update) -> str:
     return f"Baseline: {update.added:,} added, {update.changed:,} changed, {update.dropped:,} removed"
 
 
-def _case_lines(case: Case, width: int, verbose: bool) -> Iterator[Line]:
-    yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))
-    if case.measures is not None:
-        yield from indented(_measures_text(case, case.measures), width, "  ")
-    if case.findings or verbose:
-        yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
-    yield from _finding_lines(case.findings, width, verbose)
-    if case.status == PASSED and not verbose:
+class _CheckText:
+    """The text of the cases. It remembers the hints, and the models whose changes it has listed."""
+
+    def __init__(self, width: int, verbose: bool) -> None:
+        self._width, self._verbose = width, verbose
+        self._hints: set[str] = set()
+        self._changed: set[tuple[str, tuple[NodeChange, ...]]] = set()
+
+    def case_lines(self, case: Case) -> Iterator[Line]:
+        """Yield the lines of a case: the result, what got worse, the findings, the changes of the model, and the notes."""
+        width, verbose = self._width, self._verbose
+        findings = [finding for finding in case.findings if verbose or finding.code != MISSING_ENTRY]
+        if not (verbose or findings or case.notes or (case.status != PASSED and not case.findings)):
+            return
+        yield Line(f"{message(case.path)} on {name(case.target)}: {case.status}", _STATUS_STYLES.get(case.status, HEADING))
+        if case.measures is not None:
+            yield from indented(_measures_text(case, case.measures), width, "  ")
+        if verbose:
+            yield from (Line(f"  {message(log_line)}") for log_line in case.log_lines)
+        yield from self._finding_lines(findings, is_failed=case.status == FAILED)
         if case.changes:
-            changed = counted(len(case.changes), "change")
-            yield Line(f"  changed in the model since the baseline: {changed} (--verbose lists all)")
-    else:
-        yield from _change_lines(case.changes, width, verbose)
-    for note in case.notes:
-        yield from indented(f"note: {message(note)}", width, "  ")
-    yield Line("")
+            yield from self._change_lines(case)
+        for note in case.notes:
+            yield from indented(f"note: {message(note)}", width, "  ")
+        yield Line("")
+
+    def _finding_lines(self, findings: Sequence[Finding], is_failed: bool) -> Iterator[Line]:
+        width, verbose = self._width, self._verbose
+        consequences = [] if verbose else [own for own in findings if own.level == NOTE and own.code in MEASURE_CODES]
+        if consequences:
+            title = "worse than the baseline" if is_failed else "note"
+            text = "; ".join([finding.message for finding in consequences])
+            yield from indented(f"{title}: {message(text)}", width, "  ")
+        others = [finding for finding in findings if finding not in consequences]
+        groups = [[finding] for finding in others] if verbose else findings_text.alike(others)
+        shown = groups if verbose else groups[:_FINDINGS_SHOWN]
+        for members in shown:
+            first = members[0]
+            text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
+            yield from indented(message(text), width, "  ", _STYLES[first.level])
+            hint = findings_text.finding_hint(members)
+            if hint and (verbose or hint not in self._hints):
+                self._hints.add(hint)
+                yield from indented(message(f"hint: {hint}"), width, "    ", HINT)
+        yield from more_lines(sum(map(len, groups[len(shown) :])), "finding")
+
+    def _change_lines(self, case: Case) -> Iterator[Line]:
+        title = f"  changed in the model since the baseline: {counted(len(case.changes), 'change')}"
+        if self._verbose:
+            yield from _change_lines(case.changes, title, self._width, verbose=True)
+        elif case.status == PASSED:
+            yield Line(f"{title} (--verbose lists all)")
+        elif (case.model, case.changes) not in self._changed:
+            self._changed.add((case.model, case.changes))
+            yield from _change_lines(case.changes, title, self._width, verbose=False)
+        else:
+            yield Line(f"{title}, as above")
 
 
 def _measures_text(case: Case, measures: Measures) -> str:
@@ -74,29 +138,10 @@ def _measures_text(case: Case, measures: Measures) -> str:
     return f"{text}, {share(compute.delegated_multiply_adds, compute.multiply_adds)} of multiply-adds delegated"
 
 
-def _finding_lines(findings: Sequence[Finding], width: int, verbose: bool) -> Iterator[Line]:
-    consequences = [] if verbose else [own for own in findings if own.level == NOTE and own.code in MEASURE_CODES]
-    others = [finding for finding in findings if finding not in consequences]
-    groups = [[finding] for finding in others] if verbose else findings_text.alike(others)
-    shown = groups if verbose else groups[:_FINDINGS_SHOWN]
-    for members in shown:
-        first = members[0]
-        text = f"{first.level}: {first.code}: {findings_text.finding_text(members)}"
-        yield from indented(message(text), width, "  ", _STYLES[first.level])
-        hint = findings_text.finding_hint(members)
-        if hint:
-            yield from indented(message(f"hint: {hint}"), width, "    ", HINT)
-    yield from more_lines(sum(map(len, groups[len(shown) :])), "finding")
-    if consequences:
-        yield from indented(f"note: {message('; '.join([finding.message for finding in consequences]))}", width, "  ")
-
-
-def _change_lines(changes: Sequence[NodeChange], width: int, verbose: bool) -> Iterator[Line]:
+def _change_lines(changes: Sequence[NodeChange], title: str, width: int, *, verbose: bool) -> Iterator[Line]:
     """Yield a list of changes in the model. If several nodes have the same change, they share a line."""
-    if not changes:
-        return
     groups = changes_alike(changes)
-    yield Line(f"  changed in the model since the baseline: {counted(len(changes), 'change')}")
+    yield Line(title)
     shown = groups if verbose else groups[:_CHANGES_SHOWN]
     for members in shown:
         yield from indented(message(change_text(members)), width, "    ")

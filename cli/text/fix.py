@@ -12,7 +12,7 @@ from delegate_sim.diagnosis.advice.commands import diagnose_command, fix_command
 from delegate_sim.fixing.descent import FixStep
 from delegate_sim.fixing.fix import Fixed
 from delegate_sim.fixing.passes.base import Exactness
-from delegate_sim.fixing.score import Standing
+from delegate_sim.fixing.score import Standing, helps_visibly
 from delegate_sim.fixing.search import Conflict, FixPlan
 from delegate_sim.foundation.printable import printable
 from delegate_sim.hypothetical.fixed_inputs import open_inputs
@@ -80,6 +80,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
     if is_first:
         yield from _shape_lines(plan, width, HEADING)
     yield from paragraph(answer_text(plan, fixed, _hint(plan)), width, style=HEADING)
+    yield from _alone_lines(plan)
     yield from _approximate_lines(plan, width)
     yield from _diagnosis_lines(plan, fixed, width)
     yield Line("")
@@ -110,6 +111,7 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
             yield from indented(f"shape of {message(graph.tensors[index].name)}: {list(shape)} (as requested)", width, "  ")
         for number, step in enumerate(plan.steps, 1):
             yield from step_lines(number, step, width, names)
+    yield from _more_nodes_lines(plan, names, width)
     if splits:
         yield Line("")
         yield from _split_lines(plan, fixed, width)
@@ -120,6 +122,12 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
             yield from indented(f"{trial.name} ({trial.exactness.words}): {verdict}", width, "  ")
     yield from plugin_lines(plan.after, width)
     yield from proof_lines(plan, fixed, width, verbose)
+
+
+def _alone_lines(plan: FixPlan) -> Iterator[Line]:
+    """If no pass improves a target without making another target worse, yield the command for the first target alone."""
+    if not plan.is_changed and plan.conflicts:
+        yield Line(f"  {printable(fix_command(plan.model, plan.conflicts[0].alone.target))}", HINT)
 
 
 def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
@@ -197,6 +205,11 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "
     tried = f"{counted(plan.simulations, 'simulation')}"
     if not plan.is_changed and not any(standing.to_change or standing.at_risk for standing in plan.before):
         return f"Nothing to fix: {complete}"
+    if not plan.is_changed and plan.conflicts:
+        alone, losing = plan.conflicts[0].alone, plan.conflicts[0].losing
+        worse = " and ".join([_name_of(plan, standing) for standing in losing])
+        only = f"A model only for {_name_of(plan, alone)} is better there, but worse on {worse}"
+        return f"No pass improves one target without making another target worse ({tried}). {only}:"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
         if plan.with_shapes is not None:
@@ -240,9 +253,9 @@ def _shape_lines(plan: FixPlan, width: int, style: str = "") -> Iterator[Line]:
 def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
     """Return a sentence about a target that would have a better result alone, and about the targets that would then get worse."""
     alone = conflict.alone
-    losing = "; ".join([f"{_name_of(plan, standing)} would have {_numbers(standing)}" for standing in conflict.losing])
-    text = f"a model only for {_name_of(plan, alone)} would have {_numbers(alone)} there"
-    return f"{text}, but would make other targets worse: {losing}. --per-target writes a file for each target"
+    losing = "; ".join([f"{_name_of(plan, standing)}: {_with_risks(standing)}" for standing in conflict.losing])
+    text = f"A model only for {_name_of(plan, alone)} is better there: {_with_risks(alone)}"
+    return f"{text}. It is worse on other targets: {losing}. --per-target writes a file for each target"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:
@@ -296,4 +309,37 @@ def step_lines(number: int, step: FixStep, width: int, names: Sequence[str] = ()
     yield from indented(f"{number}. {step.name} ({step.promise}), {counted(step.nodes, 'node')}", width, "  ")
     yield from indented(step.does, width, "     ")
     for target_name, standing in zip(names, step.standings, strict=True):
-        yield from indented(f"{target_name}: {_numbers(standing)}", width, "     ")
+        yield from indented(f"{target_name}: {_with_risks(standing)}", width, "     ")
+    reason = _reason(step, names)
+    if reason:
+        yield from indented(reason, width, "     ")
+
+
+def _with_risks(standing: Standing) -> str:
+    return _numbers(standing) + risks_text(standing.at_risk, ", but ")
+
+
+def _reason(step: FixStep, names: Sequence[str]) -> str:
+    """Return the reason for a pass that improves no measure of the numbers. Otherwise, return an empty string."""
+    results = list(zip(names, step.standings, step.before, strict=True))
+    if not results or any(helps_visibly(now, before) for _, now, before in results):
+        return ""
+    cured = [name for name, now, before in results if now.score < before.score]
+    if cured:
+        return f"reason: without this pass, {' and '.join(cured)} may compute wrong numbers"
+    return "reason: this pass helps only together with the other passes"
+
+
+def _more_nodes_lines(plan: FixPlan, names: Sequence[str], width: int) -> Iterator[Line]:
+    """Yield a sentence about targets that improve although more nodes stay on the CPU."""
+    results = zip(names, plan.before, plan.after, strict=True)
+    numbers = [
+        (name, before.measures.fallback_nodes, after.measures.fallback_nodes)
+        for name, before, after in results
+        if before.measures.is_delegated
+    ]
+    more = [f"{name}: {before:,} -> {after:,}" for name, before, after in numbers if after > before]
+    if more and plan.is_changed and plan.split is None:
+        yield Line("")
+        text = f"More nodes are not delegated ({'; '.join(more)}), because other measures count more."
+        yield from paragraph(f"{text} check fails on the new model until you accept it with check --update.", width)

@@ -12,7 +12,7 @@ from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
-from ..model.model import Model
+from ..model.model import Model, Node
 from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
 from .passes.base import EXACTNESS, Exactness, Pass, promise
@@ -39,6 +39,8 @@ class FixStep(Declared):
     nodes: int
     """Number of nodes that the pass changed, replaced or removed."""
     standings: tuple[Standing, ...]
+    before: tuple[Standing, ...]
+    """The result on each target without this pass and the later passes."""
     holds_for: str = ""
     """The values for which an exact pass is exact. Empty if the pass is exact for all values."""
 
@@ -99,6 +101,7 @@ class Descent:
         self.applied: list[AppliedPass] = []
         self.now = start
         self.standing = self.standings_of(start.model)
+        self._start = self.now, self.standing
         self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
         """The result of applying each pass to the current model. None if the pass changes nothing."""
         self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
@@ -118,6 +121,30 @@ class Descent:
             if not self._is_done():
                 while len(self.steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
+
+    def leave_out(self) -> None:
+        """Leave out each pass that the result does not need. Passes with the most bytes of new constants come first."""
+        chosen = [item.pass_ for item in self.applied]
+        if len(chosen) < 2:
+            return
+        end = self.now, self.standing, self.applied, self.steps
+        sizes = [_new_bytes(now.model) for now in (self._start[0], *[item.rewritten for item in self.applied])]
+        growth = [after - before for before, after in itertools.pairwise(sizes)]
+        left_out: set[int] = set()
+        needed: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        self.now, self.standing = self._start
+        self._last_chain = []
+        for place in self.effort.limit(sorted(range(len(chosen)), key=lambda place: (-growth[place], -place))):
+            chain = self._chain([pass_ for other, pass_ in enumerate(chosen) if other not in {place, *left_out}])
+            if chain and is_no_worse(chain[-1][2], end[1]):
+                needed = chain
+                left_out.add(place)
+        if not needed:
+            self.now, self.standing, self.applied, self.steps = end
+            return
+        self.applied, self.steps = [], []
+        for pass_, rewritten, standings in needed:
+            self._keep(pass_, rewritten, standings)
 
     def _is_done(self) -> bool:
         """Return whether every target already runs the whole model in one kernel."""
@@ -190,7 +217,7 @@ class Descent:
 
     def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
         count = changed_nodes(self.now, rewritten)
-        self.steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, count, standings, pass_.holds_for))
+        self.steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, count, standings, self.standing, pass_.holds_for))
         self.applied.append(AppliedPass(pass_, rewritten))
         self.now, self.standing = rewritten, standings
         self._next.clear()
@@ -240,14 +267,33 @@ class Descent:
         return chain
 
 
+def _new_bytes(model: Model) -> int:
+    """Return the number of bytes of the constants that passes added."""
+    return sum(
+        [
+            tensor.byte_size
+            for graph in model.subgraphs
+            for tensor in [
+                graph.tensors[index] for index in {index for node in graph.nodes for index in node.inputs if index >= 0}
+            ]
+            if tensor.buffer < 0
+        ]
+    )
+
+
 def changed_nodes(before: Rewritten, after: Rewritten) -> int:
-    """Return the number of nodes that a pass changed, replaced or removed."""
+    """Return the number of nodes that a pass changed, replaced or removed. A node may be one that an earlier pass added."""
     count = 0
     for old, new, old_origins, new_origins in zip(
         before.model.subgraphs, after.model.subgraphs, before.change.origins, after.change.origins, strict=True
     ):
-        remaining = {origin: node for origin, node in zip(new_origins, new.nodes, strict=True) if origin >= 0}
+        remaining = {_identity(origin, node): node for origin, node in zip(new_origins, new.nodes, strict=True)}
         for origin, node in zip(old_origins, old.nodes, strict=True):
-            if origin >= 0 and (origin not in remaining or remaining[origin]._replace(index=node.index) != node):
-                count += 1
+            left = remaining.get(_identity(origin, node))
+            count += left is None or left._replace(index=node.index) != node
     return count
+
+
+def _identity(origin: int, node: Node) -> tuple[int, tuple[int, ...]]:
+    """Return the node's index in the original model. For a node that a pass added, also return the tensors that it writes."""
+    return origin, tuple(node.outputs) if origin < 0 else ()

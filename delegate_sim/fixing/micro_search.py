@@ -185,7 +185,7 @@ class _MicroSearch:
 
     def _keep(self, pass_: Pass, before: _State, after: _State) -> None:
         nodes = changed_nodes(before.rewritten, after.rewritten)
-        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, nodes, ()))
+        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, nodes, (), ()))
         self._applied.append(after.report)
 
     def _after(self, pass_: Pass, state: _State) -> _State | None:

@@ -37,8 +37,15 @@ class Score(NamedTuple):
     kernels: float
     """Number of delegate kernels. Infinite if no node is delegated."""
     border_bytes: int
+    """Boundary bytes. 0 for a delegate that computes on the CPU, because no bytes move to another processor."""
     partitions: int
     """Number of partitions, delegated or on the CPU."""
+    nodes_left: int
+    """Number of nodes that an accelerator leaves to the CPU.
+
+    0 if no node is delegated, because the number then only says how many nodes the model has. 0 also for a delegate that computes
+    on the CPU, because a node without multiply-adds costs about the same there.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
+        crosses = measures.is_delegated and not self.delegate.computes_on_cpu
         return Score(
             measures.outcome in NOT_RUNNING,
             measures.wrong_results or 0,
@@ -89,8 +97,9 @@ class Standing(Declared):
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,
-            measures.border_bytes,
+            measures.border_bytes if crosses else 0,
             measures.partitions,
+            measures.fallback_nodes if crosses else 0,
         )
 
 
@@ -130,6 +139,12 @@ def _nodes(run: Run, *, are_all: bool) -> frozenset[NodeKey]:
             if are_all or index not in subgraph.delegated
         ]
     )
+
+
+def helps_visibly(now: Standing, before: Standing) -> bool:
+    """Return whether ``now`` is better in a measure other than the nodes and outputs with wrong numbers."""
+    one, other = (standing.score._replace(wrong=0, perhaps_wrong=0) for standing in (now, before))
+    return one < other
 
 
 def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:

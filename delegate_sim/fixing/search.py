@@ -114,7 +114,7 @@ def search(
 
     Exact passes are tried before less exact passes. A less exact pass is applied only if it brings a further gain. Each step
     applies the pass with the largest gain. If no single pass brings a gain, all passes are applied, and then needless passes
-    are removed.
+    are removed. Passes that later passes made needless are removed at the end.
 
     For several targets, the search also begins with the passes for each single target. Such a beginning may worsen other
     targets, but the final result must not.
@@ -143,10 +143,11 @@ def search(
         detours = _Detours(allowed_passes, targets, start, shaped, joint, of_detours, report, lone)
         result, conflicts = detours.run()
         descents += detours.descents
-    names = {step.name for step in result.steps}
-    trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
     reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
     reasons += [descent.missing for descent in descents if descent.missing][:1]
+    result.leave_out()
+    names = {step.name for step in result.steps}
+    trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
     return FixPlan(
         model,
         tuple(targets),

@@ -66,12 +66,21 @@ class Regression:
 
 
 def regressions(
-    base: Measures, now: Measures, tolerance: Tolerance = Tolerance(), words: OutcomeWords = DELEGATED
+    base: Measures,
+    now: Measures,
+    tolerance: Tolerance = Tolerance(),
+    words: OutcomeWords = DELEGATED,
+    *,
+    fell_back: bool = False,
 ) -> Iterator[Regression]:
     """Yield each measure that is worse than in the baseline.
 
     Partitions, kernels and bytes are compared only if both runs delegate nodes. If a run delegates no node, these measures are 0,
-    which is not an improvement.
+    which is not an improvement. If no run delegates a node, the nodes on the CPU are not compared, because their number then only
+    says how many nodes the model has.
+
+    A smaller share of nodes is worse only if more nodes stay on the CPU, or if ``fell_back`` says that a node fell back to the
+    CPU. Otherwise, the model only has fewer nodes.
     """
     rank, base_rank = _RANKS[now.outcome], _RANKS[base.outcome]
     if rank > base_rank:
@@ -81,8 +90,9 @@ def regressions(
         if count > was:
             limit = (getattr(tolerance, name) or Allowance()).limit(was)
             yield Regression(code, title, f"{was:,}", f"{count:,}", f"{limit:,}", count <= limit)
-    shares = base.delegated_share, now.delegated_share
-    yield from _smaller_share("smaller-delegated-share", "delegated share", *shares, tolerance.delegated_share)
+    if fell_back or now.fallback_nodes > base.fallback_nodes:
+        shares = base.delegated_share, now.delegated_share
+        yield from _smaller_share("smaller-delegated-share", "delegated share", *shares, tolerance.delegated_share)
 
 
 def compute_regressions(
@@ -166,7 +176,7 @@ MEASURE_CODES = frozenset(
 """The codes of all regressions of measures."""
 
 
-_ALWAYS_COMPARED = frozenset({"fallback_nodes", *[column.key for column in _NUMBER_CODES.values()]})
+_NUMBERS = frozenset([column.key for column in _NUMBER_CODES.values()])
 """The counts that are compared even if a run delegates no node."""
 
 
@@ -178,10 +188,11 @@ def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tupl
         "more-fallback-nodes": (words.left_nodes, "fallback_nodes"),
         **{code: (column.title, column.key) for code, column in (FURTHER_CODES | _NUMBER_CODES).items()},
     }
-    has_kernels = base.is_delegated and now.is_delegated
     for code, (title, name) in counts.items():
+        of_runs = any if name == "fallback_nodes" else all
         was, count = getattr(base, name), getattr(now, name)
-        if (has_kernels or name in _ALWAYS_COMPARED) and was is not None and count is not None:
+        is_compared = name in _NUMBERS or of_runs((base.is_delegated, now.is_delegated))
+        if is_compared and was is not None and count is not None:
             yield code, title, name, was, count
 
 

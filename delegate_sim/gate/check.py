@@ -36,6 +36,7 @@ from .results import (
     FAILED,
     FAILED_CONVERSION,
     INTERNAL_ERROR,
+    MISSING_ENTRY,
     UNREADABLE_MODEL,
     Case,
     Results,
@@ -361,7 +362,7 @@ def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[
 
 
 def _missing(path: str) -> Finding:
-    return Finding("no-baseline-entry", ERROR, "the baseline has no entry for this model on this target", update_command(path))
+    return Finding(MISSING_ENTRY, ERROR, "the baseline has no entry for this model on this target", update_command(path))
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:

@@ -34,9 +34,9 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         ),
         "smaller-delegated-share": Explanation(
             "smaller share of nodes delegated than in the baseline",
-            "A smaller share of all nodes runs on the delegate. This also happens if delegated nodes disappear, for example "
-            "because they were fused, while the CPU nodes remain.",
-            f"Set a tolerance for delegated-share if such changes are common. {_AGREE}",
+            "A smaller share of all nodes runs on the delegate, and a node fell back to the CPU, or more nodes stay on the CPU. "
+            "If the model only has fewer delegated nodes, for example because they were fused, there is no finding.",
+            f"Look at the nodes that fell back to the CPU, or set a tolerance for delegated-share. {_AGREE}",
         ),
         "smaller-multiply-add-share": Explanation(
             "smaller share of multiply-adds delegated than in the baseline",
@@ -47,7 +47,8 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
         "more-border-bytes": Explanation(
             "more boundary bytes than in the baseline",
             "More bytes cross the boundaries of the delegate kernels in one inference. Constants do not count. This is only a "
-            "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set.",
+            "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set. "
+            "Without this tolerance, there is no finding for a delegate that computes on the CPU.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),
         "more-wrong-results": Explanation(

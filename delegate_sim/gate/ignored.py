@@ -76,8 +76,11 @@ def _without(case: Case, rows: Sequence[Ignored]) -> Case:
     if reasons.keys().isdisjoint(finding.code for finding in case.findings):
         return case
     findings = tuple([_ignored(finding, reasons) for finding in case.findings])
-    fails = any(finding.level == ERROR for finding in findings)
-    return replace(case, findings=findings, status=case.status if fails or case.status != FAILED else PASSED)
+    left = list(dict.fromkeys([finding.code for finding in findings if finding.level == ERROR]))
+    if left:
+        more = f"not ignored: {', '.join(left)}; to accept these findings too, add an [[ignore]] table for each code"
+        return replace(case, findings=findings, notes=(*case.notes, more))
+    return replace(case, findings=findings, status=case.status if case.status != FAILED else PASSED)
 
 
 def _ignored(finding: Finding, reasons: dict[str, str]) -> Finding:

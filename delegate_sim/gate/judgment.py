@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import command_line, typed_path
@@ -157,23 +158,26 @@ def _against_baseline(
     case: Case, run: Run, model: Model, entry: Entry, now: Measures, compute: ComputeTotals, budgets: Budgets
 ) -> Case:
     words = words_of(case.delegate)
+    same_model = entry.sha256 == model.sha256
+    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
+    fell_back = not all(is_new for _, _, _, is_new in _newly_on_cpu(run, entry, matching))
     worse = [
-        *regressions(entry.measures, now, budgets.tolerance, words),
+        *regressions(entry.measures, now, budgets.tolerance, words, fell_back=fell_back),
         *compute_regressions(entry.compute, compute, budgets.tolerance),
     ]
+    worse = [regression for regression in worse if not _is_free(regression, run.delegate, budgets)]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
     is_better = bool(better) and (not worse or _may_grow(worse, budgets))
     if is_better:
         worse = [replace(regression, is_allowed=True) for regression in worse]
     is_failed = not all(regression.is_allowed for regression in worse)
-    same_model = entry.sha256 == model.sha256
-    matching = _with_itself(run) if same_model else compare_outlines(entry.outline, outline(model))
     fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING))
     notes = []
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
     if is_failed and not fallen:
-        notes.append("no delegated node fell back to the CPU: only the boundaries between partitions moved")
+        moved = "" if matching.changes else ": only the boundaries between partitions moved"
+        notes.append(f"no delegated node fell back {words.back}{moved}")
     if is_better:
         notes.append(f"better than the baseline: {'; '.join(better)}")
         notes.append(f"to keep this improvement: {update_command(case.path)}")
@@ -185,6 +189,9 @@ def _against_baseline(
             ]
     elif worse and not is_failed:
         notes.append("worse than the baseline, but within the tolerance")
+    elif not worse and now.delegated_share < entry.measures.delegated_share:
+        fewer = f"{entry.measures.nodes:,} -> {now.nodes:,}"
+        notes.append(f"the delegated share is smaller only because the model has fewer nodes ({fewer})")
     elif not worse and not same_model:
         notes.append("the model changed since the baseline, but the result is the same")
     if is_failed:
@@ -198,6 +205,11 @@ def _against_baseline(
         baseline_compute=entry.compute,
         changes=matching.changes,
     )
+
+
+def _is_free(regression: Regression, delegate: Delegate, budgets: Budgets) -> bool:
+    """Return whether a measure costs nothing: boundary bytes without a tolerance, if no bytes move to another processor."""
+    return delegate.computes_on_cpu and _may_grow([regression], budgets)
 
 
 def _may_grow(worse: Sequence[Regression], budgets: Budgets) -> bool:

@@ -116,6 +116,7 @@ class Case(Declared):
         return None if self.compute is None else self.compute.delegated_multiply_adds
 
 
+MISSING_ENTRY = "no-baseline-entry"
 UNREADABLE_MODEL = "unreadable-model"
 FAILED_CONVERSION = "failed-conversion"
 INTERNAL_ERROR = "internal-error"

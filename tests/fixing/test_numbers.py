@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 import delegate_sim
+from delegate_sim.fixing.applying import apply_pass, start
+from delegate_sim.fixing.descent import AppliedPass, Descent
+from delegate_sim.fixing.passes.catalogue import PASSES
+from delegate_sim.fixing.score import helps_visibly
 from delegate_sim.fixing.search import search
+from delegate_sim.graph.effort import Effort
 from tests.support.delegates.mldrift_numbers import Quantized, ints, model_of, one, zeros
 
 
@@ -68,6 +73,32 @@ def test_a_cure_of_a_node_with_float16_weights_needs_another_pass():
     plan = planned(tensors, [("DEQUANTIZE", "h", "w", {}), ("CONV_2D", "x w b", "y", options)])
     assert [step.name for step in plan.steps] == ["float16-widened", "convolution-of-each-group"]
     assert plan.after[0].at_risk == ()
+
+
+def test_a_pass_that_the_end_does_not_need_is_left_out():
+    tensors = {"x": (1, 4, 4, 4), "h": zeros(4, 3, 3, 4).astype("float16"), "w": (4, 3, 3, 4), "b": zeros(4), "y": (1, 4, 4, 4)}
+    tensors |= {"v": (5,), "s": (5,)}
+    options = {"stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    steps = [("DEQUANTIZE", "h", "w", {}), ("CONV_2D", "x w b", "y", options), ("SOFTMAX", "v", "s", {"beta": 1.0})]
+    model = delegate_sim.load(model_of(tensors, steps))
+    target = delegate_sim.analyze(model, "mldrift", {"backend": "webgpu"}, defaults="benchmark").runs[0].target
+    passes = [PASSES[name] for name in ("float16-widened", "softmax-of-row")]
+    widened = apply_pass(start(model), passes[0])
+    cured = apply_pass(widened, passes[1])
+    applied = [AppliedPass(passes[0], widened), AppliedPass(passes[1], cured)]
+    descent = Descent(passes, [target], start(model), Effort(model), applied)
+    end = descent.standing
+    descent.leave_out()
+    assert [step.name for step in descent.steps] == [item.pass_.name for item in descent.applied] == ["softmax-of-row"]
+    assert descent.standing[0].score <= end[0].score
+    assert descent.standing == descent.standings_of(descent.now.model)
+
+
+def test_a_cure_is_no_gain_in_the_other_measures():
+    plan = planned({"x": (3, 5), "c": zeros(3, 5), "y": (3, 5)}, [("ADD", "x c", "y", {})])
+    (step,) = plan.steps
+    assert (step.before, step.standings) == (plan.before, plan.after)
+    assert not helps_visibly(step.standings[0], step.before[0])
 
 
 @pytest.mark.parametrize("delegate", ["coreml", "xnnpack"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from delegate_sim.fixing.applying import apply_pass, start
 from delegate_sim.fixing.given_shapes import parse_shapes
 from delegate_sim.fixing.passes.base import Exactness
 from delegate_sim.fixing.passes.catalogue import PASSES
-from delegate_sim.fixing.score import is_better, standing
+from delegate_sim.fixing.score import is_better, is_no_worse, standing
 from delegate_sim.fixing.search import search, try_approximate, try_shapes
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, NodeKey, simulate_if
 from delegate_sim.results.report.measures import FAILS_LATER, TAKEN, measure
@@ -164,6 +165,47 @@ def test_targets_in_conflict_are_named():
     assert conflict.alone.score == search(model, [NNAPI]).after[0].score
     assert [standing.target.delegate.name for standing in conflict.losing] == ["coreml"]
     assert conflict.losing[0].score > plan.after[1].score
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "expected"),
+    [
+        ("gpu", {"border_bytes": 1000}, False),
+        ("xnnpack", {"border_bytes": 1000}, True),
+        ("armnn", {"border_bytes": 1000}, True),
+        ("gpu", {"nodes": 9}, False),
+        ("xnnpack", {"nodes": 9}, True),
+        ("xnnpack", {"nodes": 9, "partitions": 9}, False),
+        ("gpu", {"nodes": 9, "border_bytes": 0}, True),
+        ("gpu", {"nodes": 2}, True),
+    ],
+)
+def test_results_that_are_no_worse(name, changed, expected):
+    result = standing(load(chain_model(["ADD", "RELU"]).bytes()), target(name))
+    partial = replace(result.measures, nodes=3, delegated_nodes=2, border_bytes=500)
+    before = replace(result, measures=partial, multiply_adds=4, total_multiply_adds=4)
+    after = replace(before, measures=replace(before.measures, **changed))
+    assert is_no_worse([after], [before]) is expected
+
+
+@pytest.mark.parametrize(("delegates", "steps"), [("mldrift", 2), ("mldrift gpu", 0)])
+def test_more_nodes_on_the_cpu_are_worse_for_another_target(delegates, steps):
+    """A CAST to INT64 after ARG_MAX is one node more for the delegate that does not take ARG_MAX."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x, y, z = (
+        graph.input("x", "FLOAT32", [1, 4, 4, 3]),
+        graph.tensor("y", "FLOAT32", [1, 4, 4, 3]),
+        graph.tensor("z", "INT64", [1, 4, 4]),
+    )
+    graph.node("RELU", [x], [y])
+    graph.node("ARG_MAX", [y, graph.tensor("axis", "INT32", [], data=[3])], [z], options={"output_type": 4})
+    graph.outputs(z)
+    plan = search(load(builder.bytes()), [target(name) for name in delegates.split()])
+    assert len(plan.steps) == steps
+    left = [[one.measures.fallback_nodes for one in side] for side in (plan.before, plan.after)]
+    assert all(now <= then for then, now in zip(*left, strict=True))
+    assert all(step.nodes > 0 for step in plan.steps)
 
 
 def test_fixed_sizes_that_gain_are_suggested_with_their_result():

@@ -34,7 +34,7 @@ def measures(**changed):
         ({"border_bytes": 1001}, ["more-border-bytes"]),
         ({"wrong_results": 1}, []),
         ({"delegated_nodes": 7}, ["more-fallback-nodes", "smaller-delegated-share"]),
-        ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
+        ({"nodes": 9, "delegated_nodes": 7}, []),
         ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
         ({"outcome": FAILS_LATER}, ["worse-outcome"]),
         (asdict(NOTHING), ["worse-outcome", "more-fallback-nodes", "smaller-delegated-share"]),
@@ -50,6 +50,18 @@ def test_what_is_worse(changed, codes):
 def test_wrong_results_are_compared_if_both_are_known(before, now, codes):
     changed = regressions(measures(wrong_results=before), measures(wrong_results=now))
     assert [regression.code for regression in changed] == codes
+
+
+def test_a_smaller_share_of_a_smaller_model_is_worse_only_if_a_node_fell_back():
+    smaller = measures(nodes=9, delegated_nodes=7)
+    assert [own.code for own in regressions(BASE, smaller, fell_back=True)] == ["smaller-delegated-share"]
+
+
+@pytest.mark.parametrize("outcome", ["none", "refused", "restored"])
+@pytest.mark.parametrize("nodes", [8, 12])
+def test_without_a_delegated_node_the_size_of_the_model_is_no_result(nodes, outcome):
+    now = Measures(outcome, nodes, 0, 0, 0, 0)
+    assert (list(regressions(NOTHING, now)), improvements(NOTHING, now)) == ([], [])
 
 
 def test_partitions_do_not_count_where_nothing_was_delegated():

@@ -35,6 +35,7 @@ def case(*codes, status=FAILED, model="models/m.tflite"):
 def test_ignored_findings_are_notes_and_do_not_fail(row, before, levels, status):
     (after,) = without_ignored([before], [row], {"phone@13": "phone"}, matches)
     assert ([finding.level for finding in after.findings], after.status) == (levels, status)
+    assert bool(after.notes) is ({NOTE, ERROR} <= set(levels))
     assert all((finding.ignored == "known") == (finding.level == NOTE) for finding in after.findings)
 
 

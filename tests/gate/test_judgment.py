@@ -140,6 +140,26 @@ def test_borders_that_moved_are_told_where_no_node_fell_back():
     )
 
 
+def test_fewer_delegated_nodes_of_a_smaller_model_pass():
+    case = judged(chain_model(["RELU", "ROUND"]), entry_of(chain_model(["RELU", "RELU", "ROUND"])))
+    assert (case.status, case.findings) == (PASSED, ())
+    assert case.notes == ("the delegated share is smaller only because the model has fewer nodes (3 -> 2)",)
+
+
+def test_a_node_that_fell_back_fails_although_another_cpu_node_is_gone():
+    case = judged(chain_model(["RELU", "LOGISTIC 3"]), entry_of(chain_model(["RELU", "LOGISTIC", "ROUND"])))
+    assert (case.measures.fallback_nodes, case.baseline.fallback_nodes) == (1, 1)
+    assert (case.status, codes(case, ERROR), codes(case, NOTE)) == (
+        FAILED, ["nnapi-operator-version"], ["smaller-delegated-share"],
+    )  # fmt: skip
+
+
+def test_boundaries_are_not_named_as_the_only_change_of_a_changed_model():
+    case = judged(classifier(2), entry_of(classifier(), border_bytes=0))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
+    assert case.notes[0] == "no delegated node fell back to the CPU"
+
+
 def test_what_is_better_passes_and_says_how_to_keep_it():
     case = judged(classifier(), entry_of(classifier(9)))
     assert (case.status, case.findings) == (BETTER, ())
@@ -169,6 +189,16 @@ def test_more_boundary_bytes_alone_do_not_fail_a_better_result():
     assert (limited.status, codes(limited, ERROR)) == (FAILED, ["more-border-bytes"])
     also_worse = judged(classifier(), entry_of(classifier(), border_bytes=0, delegate_kernels=2, partitions=0))
     assert codes(also_worse, ERROR) == ["more-partitions", "more-border-bytes"]
+
+
+@pytest.mark.parametrize(("name", "status"), [("xnnpack", PASSED), ("armnn", PASSED), ("gpu", FAILED), ("nnapi", FAILED)])
+def test_more_boundary_bytes_cost_nothing_on_the_cpu(name, status):
+    on = target(name)
+    base = entry_of(chain_model(["ADD", "RELU"]), on, border_bytes=0)
+    case = judged(chain_model(["ADD", "RELU"]), base, on)
+    assert (case.measures.is_delegated, case.status) == (True, status)
+    limited = judged(chain_model(["ADD", "RELU"]), base, on, Budgets(tolerance=Tolerance(border_bytes=Allowance())))
+    assert codes(limited, ERROR) == ["more-border-bytes"]
 
 
 def test_better_in_one_respect_and_within_the_tolerance_in_another_is_no_more_than_passed():

@@ -11,6 +11,8 @@ from click.testing import CliRunner
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.releases.catalogue import KNOWN_RELEASES, PRE_RELEASES, Release
+from delegate_sim.results.report.measures import OUTCOMES, TAKEN
+from delegate_sim.runtime.run import REFUSED
 from delegate_sim_cli.commands.analyze.analyze import command as analyze
 from delegate_sim_cli.commands.rules import command
 from tools.corpus_tables import releases
@@ -72,6 +74,13 @@ def test_columns_and_measures_are_documented_as_declared():
 def test_the_schemas_are_listed():
     written = (DOCS / "formats.md").read_text(encoding="utf-8")
     assert [path.name for path in (DOCS / "schemas").iterdir() if f"](schemas/{path.name})" not in written] == []
+
+
+def test_the_outcomes_in_tables_are_listed_in_order():
+    section = (DOCS / "formats.md").read_text(encoding="utf-8").partition("| outcome in tables and measures |")[2]
+    rows = section.partition("\n\n")[0].splitlines()[2:]
+    assert [row.split("`")[1] for row in rows] == list(OUTCOMES)
+    assert {row.split("`")[3] for row in rows} == {TAKEN, "none", REFUSED, "restored"}
 
 
 def test_the_passes_of_fix_are_documented_as_they_are():

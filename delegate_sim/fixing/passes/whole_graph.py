@@ -237,7 +237,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "float16-widened",
-        "replaces a DEQUANTIZE of a FLOAT16 constant by a FLOAT32 constant",
+        "replaces a DEQUANTIZE of a FLOAT16 constant by a FLOAT32 constant; makes the file larger",
         "a FLOAT16 constant that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "FLOAT16"),
@@ -246,7 +246,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     Pass(
         "constants-dequantized",
-        "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant",
+        "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant; makes the file larger",
         "a constant of type INT8, UINT8 or INT16, with scales, that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
@@ -270,7 +270,7 @@ LAST: tuple[Pass, ...] = (
     node_pass(
         "weights-widened",
         " ".join(_HYBRID),
-        "converts the quantized weights of layers with float activations to FLOAT32",
+        "converts the quantized weights of layers with float activations to FLOAT32; makes the file larger",
         "INT8 or UINT8 weights with scales",
         Exactness.APPROXIMATE,
         _widen_weights,

@@ -29,7 +29,7 @@ def packed(outline: Sequence[SubgraphOutline]) -> str:
         [
             subgraph.name,
             subgraph.inputs,
-            [[node.op, node.version, list(map(_operand_data, node.inputs)), node.outputs] for node in subgraph.nodes],
+            list(map(_node_data, subgraph.nodes)),
         ]
         for subgraph in outline
     ]
@@ -89,6 +89,11 @@ def read_ranges(text: str) -> list[int]:
     return nodes
 
 
+def _node_data(node: NodeOutline) -> list[Any]:
+    data = [node.op, node.version, list(map(_operand_data, node.inputs)), node.outputs]
+    return data if node.options is None else [*data, node.options]
+
+
 def _operand_data(operand: OutlineOperand) -> Any:
     return [operand.type] if isinstance(operand, Constant) else operand
 
@@ -105,11 +110,14 @@ def _subgraph(name: Any, inputs: Any, nodes: Any) -> SubgraphOutline:
     return SubgraphOutline(_text(name), tuple([_output(*item) for item in inputs]), tuple([_node(*item) for item in nodes]))
 
 
-def _node(op: Any, version: Any, inputs: Any, outputs: Any) -> NodeOutline:
+def _node(op: Any, version: Any, inputs: Any, outputs: Any, options: Any = None) -> NodeOutline:
     if not isinstance(version, int):
         raise TypeError("a version is not a number")
-    spend_steps(_STEPS_OF_A_NODE + len(inputs) + len(outputs), _READING)
-    return NodeOutline(_text(op), version, tuple(map(_operand, inputs)), tuple([_output(*item) for item in outputs]))
+    if not (options is None or (isinstance(options, dict) and all(isinstance(value, str) for value in options.values()))):
+        raise TypeError("the options are not an object of strings")
+    spend_steps(_STEPS_OF_A_NODE + len(inputs) + len(outputs) + len(options or ()), _READING)
+    operands = tuple(map(_operand, inputs))
+    return NodeOutline(_text(op), version, operands, tuple([_output(*item) for item in outputs]), options)
 
 
 def _output(name: Any, kind: Any) -> Output:

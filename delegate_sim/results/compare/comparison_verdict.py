@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ...foundation.printable import share
+from ...foundation.printable import counted, share
 from ..numbers.words import counts_text
 from ..report.measures import NOT_RUNNING
 from ..report.outcome_words import words_of
@@ -40,7 +40,8 @@ def better_side(a: Side, b: Side) -> str:
 
     If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
     rules for numbers. Then the larger delegated share of multiply-adds decides. If these shares are equal, the following measures
-    decide in order: share of nodes, number of kernels, boundary bytes.
+    decide in order: share of nodes, number of kernels, boundary bytes. If the models have different numbers of nodes, the number
+    of nodes on the CPU decides instead of the share of nodes.
     """
     if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
         return ""
@@ -58,7 +59,7 @@ def comparison_verdict(a: Side, b: Side) -> str:
         return f"No side is called better, because {plugin.run.delegate.name} only selects nodes and does not run them"
     better = better_side(a, b)
     if not better:
-        return _equal(a) + _numbers(a, b)
+        return _equal(a, b) + _numbers(a, b)
     is_b = better == "B"
     if _fails(a) != _fails(b):
         return f"{better} is better: the model does not run with {'A' if is_b else 'B'}"
@@ -102,8 +103,11 @@ def _measured(a: Side, b: Side) -> Iterator[_Measured]:
             (other_work.delegated_multiply_adds, other_work.multiply_adds),
             "of multiply-adds",
         )
-    if old.nodes and new.nodes:
+    if old.nodes and old.nodes == new.nodes:
         yield _shares((old.delegated_nodes, old.nodes), (new.delegated_nodes, new.nodes), "of nodes")
+    elif old.delegated_nodes or new.delegated_nodes:
+        left = dict.fromkeys([words_of(side.run.delegate.name).left for side in (a, b)])
+        yield _fewer(old.fallback_nodes, new.fallback_nodes, f"nodes {' / '.join(left)}")
     if old.delegated_nodes and new.delegated_nodes:
         nouns = dict.fromkeys([words_of(side.run.delegate.name).kernels for side in (a, b)])
         yield _fewer(old.delegate_kernels, new.delegate_kernels, " / ".join(nouns))
@@ -122,12 +126,14 @@ def _fewer(a: int, b: int, noun: str) -> _Measured:
     return _Measured(a - b, f"{a:,}", f"{b:,}", noun)
 
 
-def _equal(side: Side) -> str:
+def _equal(side: Side, other: Side) -> str:
     measures, compute = side.measures, side.compute
     if _fails(side):
         return "A and B are equal: the model does not run"
     if not measures.delegated_nodes:
         return "A and B are equal: no node is delegated"
+    if measures.nodes != other.measures.nodes:
+        return f"A and B are equal: both leave {counted(measures.fallback_nodes, 'node')} {words_of(side.run.delegate.name).left}"
     shares = share_text(measures.delegated_nodes, measures.nodes, compute.delegated_multiply_adds, compute.multiply_adds)
     return f"A and B are equal: both delegate {shares}"
 

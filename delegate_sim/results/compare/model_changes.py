@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ...foundation.columns import Declared
 from ...foundation.work_budget import spend_steps
-from .model_outline import NodeOutline, SubgraphOutline, operand_text
+from .model_outline import NodeOutline, SubgraphOutline, operand_text, option_text
 from .node_matching import match_nodes
 
 _STEPS_OF_A_SUBGRAPH, _STEPS_OF_A_NODE, _STEPS_OF_AN_OPERAND = 12, 10, 2
@@ -18,10 +18,10 @@ ADDED, REMOVED = "added", "removed"
 class NodeChange(Declared):
     """One change of a node, or of an input of a subgraph.
 
-    ``what`` is ``added``, ``removed``, ``version``, ``input N``, ``output N``, or ``subgraph input``. ``old`` and ``new`` are
-    the values before and after the change. If a value does not exist, the text is empty. ``old_node`` and ``node`` are the
-    node's indices in the old and in the new version. An index is None if the version does not have the node, or if an input of
-    the subgraph changed. ``name`` is the name of the node's first output tensor.
+    ``what`` is ``added``, ``removed``, ``version``, ``option NAME``, ``input N``, ``output N``, or ``subgraph input``. ``old``
+    and ``new`` are the values before and after the change. If a value does not exist, the text is empty. ``old_node`` and
+    ``node`` are the node's indices in the old and in the new version. An index is None if the version does not have the node, or
+    if an input of the subgraph changed. ``name`` is the name of the node's first output tensor.
     """
 
     subgraph: int
@@ -76,7 +76,7 @@ def _steps(outline: Sequence[SubgraphOutline]) -> Iterator[int]:
     for subgraph in outline:
         yield _STEPS_OF_A_SUBGRAPH + _STEPS_OF_A_NODE * len(subgraph.nodes) + _STEPS_OF_AN_OPERAND * len(subgraph.inputs)
         for node in subgraph.nodes:
-            yield _STEPS_OF_AN_OPERAND * (len(node.inputs) + len(node.outputs))
+            yield _STEPS_OF_AN_OPERAND * (len(node.inputs) + len(node.outputs) + len(node.options or ()))
 
 
 def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: dict[int, int]) -> Iterator[NodeChange]:
@@ -101,6 +101,11 @@ def _changes(number: int, old: SubgraphOutline, new: SubgraphOutline, old_of: di
 def _differences(old: NodeOutline, new: NodeOutline) -> Iterator[tuple[str, str, str]]:
     if old.version != new.version:
         yield "version", str(old.version), str(new.version)
+    if old.options is not None and new.options is not None:
+        for name in sorted(old.options.keys() | new.options.keys()):
+            was, now = (option_text(new.op, options, name) for options in (old.options, new.options))
+            if was != now:
+                yield f"option {name}", was, now
     for position in range(max(len(old.inputs), len(new.inputs))):
         was, now = (operand_text(node.inputs, position) for node in (old, new))
         if was != now:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ...graph.graph import Graph, file_graphs
-from ...model.model import OPTIONAL_TENSOR, Model, Tensor
+from ...model import schema
+from ...model.model import OPTIONAL_TENSOR, Model, Node, Tensor
 
+_ENUMS = {"fused_activation_function": "ActivationFunctionType", "padding": "Padding"}
+"""The options that are shown with the name of an enum's member."""
 _LONGEST_NAME = 96
 _DIGEST = 12
 
@@ -43,6 +46,8 @@ class NodeOutline:
     version: int
     inputs: tuple[OutlineOperand, ...]
     outputs: tuple[Output, ...]
+    options: Mapping[str, str] | None = field(default=None, compare=False)
+    """The builtin options that are not 0 or empty, as text. None in the baselines of older versions."""
 
     @property
     def name(self) -> str:
@@ -76,6 +81,33 @@ def operand_text(inputs: Sequence[OutlineOperand], position: int) -> str:
     return f"constant {operand.type}" if isinstance(operand, Constant) else "computed"
 
 
+def option_text(op: str, options: Mapping[str, str], name: str) -> str:
+    """Return an option of an operator as text. An option that is missing in ``options`` is 0 or empty."""
+    declared = schema.table_fields(schema.options_table(op)).get(name)
+    return options.get(name) or ("0" if declared is None else _value_text(declared, type(declared.default)()))
+
+
+def _options(model: Model, node: Node) -> dict[str, str]:
+    """Return the options that are not 0 or empty. The option ``new_shape`` is left out if the runtime does not read it."""
+    unread = "new_shape" if len(node.inputs) > 1 else ""
+    fields = schema.table_fields(schema.options_table(node.op))
+    return {
+        name: _value_text(fields[name], value)
+        for name, value in model.options(node)
+        if value and name != unread and fields[name].target is None
+    }
+
+
+def _value_text(declared: schema.Field, value: Any) -> str:
+    if declared.name in _ENUMS:
+        return schema.enum_names(_ENUMS[declared.name]).get(value, str(value))
+    if declared.type == "bool":
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return _short(f"[{','.join(map(str, value))}]")
+    return f"{value:.7g}" if isinstance(value, float) else _short(str(value))
+
+
 def _subgraph(graph: Graph) -> SubgraphOutline:
     names = _names(graph.tensors)
 
@@ -89,6 +121,7 @@ def _subgraph(graph: Graph) -> SubgraphOutline:
                 node.version,
                 tuple([_operand(graph.tensors, names, index) for index in node.inputs]),
                 results(node.outputs),
+                _options(graph.model, node),
             )
             for node in graph.nodes
         ]

@@ -109,5 +109,7 @@ def node_finding(
     names = [f"node {index}", *([f"of subgraph {place.subgraph}"] if place.subgraph else [])]
     node = f"{place.op} ({' '.join(names)}{f', {place.name}' if place.name else ''})"
     why = "; ".join([reason.message for reason in reasons]) or "the node is not offered to any delegate"
-    hint = "; ".join(dict.fromkeys([reason.hint for reason in reasons if reason.hint]))
+    hints = dict.fromkeys([reason.hint for reason in reasons if reason.hint])
+    # A hint that another hint includes adds nothing.
+    hint = "; ".join([own for own in hints if not any(own != other and own in other for other in hints)])
     return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)

@@ -74,7 +74,7 @@ def test_a_repository_from_init_to_a_failure_and_back(repository, run):
     assert first.stdout.startswith("Wrote delegate-sim.toml for 3 models. Next, run delegate-sim check --update, and commit")
     missing = run("check")
     assert missing.exit_code == 1
-    assert "hint: delegate-sim check --update models/classifier.tflite" in missing.stdout
+    assert "hint: delegate-sim check --update\n" in missing.stdout
     updated = run("check", "--update")
     lines = updated.stdout.splitlines()
     assert (updated.exit_code, lines[0]) == (0, "3 models on 1 target: 3 passed")
@@ -101,7 +101,7 @@ def test_the_explanation_in_text(gated, run):
         "hint: the node does not need the version in the file, so use a converter as old as the delegate",
         "RESIZE_NEAREST_NEIGHBOR (node 1, resized) fell back to the CPU: ",
         "note: the target changed since the baseline: --driver-rejects [] -> ['RESIZE_NEAREST_NEIGHBOR']",
-        "note: outcome: delegated -> not applied",
+        "worse than the baseline: outcome: delegated -> not applied",
         "dynamic-tensors: tensor ",
         "because input tensor 1 (shape) of node 1 (RESHAPE) is not constant; 3 nodes fall back for this reason (changed: "
         "input 1 constant INT32[2] -> computed)",
@@ -189,6 +189,25 @@ def test_the_same_model_in_another_order_under_other_names_passes(gated, run):
     result = run("check", "--verbose")
     assert result.exit_code == 0
     assert "the model changed since the baseline, but the result is the same" in result.stdout
+
+
+def test_a_new_model_shares_one_line_and_its_command_changes_no_other_entry(gated, run):
+    make_worse(gated)
+    chain_model(["RELU"]).write(gated / "models" / "new.tflite")
+    text = run("check").stdout
+    assert text.count("no-baseline-entry") == 1
+    assert "hint: delegate-sim check --update models/new.tflite\n" in text
+
+
+def test_hints_and_changes_of_a_model_stand_once(gated, run):
+    configuration = gated / "delegate-sim.toml"
+    configuration.write_text(configuration.read_text() + '\n[targets.second]\ndelegate = "nnapi"\n', encoding="utf-8")
+    assert run("check", "--update").exit_code == 0
+    make_worse(gated)
+    brief, verbose = run("check").stdout, run("check", "--verbose").stdout
+    change = "FULLY_CONNECTED (node 1, v2/left): version 1 -> 9"
+    assert [text.count("hint: the node does not need the version") for text in (brief, verbose)] == [1, 2]
+    assert [text.count(change) for text in (brief, verbose)] == [1, 2]
 
 
 def test_the_changes_of_a_case_that_passes_are_only_counted(gated, run):
@@ -472,7 +491,7 @@ def test_several_releases_at_once(gated, run):
 
 def test_a_model_that_does_not_load_fails_and_says_the_runtimes_line(gated, run):
     chain_model(["RELU", "LOGISTIC 9"]).write(gated / "models" / "classifier.tflite")
-    result = run("check")
+    result = run("check", "--verbose")
     assert result.exit_code == 1
     text = " ".join(result.stdout.split())
     assert "Didn't find op for builtin opcode 'LOGISTIC' version '9'." in text

@@ -72,3 +72,10 @@ def test_what_an_outline_has_uses_up_the_budget(monkeypatch, item):
     monkeypatch.setattr(work_budget, "_MOST_STEPS", len(text) // 6 + 800)
     with work_budget.work_budget(), pytest.raises(LimitError, match="reading the baseline"):
         unpacked(content)
+
+
+@pytest.mark.parametrize("options", ["[]", '{"a":1}', "3", '"text"'])
+def test_options_that_are_no_object_of_strings_are_refused(options):
+    text = f'[["",[],[["ADD",1,[],[],{options}]]]]'
+    with pytest.raises(ValueError, match="it is not an outline"):
+        unpacked(base64.b64encode(zlib.compress(text.encode())).decode("ascii"))

@@ -59,6 +59,15 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             "B is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results and 1 possibly wrong result; the numbers "
             "of gpu are not known",
         ),
+        (side(nodes=8), side(), "A", "A is better: 3 instead of 5 nodes on the CPU"),
+        (side(), side(nodes=7, delegated_nodes=2), "", "A and B are equal: both leave 5 nodes on the CPU"),
+        (side("npu-google", nodes=8), side("npu-intel"), "A", "A is better: 3 instead of 5 nodes off the NPU"),
+        (
+            side(outcome="none", nodes=8, delegated_nodes=0, multiply_adds=(0, 9)),
+            side(outcome="none", delegated_nodes=0, multiply_adds=(0, 9)),
+            "",
+            "A and B are equal: no node is delegated",
+        ),
         (side(), side(border_bytes=1000), "A", "A is better: 100 instead of 1,000 boundary bytes"),
         (
             side(multiply_adds=(50_000, 100_000)),
