@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
+from delegate_sim.foundation.columns import entry
 from delegate_sim.foundation.printable import printable
 from delegate_sim.gate.results import Case, Results
 from delegate_sim.results.report.findings import Location
+from delegate_sim.results.report.measures import MEASURES
 from delegate_sim.rules.kinds import Explanation
 from delegate_sim.rules.source import Source
 from delegate_sim.version import __version__
@@ -170,7 +171,7 @@ def _properties(case: Case) -> dict[str, Any]:
         ("baseline", case.baseline, case.baseline_compute),
     ):
         if measures is not None:
-            properties[key] = {**asdict(measures), **({} if compute is None else compute._asdict())}
+            properties[key] = {**entry(MEASURES, measures), **({} if compute is None else compute._asdict())}
     if case.times is not None:
         properties["measured"] = {**case.times._asdict(), "profile": message(case.times.profile)}
     return properties

@@ -10,7 +10,7 @@ from delegate_sim.diagnosis.diagnosis import Diagnosis
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.columns import INTEGER, NUMBER, Column, attributes, keys, within
 from delegate_sim.results.compare.release_table import ReleaseRow, ReleaseTable
-from delegate_sim.results.report.measures import MEASURES, measure_columns
+from delegate_sim.results.report.measures import MEASURES, NUMBERS, measure_columns
 
 from ..models import Unreadable
 from ..text.diagnoses import diagnosis_labels
@@ -89,7 +89,7 @@ RELEASED = (
     Column("fully_delegated_from", source=lambda row: str(row.table.full[0]) if row.table.full else None),
     Column("fully_delegated_to", source=lambda row: str(row.table.full[-1]) if row.table.full else None),
     Column("newest", source=lambda row: str(row.newest.release)),
-    *within("newest.measures", MEASURES[:3], "newest_"),
+    *within("newest.measures", (*MEASURES[:3], *NUMBERS), "newest_"),
 )
 
 

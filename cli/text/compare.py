@@ -11,7 +11,7 @@ from delegate_sim.foundation.printable import shortened
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.compare.comparison import ComparedNode, Comparison, Side, State
 from delegate_sim.results.compare.model_changes import NodeChange
-from delegate_sim.results.report.measures import FURTHER, outcome_text
+from delegate_sim.results.report.measures import FURTHER, NUMBERS, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 from delegate_sim.results.report.placement import CPU
 from delegate_sim.results.report.verdict import verdict
@@ -263,6 +263,8 @@ def _rows(a: Side, b: Side) -> Iterator[tuple[str, str, str, str]]:
     yield _row("partitions", old.partitions, new.partitions)
     yield _row(_either(first.kernels, second.kernels), old.delegate_kernels, new.delegate_kernels)
     yield from [_row(column.title, column.of(old), column.of(new)) for column in FURTHER]
+    numbers = [(column.title, column.of(old), column.of(new)) for column in NUMBERS]
+    yield from [_row(title, before, after) for title, before, after in numbers if before or after]
     yield _row("multiply-adds", a.compute.multiply_adds, b.compute.multiply_adds)
     yield _row("multiply-adds delegated", a.compute.delegated_multiply_adds, b.compute.delegated_multiply_adds)
 
@@ -276,8 +278,9 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def _row(title: str, a: int, b: int) -> tuple[str, str, str, str]:
-    return title, f"{a:,}", f"{b:,}", f"{b - a:+,}" if a != b else ""
+def _row(title: str, a: int | None, b: int | None) -> tuple[str, str, str, str]:
+    first, second = ["not known" if number is None else f"{number:,}" for number in (a, b)]
+    return title, first, second, f"{b - a:+,}" if a is not None and b is not None and a != b else ""
 
 
 def _reasons(state: State | None, place: str = "") -> tuple[_Statement, ...]:

@@ -12,7 +12,7 @@ from delegate_sim.diagnosis.examiner import Cost
 from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable
 from delegate_sim.results.compare.api_defaults import api_defaults_text
-from delegate_sim.results.report.measures import FURTHER, outcome_text
+from delegate_sim.results.report.measures import FURTHER, NUMBERS, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, words_of
 
 from ..console.layout import counted, item_list, message, name, node_list, share
@@ -223,6 +223,8 @@ def _change_text(now: Cost, then: Cost) -> str:
     words.append(f"delegated {old.delegated_nodes:,}{before} -> {new.delegated_nodes:,} of {new.nodes:,}")
     words.append(f"partitions {old.partitions:,} -> {new.partitions:,}")
     words += [f"{column.title} {number_text(column.of(old))} -> {number_text(column.of(new))}" for column in FURTHER]
+    numbers = [(column.title, column.of(old), column.of(new)) for column in NUMBERS]
+    words += [f"{title} {number_text(before)} -> {number_text(after)}" for title, before, after in numbers if before or after]
     if now.total_multiply_adds or then.total_multiply_adds:
         words.append(f"multiply-adds delegated {multiply_adds_share(now)} -> {multiply_adds_share(then)}")
     return ", ".join(words)

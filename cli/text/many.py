@@ -128,6 +128,7 @@ def released_row(releases: ReleaseTable, label: str) -> Sequence[str]:
     """
     loading = " or ".join([str(first.release) for first in releases.first_loading.values() if first is not None]) or "none known"
     full = f"{releases.full[0]} to {releases.full[-1]}" if releases.full else "never"
+    full += ", with wrong numbers" if any(row.is_full and row.measures.wrong_results for row in releases.rows) else ""
     newest = releases.newest_row.measures
     work = work_cell(releases.newest_row.compute.delegated_multiply_adds, releases.newest_row.compute.multiply_adds)
     return [label, loading, full, nodes_cell(newest), work if newest.outcome == TAKEN else "-"]

@@ -16,7 +16,7 @@ from delegate_sim.runtime.resolver import Loads
 
 from ..console.layout import counted, item_list, message, name, node_list, share, wrapped
 from ..console.terminal import Line
-from .elements.measures import measures_text
+from .elements.measures import measures_text, nodes_cell
 from .elements.paragraphs import CODE, HEADING, HINT, heading_lines, item_lines, more_lines, paragraph, table
 from .elements.verdict import plugin_lines, verdict_lines
 
@@ -108,6 +108,10 @@ def answers(table: ReleaseTable) -> Iterator[str]:
     if table.full:
         parts = ", ".join(table.delegate.unchecked_parts(table.full[0]))
         yield f"Fully delegated: first in {table.full[0]}{f' (not checked: {parts})' if parts else ''}, last in {table.full[-1]}."
+        wrong = [row for row in table.rows if row.is_full and row.measures.wrong_results]
+        if wrong:
+            spans = item_list([span_text(span) for span in _neighbors(wrong, table.rows)])
+            yield f"Fully delegated, but with wrong numbers: {spans}."
     else:
         yield "Fully delegated: in no known release."
     for family, first in table.first_loading.items():
@@ -139,6 +143,12 @@ def _spans(rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
     return spans
 
 
+def _neighbors(chosen: Sequence[ReleaseRow], rows: Sequence[ReleaseRow]) -> list[list[ReleaseRow]]:
+    """Return the chosen rows in groups of consecutive rows."""
+    groups = groupby(rows, lambda row: row in chosen)
+    return [list(own) for is_chosen, own in groups if is_chosen]
+
+
 def _alike(row: ReleaseRow) -> tuple[object, ...]:
     return row.measures, row.unloaded, row.unloaded_types, row.loads, row.is_certain
 
@@ -150,7 +160,7 @@ def _cells(span: Sequence[ReleaseRow]) -> tuple[str, ...]:
     if measures.outcome in NOT_RUNNING:
         cells = ("", "", "") if measures.outcome == NOT_LOADED else ("-", "-", moved)
         return row.loads.value, outcome_text(measures.outcome), *cells
-    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
+    delegated = f"{measures.delegated_nodes:,} ({nodes_cell(measures)})"
     if measures.outcome != TAKEN:
         delegated = outcome_text(measures.outcome)
     compute = row.compute

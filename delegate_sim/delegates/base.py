@@ -90,6 +90,8 @@ class Delegate:
     """Whether the accelerator computes in 8-bit integers. It then runs float models slowly, or not at all."""
     compiles_at_invoke: bool = False
     """Whether the kernels compile their nodes only when the model is first invoked. A node that is taken may then still fail."""
+    has_number_rules: bool = False
+    """Whether conditions are known under which the delegate computes other numbers than the CPU (see ``number_risks``)."""
     compiler: str = ""
     """The compiler that creates every node that the delegate takes; empty if the delegate takes nodes of ordinary models."""
     is_plugin: bool = False

@@ -82,12 +82,10 @@ class Standing(Declared):
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
-        wrong = {risk.place for risk in self.at_risk if risk.is_certain}
-        perhaps_wrong = {risk.place for risk in self.at_risk} - wrong
         return Score(
             measures.outcome in NOT_RUNNING,
-            len(wrong),
-            len(perhaps_wrong),
+            measures.wrong_results or 0,
+            measures.possibly_wrong_results or 0,
             self.total_multiply_adds - self.multiply_adds if self.total_multiply_adds else measures.fallback_nodes,
             measures.fallback_nodes > 0,
             measures.delegate_kernels if measures.is_delegated else math.inf,

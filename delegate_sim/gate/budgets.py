@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from ..foundation.printable import percentages
-from ..results.report.measures import FURTHER, NOT_RUNNING, OUTCOMES, TAKEN, Measures, outcome_text
+from ..results.report.measures import FURTHER, NOT_RUNNING, NUMBERS, OUTCOMES, TAKEN, Measures, outcome_text
 from ..results.report.multiply_adds import ComputeTotals
 from ..results.report.outcome_words import DELEGATED, OutcomeWords
 
@@ -34,6 +34,7 @@ class Tolerance:
     delegated_share: float | None = None
     border_bytes: Allowance | None = None
     multiply_add_share: float | None = None
+    wrong_results: Allowance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +155,19 @@ _RANKS = {**dict.fromkeys(OUTCOMES, 1), TAKEN: 0, **dict.fromkeys(NOT_RUNNING, 2
 
 FURTHER_CODES = {f"more-{column.key.replace('_', '-')}": column for column in FURTHER if column.better < 0}
 """The further measures by the code of their regression."""
+_NUMBER_CODES = {f"more-{column.key.replace('_', '-')}": column for column in NUMBERS if column.better < 0}
 
 MEASURE_CODES = frozenset(
     {
-        *("worse-outcome", "more-partitions", "more-delegate-kernels", "more-fallback-nodes", *FURTHER_CODES),
+        *("worse-outcome", "more-partitions", "more-delegate-kernels", "more-fallback-nodes", *FURTHER_CODES, *_NUMBER_CODES),
         *("smaller-delegated-share", "smaller-multiply-add-share"),
     }
 )
 """The codes of all regressions of measures."""
+
+
+_ALWAYS_COMPARED = frozenset({"fallback_nodes", *[column.key for column in _NUMBER_CODES.values()]})
+"""The counts that are compared even if a run delegates no node."""
 
 
 def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tuple[str, str, str, int, int]]:
@@ -170,12 +176,12 @@ def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tupl
         "more-partitions": ("partitions", "partitions"),
         "more-delegate-kernels": (words.kernels, "delegate_kernels"),
         "more-fallback-nodes": (words.left_nodes, "fallback_nodes"),
-        **{code: (column.title, column.key) for code, column in FURTHER_CODES.items()},
+        **{code: (column.title, column.key) for code, column in (FURTHER_CODES | _NUMBER_CODES).items()},
     }
     has_kernels = base.is_delegated and now.is_delegated
     for code, (title, name) in counts.items():
         was, count = getattr(base, name), getattr(now, name)
-        if (has_kernels or name == "fallback_nodes") and was is not None and count is not None:
+        if (has_kernels or name in _ALWAYS_COMPARED) and was is not None and count is not None:
             yield code, title, name, was, count
 
 

@@ -50,6 +50,12 @@ GATE: Mapping[str, Explanation] = MappingProxyType(
             "note if another measure is better than in the baseline, none is worse, and no tolerance for border-bytes is set.",
             f"Look at the partitions with delegate-sim analyze, or set a tolerance for border-bytes. {_AGREE}",
         ),
+        "more-wrong-results": Explanation(
+            "more wrong results than in the baseline",
+            "The delegate computes more nodes or outputs wrongly for ordinary inputs. The findings about wrong numbers name "
+            "the nodes.",
+            f"Rewrite the nodes with delegate-sim fix, or set a tolerance for wrong-results. {_AGREE}",
+        ),
         "no-work-delegated": Explanation(
             "no work delegated, as in the baseline",
             "The delegate runs no node, or only nodes without multiply-adds, and the baseline expects this. The check cannot "

@@ -78,6 +78,7 @@ class _Result:
     run: Any = None
     summary: Any = None
     delegated_operators: str | None = None
+    number_codes: str | None = None
 
     @property
     def rule_set(self) -> str:
@@ -170,6 +171,7 @@ def _stored(value: Any) -> Any:
 def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advice_effort: Any) -> tuple[ScanRow, list[ScanRow]]:
     from ..diagnosis.advice.node_advice import advised
     from ..live.live_runs import run_target
+    from ..results.numbers.risks import number_risks
     from ..results.report.blockers import summary_of
 
     run = run_target(model, _target(spec), cache)
@@ -182,7 +184,10 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
     for cause in causes:
         counts[cause["operator"]] += cause["nodes"]
     delegated = json.dumps(sorted(operators - counts))
-    return _Result(path, spec, model.sha256, model.size, run=run, summary=summary, delegated_operators=delegated).row, causes
+    codes = sorted({risk.refusal.code for risk in number_risks(run)})
+    numbers = json.dumps(codes) if run.delegate.has_number_rules else None
+    result = _Result(path, spec, model.sha256, model.size, None, run, summary, delegated, numbers)
+    return result.row, causes
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:

@@ -96,17 +96,28 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "best-targets": Question(
-        "for each model, the target that delegates the most multiply-adds (ties: the most nodes, then the fewest kernels)",
+        "for each model, the target that delegates the most multiply-adds (ties: the most nodes, then the fewest wrong results, "
+        "then the fewest kernels)",
         """
         SELECT model, CASE WHEN delegated_nodes > 0 THEN target END AS target, delegated_nodes, nodes,
-               delegated_multiply_adds, multiply_adds, delegate_kernels
+               delegated_multiply_adds, multiply_adds, delegate_kernels, wrong_results, possibly_wrong_results
         FROM (SELECT * REPLACE (CASE WHEN runs THEN delegated_nodes ELSE 0 END AS delegated_nodes,
                                 CASE WHEN runs THEN delegated_multiply_adds ELSE 0 END AS delegated_multiply_adds)
               FROM (SELECT *, outcome = 'delegated' AS runs FROM runs WHERE error IS NULL))
         QUALIFY row_number() OVER (
-            PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC, delegate_kernels, target
+            PARTITION BY model ORDER BY delegated_multiply_adds DESC, delegated_nodes DESC,
+                coalesce(wrong_results, 0), coalesce(possibly_wrong_results, 0), delegate_kernels, target
         ) = 1
         ORDER BY model
+        """,
+    ),
+    "wrong-numbers": Question(
+        "models that a target computes wrongly, or may compute wrongly, with the conditions; targets whose numbers are not known "
+        "are left out",
+        """
+        SELECT model, target, wrong_results, possibly_wrong_results, number_codes AS codes
+        FROM runs WHERE error IS NULL AND wrong_results + possibly_wrong_results > 0
+        ORDER BY wrong_results DESC, possibly_wrong_results DESC, model, target
         """,
     ),
     "releases": Question(
@@ -126,7 +137,8 @@ VIEWS: Mapping[str, Question] = {
         """,
     ),
     "regressions": Question(
-        "models that delegate less than in an earlier scan, need more kernels, or no longer run; needs two scans",
+        "models that delegate less than in an earlier scan, need more kernels, have more wrong results, or no longer run; needs "
+        "two scans",
         f"""
         WITH was AS (SELECT DISTINCT target, runtime FROM before_runs), is_now AS (SELECT DISTINCT target, runtime FROM runs),
         compared AS (
@@ -137,11 +149,13 @@ VIEWS: Mapping[str, Question] = {
         )
         SELECT b.model, b.target, a.outcome AS was, b.outcome AS now, a.delegated_nodes AS nodes_before,
                b.delegated_nodes AS nodes_now, a.delegate_kernels AS kernels_before, b.delegate_kernels AS kernels_now,
-               a.delegated_multiply_adds - b.delegated_multiply_adds AS multiply_adds_lost, b.error
+               a.delegated_multiply_adds - b.delegated_multiply_adds AS multiply_adds_lost,
+               a.wrong_results AS wrong_before, b.wrong_results AS wrong_now, b.error
         FROM compared JOIN before_runs a ON a.target = earlier JOIN runs b ON b.target = compared.target AND b.model = a.model
         WHERE a.error IS NULL AND (b.error IS NOT NULL OR b.delegated_nodes < a.delegated_nodes
               OR b.delegated_multiply_adds < a.delegated_multiply_adds
               OR (b.delegated_nodes = a.delegated_nodes AND b.delegate_kernels > a.delegate_kernels)
+              OR b.wrong_results > a.wrong_results
               OR (b.outcome IN ({_NOT_RUNNING}) AND a.outcome NOT IN ({_NOT_RUNNING})))
         ORDER BY multiply_adds_lost DESC NULLS FIRST, b.model, b.target
         """,
@@ -201,7 +215,9 @@ _TOTALS = f"""
            count_if(is_running AND delegated_nodes = 0), count_if(is_known AND NOT is_running),
            coalesce(sum(nodes) FILTER (is_known), 0)::BIGINT, coalesce(sum(delegated_nodes) FILTER (is_running), 0)::BIGINT,
            coalesce(sum(multiply_adds) FILTER (is_known), 0)::HUGEINT,
-           coalesce(sum(delegated_multiply_adds) FILTER (is_running), 0)::HUGEINT
+           coalesce(sum(delegated_multiply_adds) FILTER (is_running), 0)::HUGEINT,
+           count_if(is_known AND wrong_results IS NOT NULL), count_if(is_known AND wrong_results > 0),
+           count_if(is_known AND possibly_wrong_results > 0 AND coalesce(wrong_results, 0) = 0)
     FROM (SELECT *, coalesce(error, '') = '' AS is_known, is_known AND outcome IN ('{TAKEN}', 'none') AS is_running, rowid
           FROM runs)
     GROUP BY target ORDER BY min(rowid)

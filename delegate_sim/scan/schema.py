@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys, within
-from ..results.report.measures import measure_columns
+from ..results.report.measures import NUMBERS, measure_columns
 from ..results.report.multiply_adds import COMPUTE
 from ..runtime.interpreter import Run
 
@@ -23,7 +24,12 @@ _KEY = (
     Column("model", TEXT, "the model's path, address in a bundle, or URL"),
     Column("target", TEXT, "the target, written as on the command line", source="spec.name"),
 )
-_MEASURED = within("summary.measures", measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels"))
+_MEASURED = [
+    replace(column, is_optional=False)  # every row has all columns
+    for column in within(
+        "summary.measures", measure_columns("outcome", "nodes", "delegated_nodes", "partitions", "delegate_kernels")
+    )
+]
 RUN_COLUMNS = (
     *_KEY,
     Column("sha256", TEXT, "the digest of the model's content"),
@@ -46,6 +52,7 @@ RUN_COLUMNS = (
         "the share of multiply-adds that are delegated, from 0 to 1; 0 if the delegate fails or the model does not run; empty if "
         "the model has no multiply-adds",
     ),
+    Column("number_codes", TEXT, "the codes of the conditions under which numbers are wrong or may be wrong, as a JSON list"),
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused", source="run.refusal.code"),
     Column("refusal", TEXT, "the message that belongs to refusal_code", source="run.refusal.message"),
@@ -71,6 +78,8 @@ def _first_line(run: Run | None) -> str | None:
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}
 MEASURES = ("outcome", "nodes", "delegated_nodes", "multiply_adds", "delegated_multiply_adds")
 """The columns that totals need. Every run without an error has a value in each of them."""
+NUMBER_COUNTS = keys(NUMBERS)
+"""The columns that totals read if they have a value."""
 FILLED = {
     RUNS: ("model", "target", "delegate", "runtime", "rule_set"),
     CAUSES: ("model", "target", "code", "nodes", "operator_nodes", "multiply_adds"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..delegates.registry import PLUGIN_NAMES, find_live
@@ -27,6 +27,12 @@ class TargetTotals:
     delegated_nodes: int = 0
     multiply_adds: int = 0
     delegated_multiply_adds: int = 0
+    judged: int = 0
+    """Number of models whose numbers are judged by rules."""
+    wrong: int = 0
+    """Number of models with wrong results."""
+    possibly_wrong: int = 0
+    """Number of further models with results that may be wrong."""
 
     @property
     def in_part(self) -> int:
@@ -38,7 +44,9 @@ class TargetTotals:
         """Return the totals of results: target, measures, multiply-adds, and multiply-adds of delegated nodes."""
         totals: dict[str, TargetTotals] = {}
         for target, measures, *work in results:
-            totals.setdefault(target, cls()).add(measures.outcome, measures.nodes, measures.delegated_nodes, *work)
+            own = totals.setdefault(target, cls())
+            own.add(measures.outcome, measures.nodes, measures.delegated_nodes, *work)
+            own.add_numbers(measures.wrong_results, measures.possibly_wrong_results)
         return totals
 
     def add_unanswered(self) -> None:
@@ -59,6 +67,12 @@ class TargetTotals:
         self.delegated_nodes += delegated_nodes
         self.delegated_multiply_adds += delegated_multiply_adds
 
+    def add_numbers(self, wrong_results: int | None, possibly_wrong_results: int | None) -> None:
+        """Add the numbers of wrong results of a model. None if the delegate has no rules for numbers."""
+        self.judged += wrong_results is not None
+        self.wrong += bool(wrong_results)
+        self.possibly_wrong += bool(possibly_wrong_results and not wrong_results)
+
     def verdict(self, *targets: str) -> str:
         """Return the share of the models' work that each of the targets runs, and the number of failed models."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
@@ -67,12 +81,20 @@ class TargetTotals:
         text = f"{and_list(targets)} {verb}{'' if len(targets) > 1 else 's'} {shares} of {models}"
         fails = "each target fails" if len(targets) > 1 else "the target fails"
         failures = f"{fails} on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
-        return f"{text}; {failures}" if self.failing else text
+        return "; ".join([text, *([failures] if self.failing else []), *self._numbers(len(targets) > 1)])
 
-    def _quality(self) -> tuple[float, float, int]:
-        """Return a sort key, larger for better targets: the delegated shares of multiply-adds and nodes, and the failures."""
+    def _numbers(self, is_each: bool) -> Iterator[str]:
+        """Yield the numbers of models with wrong results. ``is_each`` is true if a sentence is about several targets."""
+        actor = "each target" if is_each else "the target"
+        if self.wrong:
+            yield f"{actor} computes parts of {counted(self.wrong, 'model')} wrongly"
+        if self.possibly_wrong:
+            yield f"{actor} may compute parts of {counted(self.possibly_wrong, 'model')} wrongly"
+
+    def _quality(self) -> tuple[float, float, int, int, int]:
+        """Return a sort key, larger for better targets: shares of multiply-adds and nodes, failures, wrong models."""
         shares = self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
-        return *shares, -self.failing
+        return *shares, -self.failing, -self.wrong, -self.possibly_wrong
 
     @staticmethod
     def verdicts(targets: Mapping[str, TargetTotals]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .journal import ScanRows
-from .schema import MEASURES, RUNS, names
+from .schema import MEASURES, NUMBER_COUNTS, RUNS, names
 from .target_totals import TargetTotals
 
 _MOST_ERRORS = 5
@@ -45,3 +45,4 @@ class Totals:
             target.add_unanswered()
         else:
             target.add(*[row[key] for key in MEASURES])
+            target.add_numbers(*[row[key] for key in NUMBER_COUNTS])

@@ -32,6 +32,7 @@ def measures(**changed):
         ({"partitions": 5}, ["more-partitions"]),
         ({"delegate_kernels": 3}, ["more-delegate-kernels"]),
         ({"border_bytes": 1001}, ["more-border-bytes"]),
+        ({"wrong_results": 1}, []),
         ({"delegated_nodes": 7}, ["more-fallback-nodes", "smaller-delegated-share"]),
         ({"nodes": 9, "delegated_nodes": 7}, ["smaller-delegated-share"]),
         ({"nodes": 20, "delegated_nodes": 17}, ["more-fallback-nodes"]),
@@ -43,6 +44,12 @@ def test_what_is_worse(changed, codes):
     found = list(regressions(BASE, measures(**changed)))
     assert [regression.code for regression in found] == codes
     assert not any(regression.is_allowed for regression in found)
+
+
+@pytest.mark.parametrize(("before", "now", "codes"), [(0, 1, ["more-wrong-results"]), (1, 0, []), (1, None, []), (None, 1, [])])
+def test_wrong_results_are_compared_if_both_are_known(before, now, codes):
+    changed = regressions(measures(wrong_results=before), measures(wrong_results=now))
+    assert [regression.code for regression in changed] == codes
 
 
 def test_partitions_do_not_count_where_nothing_was_delegated():

@@ -11,10 +11,13 @@ from delegate_sim.scan import questions
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
 from delegate_sim.scan.questions import VIEWS, ask
+from delegate_sim.scan.scan import Workers, scan
+from tests.support.delegates.mldrift_numbers import model_of, zeros
 from tests.support.scans import GPU, NNAPI
 
 duckdb = pytest.importorskip("duckdb", reason="query needs duckdb")
 
+MLDRIFT = replace(GPU, delegate="mldrift")
 OLD = TargetSpec("nnapi", (("nnapi_runtime", "none"),), "tf-2.10", "benchmark", False)
 
 
@@ -27,6 +30,19 @@ def test_top_causes(scanned):
     path = scanned("z.jsonl", {"a.tflite": ["ADD", "ROUND", "ROUND"], "b.tflite": ["ROUND"]}, [NNAPI])
     (row,) = view("top-causes", path)
     assert (row["code"], row["operator"], row["models"], row["nodes"]) == ("nnapi-operator", "ROUND", 2, 3)
+
+
+def test_models_with_wrong_numbers(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tensors = {"x": (3, 6), "c": zeros(3, 6), "y": (3, 6)}
+    (tmp_path / "wrong.tflite").write_bytes(model_of(tensors, [("ADD", "x c", "y", {})]))
+    (tmp_path / "right.tflite").write_bytes(model_of(tensors, [("NEG", "x", "y", {})]))
+    scan(["wrong.tflite", "right.tflite"], [GPU, MLDRIFT], "z.jsonl", Workers())
+    (row,) = view("wrong-numbers", "z.jsonl")
+    assert (row["model"], row["wrong_results"], row["possibly_wrong_results"]) == ("wrong.tflite", 1, 0)
+    assert json.loads(row["codes"]) == ["mldrift-numbers-elementwise-const-layout"]
+    unknown = ask(["z.jsonl"], "SELECT count(*) FROM runs WHERE wrong_results IS NULL AND number_codes IS NULL").rows
+    assert unknown == [(2,)]
 
 
 def test_the_best_changes(scanned):

@@ -53,3 +53,26 @@ def totals(delegated: int) -> TargetTotals:
 def test_many_targets_have_the_verdict_of_a_single_model(taken, verdict):
     """Compiler plugins are named, but never ranked with delegates."""
     assert TargetTotals.verdicts({target: totals(nodes) for target, nodes in taken.items()}) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("counts", "judged", "text"),
+    [
+        ([(None, None), (None, None)], 0, ""),
+        ([(0, 0), (0, 0)], 2, ""),
+        ([(3, 1), (0, 2)], 2, "; the target computes parts of 1 model wrongly; the target may compute parts of 1 model wrongly"),
+    ],
+)
+def test_a_verdict_counts_models_with_wrong_numbers(counts, judged, text):
+    own = totals(10)
+    for pair in counts:
+        own.add_numbers(*pair)
+    assert own.judged == judged
+    assert own.verdict("mldrift") == f"mldrift runs 100 % of nodes and 100 % of multiply-adds of 2 models{text}"
+
+
+def test_of_equal_targets_the_one_without_wrong_numbers_is_named():
+    own = {name: totals(10) for name in ("mldrift", "gpu", "vx", "nnapi")}
+    own["mldrift"].add_numbers(1, 0)
+    (verdict,) = TargetTotals.verdicts(own)
+    assert verdict.startswith("3 of 4 targets run all models: gpu, vx and nnapi run 100 %")

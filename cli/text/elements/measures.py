@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from delegate_sim.results.numbers.words import counts_text
 from delegate_sim.results.report.measures import (
     FAILS_LATER,
     FURTHER,
@@ -34,11 +35,12 @@ def kernels_text(number: int, words: OutcomeWords) -> str:
 
 
 def nodes_text(measures: Measures, words: OutcomeWords, *, has_share: bool = False) -> str:
-    """Return the numbers of delegated nodes, partitions and kernels."""
+    """Return the numbers of delegated nodes, partitions and kernels, and of wrong results if there are some."""
     part = f" ({share(measures.delegated_nodes, measures.nodes)})" if has_share else ""
     return (
         f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')} delegated{part}, "
         f"{counted(measures.partitions, 'partition')}, {kernels_text(measures.delegate_kernels, words)}"
+        f"{counts_text(measures, ', ')}"
     )
 
 
@@ -82,8 +84,18 @@ def further_text(measures: Measures) -> str:
 
 
 def nodes_cell(measures: Measures) -> str:
-    """Return the delegated share of nodes, or the outcome if no node runs on the delegate."""
-    return share(measures.delegated_nodes, measures.nodes) if measures.outcome == TAKEN else outcome_text(measures.outcome)
+    """Return the delegated share of nodes, or the outcome if no node runs on the delegate.
+
+    If the delegate computes some nodes wrongly, the cell says how many.
+    """
+    if measures.outcome != TAKEN:
+        return outcome_text(measures.outcome)
+    wrong = next((f", {number:,} {word}" for number, word in _wrong_numbers(measures) if number), "")
+    return share(measures.delegated_nodes, measures.nodes) + wrong
+
+
+def _wrong_numbers(measures: Measures) -> Sequence[tuple[int | None, str]]:
+    return (measures.wrong_results, "wrong"), (measures.possibly_wrong_results, "perhaps wrong")
 
 
 def work_cell(delegated: int, total: int) -> str:

@@ -170,6 +170,7 @@ class MlDriftDelegate(Delegate):
     )
     effort = 2
     semantics = 4
+    has_number_rules = True
     options = OPTIONS
     rules = RULES
     accelerator = MlDriftAccelerator()

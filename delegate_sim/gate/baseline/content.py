@@ -85,7 +85,7 @@ def _entry(item: Any, where: str, outlines: Mapping[str, tuple[SubgraphOutline, 
     outcome = _outcome(text("outcome"), count("delegated_nodes"))
     if outcome not in OUTCOMES:
         raise Unexpected(f"{where}.outcome has an unknown value")
-    counts: list[Any] = [None if column.since and column.key not in item else count(column.key) for column in MEASURES[1:]]
+    counts: list[Any] = [None if column.since and item.get(column.key) is None else count(column.key) for column in MEASURES[1:]]
     fallback = tuple(_fallback(group, f"{where}.fallback[{n}]") for n, group in enumerate(_get(item, "fallback", list, where)))
     return EntryKey(text("model"), text("target")), Entry(
         text("sha256"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from ...foundation.printable import share
+from ..numbers.words import counts_text
 from ..report.measures import NOT_RUNNING
 from ..report.outcome_words import words_of
 from ..report.verdict import share_text
@@ -37,8 +38,9 @@ class _Measured:
 def better_side(a: Side, b: Side) -> str:
     """Return the better side, ``A`` or ``B``. Return an empty string if both sides are equal.
 
-    If the model runs on one side only, this side is better. Otherwise, the larger delegated share of multiply-adds decides. If
-    these shares are equal, the following measures decide in order: share of nodes, number of kernels, boundary bytes.
+    If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
+    rules for numbers. Then the larger delegated share of multiply-adds decides. If these shares are equal, the following measures
+    decide in order: share of nodes, number of kernels, boundary bytes.
     """
     if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
         return ""
@@ -56,7 +58,7 @@ def comparison_verdict(a: Side, b: Side) -> str:
         return f"No side is called better, because {plugin.run.delegate.name} only selects nodes and does not run them"
     better = better_side(a, b)
     if not better:
-        return _equal(a)
+        return _equal(a) + _numbers(a, b)
     is_b = better == "B"
     if _fails(a) != _fails(b):
         return f"{better} is better: the model does not run with {'A' if is_b else 'B'}"
@@ -66,7 +68,19 @@ def comparison_verdict(a: Side, b: Side) -> str:
     for_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) == is_b])
     against_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) != is_b])
     sizes = _sizes(*((b, a) if is_b else (a, b)))
-    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{sizes}"
+    return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{_numbers(a, b)}{sizes}"
+
+
+def _numbers(a: Side, b: Side) -> str:
+    """Return which sides have wrong results, and which side has no rules that could find some."""
+    sides = {"A": a.measures, "B": b.measures}
+    unknown = [side.run.delegate.name for side in (a, b) if side.measures.wrong_results is None]
+    if not unknown and a.measures.wrong_results != b.measures.wrong_results:  # the verdict has these numbers
+        sides = {name: replace(measures, wrong_results=0) for name, measures in sides.items()}
+    texts = [f"{name} has {counts}" for name, measures in sides.items() if (counts := counts_text(measures, ""))]
+    if not texts:
+        return ""
+    return "; " + "; ".join([*texts, *[f"the numbers of {name} are not known" for name in unknown]])
 
 
 def _fails(side: Side) -> bool:
@@ -80,6 +94,8 @@ def _measured(a: Side, b: Side) -> Iterator[_Measured]:
         return
     old, new = a.measures, b.measures
     work, other_work = a.compute, b.compute
+    if old.wrong_results is not None and new.wrong_results is not None:
+        yield _fewer(old.wrong_results, new.wrong_results, "wrong results")
     if work.multiply_adds and other_work.multiply_adds:
         yield _shares(
             (work.delegated_multiply_adds, work.multiply_adds),

@@ -58,6 +58,22 @@ def number_risks(run: Run) -> Sequence[NumberRisk]:
     return [] if run.refusal is not None else list(_risks(run))
 
 
+class RiskCounts(NamedTuple):
+    """Numbers of nodes and outputs. A node with several risks counts once."""
+
+    wrong: int
+    possibly_wrong: int
+
+
+def counted_risks(run: Run) -> RiskCounts | None:
+    """Return the numbers of results that are wrong and that may be wrong, or None if the delegate has no rules for numbers."""
+    if not run.delegate.has_number_rules:
+        return None
+    risks = number_risks(run)
+    wrong = {risk.place for risk in risks if risk.is_certain}
+    return RiskCounts(len(wrong), len({risk.place for risk in risks} - wrong))
+
+
 def _risks(run: Run) -> Iterator[NumberRisk]:
     for subgraph in run.subgraphs:
         for subset in subgraph.plan if subgraph.decision is not None else ():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...foundation.printable import counted, printable
+from ...foundation.printable import and_list, counted, printable
 from ...rules.rule import Reason
 from ...runtime.interpreter import Run
 from ..report.findings import NOTE, WARNING, Finding, node_finding, node_location
+from ..report.measures import NUMBERS, Measures
 from .risks import NumberRisk, number_risks
 
 _NODES_TOLD = 5
@@ -43,6 +44,12 @@ def risks_text(risks: Sequence[NumberRisk], link: str, whole: str = "them") -> s
         *([f"may compute {len(possible):,} of {whole} wrongly: {_listed(possible)}"] if possible else []),
     ]
     return link + ", and ".join(parts) if parts else ""
+
+
+def counts_text(measures: Measures, link: str) -> str:
+    """Return ``link`` and the numbers of wrong and possibly wrong results, or "" if there are none."""
+    parts = [counted(number, column.noun) for column in NUMBERS if (number := column.of(measures))]
+    return link + and_list(parts) if parts else ""
 
 
 def _listed(nodes: Mapping[tuple[int, int], str]) -> str:

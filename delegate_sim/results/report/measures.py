@@ -9,6 +9,7 @@ from ...delegates.base import Delegate
 from ...foundation.columns import INTEGER, NUMBER, TEXT, Column, Declared, by_key
 from ...graph.partition import Subset
 from ...runtime.interpreter import REFUSED, Run
+from ..numbers.risks import counted_risks
 from .placement import bytes_across
 
 FAILS_LATER = "delegated, then fails"
@@ -66,6 +67,26 @@ FURTHER = (
     ),
 )
 """The measures of delegate kernels that every format has after the counts of partitions and kernels. Add new measures here."""
+NUMBERS = (
+    Column(
+        "wrong_results",
+        INTEGER,
+        "number of nodes and outputs that the delegate computes wrongly for ordinary inputs, if it has rules for numbers",
+        "wrong result",
+        better=-1,
+        since="0.3",
+        is_optional=True,
+    ),
+    Column(
+        "possibly_wrong_results",
+        INTEGER,
+        "number of further nodes and outputs that the delegate may compute wrongly, if it has rules for numbers",
+        "possibly wrong result",
+        since="0.3",
+        is_optional=True,
+    ),
+)
+"""The measures of numbers. Text shows them only if there are such results."""
 MEASURES = (
     Column("outcome", TEXT, "delegated, none, refused or restored, with a note if the model cannot run at all"),
     Column("nodes", INTEGER, "number of nodes in all subgraphs"),
@@ -73,6 +94,7 @@ MEASURES = (
     Column("partitions", INTEGER, "number of partitions, as the runtime counts them", "partition", better=-1),
     Column("delegate_kernels", INTEGER, "number of partitions that run on the delegate", better=-1),
     *FURTHER,
+    *NUMBERS,
 )
 """The columns of ``Measures``."""
 
@@ -82,7 +104,8 @@ class Measures(Declared):
     """The measures of one run, over all subgraphs.
 
     ``partitions`` is the sum of ``counted_partitions``. ``border_bytes`` is the total size of all inputs and outputs of
-    delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node is delegated.
+    delegate kernels in one inference, without constants. ``partitions`` and ``border_bytes`` are 0 if no node is delegated. The
+    measures of numbers are None if the delegate has no rules for numbers.
     """
 
     columns = MEASURES
@@ -93,6 +116,8 @@ class Measures(Declared):
     partitions: int
     delegate_kernels: int
     border_bytes: int
+    wrong_results: int | None = None
+    possibly_wrong_results: int | None = None
 
     @property
     def fallback_nodes(self) -> int:
@@ -119,8 +144,8 @@ _BY_KEY = by_key((*MEASURES, *DERIVED))
 
 
 def measure_columns(*keys: str) -> tuple[Column, ...]:
-    """Return the measures with these keys, and then all further measures."""
-    return (*[_BY_KEY[key] for key in keys], *FURTHER)
+    """Return the measures with these keys, and then all further measures and the measures of numbers."""
+    return (*[_BY_KEY[key] for key in keys], *FURTHER, *NUMBERS)
 
 
 def measure(run: Run) -> Measures:
@@ -129,6 +154,7 @@ def measure(run: Run) -> Measures:
     subgraphs = [subgraph.without_kernels() if outcome == PREDICTED else subgraph for subgraph in run.subgraphs]
     subsets = [(subgraph.graph, subset) for subgraph in subgraphs for subset in subgraph.subsets]
     kernels = [(graph, subset) for graph, subset in subsets if subset.is_delegated]
+    counts = counted_risks(run)
     return Measures(
         outcome=outcome,
         nodes=sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs]),
@@ -136,6 +162,8 @@ def measure(run: Run) -> Measures:
         partitions=counted_partitions(run.delegate, [subset for _, subset in subsets]),
         delegate_kernels=len(kernels),
         border_bytes=sum([sum(bytes_across(graph, subset)) for graph, subset in kernels]),
+        wrong_results=None if counts is None else counts.wrong,
+        possibly_wrong_results=None if counts is None else counts.possibly_wrong,
     )
 
 

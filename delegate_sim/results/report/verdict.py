@@ -16,7 +16,7 @@ from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
 from ...runtime.target import Target
 from ..numbers.risks import number_risks
-from ..numbers.words import risks_text, unchecked_numbers
+from ..numbers.words import counts_text, risks_text, unchecked_numbers
 from .blockers import main_blocker
 from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
 from .multiply_adds import Compute, compute_of
@@ -256,10 +256,11 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
     verb = "takes" if target.delegate.is_plugin else "runs"
-    if outcome == TAKEN and measures.delegated_nodes == measures.nodes:
-        return f"{actor} {verb} all nodes ({measures.nodes:,})"
     if outcome == TAKEN:
-        return f"{actor} {verb} {share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)}"
+        is_whole = measures.delegated_nodes == measures.nodes
+        shares = share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)
+        share_of = f"all nodes ({measures.nodes:,})" if is_whole else shares
+        return f"{actor} {verb} {share_of}{counts_text(measures, ', with ')}"
     if outcome == REFUSED:
         return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
     failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}

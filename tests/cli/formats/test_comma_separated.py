@@ -29,12 +29,12 @@ def test_the_text():
     lines = render(PASSES).split("\n")
     assert lines == [
         "model,target,delegate,runtime,status,outcome,nodes,delegated_nodes,multiply_adds,delegated_multiply_adds,partitions,"
-        "delegate_kernels,fallback_nodes,delegated_share,border_bytes,baseline_partitions,baseline_delegate_kernels,"
-        "baseline_fallback_nodes,baseline_delegated_share,baseline_border_bytes,baseline_multiply_adds,"
+        "delegate_kernels,fallback_nodes,delegated_share,border_bytes,wrong_results,possibly_wrong_results,baseline_partitions,baseline_delegate_kernels,"
+        "baseline_fallback_nodes,baseline_delegated_share,baseline_border_bytes,baseline_wrong_results,baseline_possibly_wrong_results,baseline_multiply_adds,"
         "baseline_delegated_multiply_adds,findings,code,level,subgraph,node,op,tensor,message,hint,other_findings,"
         "measured_ms,measured_kernel_ms,measured_cpu_ms,unchecked",
-        "models/detector.tflite,phone,nnapi,litert-2.3,passed,delegated,10,8,,,3,1,2,0.8,1024,3,1,2,0.8,1024,,,0,,,,,,,,,,,,,",
-        "models/detector.tflite,watch,nnapi,litert-2.3,better,delegated,10,8,,,3,1,2,0.8,1024,5,2,4,0.6,2048,,,0,,,,,,,,,,,,,",
+        "models/detector.tflite,phone,nnapi,litert-2.3,passed,delegated,10,8,,,3,1,2,0.8,1024,,,3,1,2,0.8,1024,,,,,0,,,,,,,,,,,,,",
+        "models/detector.tflite,watch,nnapi,litert-2.3,better,delegated,10,8,,,3,1,2,0.8,1024,,,5,2,4,0.6,2048,,,,,0,,,,,,,,,,,,,",
         "",
     ]
 

@@ -38,6 +38,27 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
             "B is better: 90 % instead of 50 % of multiply-adds, 1 instead of 2 delegate kernels, "
             "but 40 % instead of 50 % of nodes",
         ),
+        (
+            side("mldrift", wrong_results=0, possibly_wrong_results=1),
+            side("mldrift", multiply_adds=(90, 100), wrong_results=2, possibly_wrong_results=0),
+            "A",
+            "A is better: 0 instead of 2 wrong results, but 50 % instead of 90 % of multiply-adds; A has 1 possibly wrong "
+            "result",
+        ),
+        (
+            side("mldrift", wrong_results=1, possibly_wrong_results=0),
+            side("mldrift", wrong_results=1, possibly_wrong_results=0),
+            "",
+            "A and B are equal: both delegate 50 % of nodes and 50 % of multiply-adds; A has 1 wrong result; B has 1 wrong "
+            "result",
+        ),
+        (
+            side("gpu"),
+            side("mldrift", multiply_adds=(90, 100), wrong_results=2, possibly_wrong_results=1),
+            "B",
+            "B is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results and 1 possibly wrong result; the numbers of "
+            "gpu are not known",
+        ),
         (side(), side(border_bytes=1000), "A", "A is better: 100 instead of 1,000 boundary bytes"),
         (
             side(multiply_adds=(50_000, 100_000)),

@@ -6,6 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.numbers.words import risk_findings
+from delegate_sim.results.report.measures import measure
 from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
 from tests.support.delegates.mldrift_numbers import ints, model_of, zeros
 
@@ -51,6 +52,24 @@ def test_the_summary_of_a_table_names_wrong_nodes():
     assert verdict_summary(run_of([NEG, ADD, ("LOG_SOFTMAX", "y", "z", {})])) == (
         "1 LOG_SOFTMAX stays on the CPU; the delegate computes 1 of its nodes wrongly: ADD 1"
     )
+
+
+COUNTS = [
+    ([NEG], "", "mldrift", (0, 0)),
+    ([NEG, ADD, REVERSED], "", "mldrift", (1, 1)),
+    ([NEG], "q q", "mldrift", (1, 0)),
+    ([NEG, ADD], "", "gpu", (None, None)),
+]
+
+
+@pytest.mark.parametrize(("steps", "outputs", "delegate", "counts"), COUNTS)
+def test_the_measures_of_numbers(steps, outputs, delegate, counts):
+    run = delegate_sim.analyze(model_of(TENSORS, steps, outputs), delegate).runs[0]
+    measures = measure(run)
+    assert (measures.wrong_results, measures.possibly_wrong_results) == counts
+    table = delegate_sim.analyze(model_of(TENSORS, steps, outputs), delegate).table("runs")
+    row = dict(zip(table.columns, table.rows[0], strict=True))
+    assert (row["wrong_results"], row["possibly_wrong_results"]) == counts
 
 
 def test_a_release_without_measured_numbers_is_not_checked():
