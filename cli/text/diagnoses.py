@@ -243,17 +243,32 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
     measures = diagnosis.now.measures
     fails = measures.outcome not in (TAKEN, "none")
     first = diagnosis.findings[0] if diagnosis.findings else None
-    without = None if first is None else first.alone
     return (
         outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
         "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         *further_cells(measures),
-        ""
-        if without is None
-        else f"{multiply_adds_share(without)}, {words_of(without.delegate).short_kernels(without.measures.delegate_kernels)}",
+        "" if first is None else _if_fixed(diagnosis, first),
         "" if first is None else message(first.cause.title),
     )
+
+
+def _if_fixed(diagnosis: Diagnosis, finding: RankedCause) -> str:
+    """Return the result of fixing a cause: delegated nodes and kernels, and multiply-adds if their share changes."""
+    if not finding.cause.is_simulated:
+        return "not simulated"
+    if finding.alone is None:
+        return ""
+    cost, measures = finding.alone, finding.alone.measures
+    if measures.outcome not in (TAKEN, "none"):
+        return outcome_text(measures.outcome)
+    before, after = multiply_adds_share(diagnosis.now), multiply_adds_share(cost)
+    parts = [
+        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}",
+        *([f"{after} of multiply-adds"] if after != before else []),
+        words_of(cost.delegate).short_kernels(measures.delegate_kernels),
+    ]
+    return ", ".join(parts)
 
 
 def multiply_adds_share(cost: Cost) -> str:

@@ -103,8 +103,8 @@ def test_tables_have_a_row_for_each_case_and_each_finding():
     cases, findings = found.table("cases"), found.table("findings")
     place = ("m.tflite", "phone", "nnapi", "litert-2.3", "passed")
     assert list(cases.rows) == [
-        (*place, 1, "delegated", 4, 3, 0.75, 0.5, 2, 1, 64, "one; two"),
-        (*place, 0, None, None, None, None, None, None, None, None, ""),
+        (*place, 1, "delegated", 4, 3, 0.75, 0.5, 2, 1, 64, None, None, "one; two"),
+        (*place, 0, None, None, None, None, None, None, None, None, None, None, ""),
     ]
     assert len(cases.columns) == len(cases.rows[0])
     assert list(findings.rows) == [

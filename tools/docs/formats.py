@@ -152,7 +152,7 @@ def _with_measures(schema: Any) -> Any:
         first = {key: later.pop(key) for key in list(properties)[: list(properties).index(counts[0].key)]}
         schema["properties"] = {**first, **declared, **later}
         is_baseline = "fallback" in properties
-        required = [column.key for column in counts if not (is_baseline and column.since)]
+        required = [column.key for column in counts if not (column.is_optional or (is_baseline and column.since))]
         place = schema["required"].index(counts[0].key)
         rest = [key for key in schema["required"] if key not in declared]
         schema["required"] = [*rest[:place], *required, *rest[place:]]

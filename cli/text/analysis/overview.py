@@ -22,7 +22,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
-from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell
+from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
 from ..elements.target import DEFAULTS_TEXT
 from ..elements.verdict import plugin_lines
@@ -176,9 +176,11 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, followed by the operator and the number of nodes, or by "input of unknown size"."""
+    """Return the code of the main blocker, after the operator and the number of nodes, or after another description."""
     if blocker is None:
         return ""
+    if blocker.compiler:
+        return f"not compiled with {blocker.compiler} yet: {blocker.code}"
     if blocker.is_input:
         return f"input of unknown size: {blocker.code}"
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
@@ -187,7 +189,7 @@ def blocker_text(blocker: Blocker | None) -> str:
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
     fails = measures.outcome in NOT_RUNNING
-    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
+    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}{wrong_text(measures)})"
     return (
         delegate,
         delegated if measures.outcome == TAKEN else outcome_text(measures.outcome),

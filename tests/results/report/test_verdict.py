@@ -8,7 +8,10 @@ import pytest
 
 import delegate_sim
 from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
+from delegate_sim.results.report.blockers import main_blocker
+from delegate_sim.results.report.multiply_adds import compute_of
 from fixtures.builder import ModelBuilder
+from tests.support.edge_tpu import COMPILED, edge_tpu_model
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
 
@@ -106,3 +109,64 @@ def test_all_targets_with_the_largest_share_are_named(model, delegates, beginnin
     path = str(MODELS / f"{model}.tflite")
     runs = [delegate_sim.analyze(path, name, defaults="benchmark").runs[0] for name in delegates]
     assert coverage_verdict(runs).startswith(beginning)
+
+
+NOT_COMPILED = (
+    "The model is not compiled for the Edge TPU yet: compile it with edgetpu_compiler. Which nodes the compiler takes is not "
+    "simulated"
+)
+WAITING = "the Edge TPU's delegate (not compiled with edgetpu_compiler yet)"
+WRONG = "Teflon (computes nodes wrongly)"
+
+
+@pytest.mark.parametrize(
+    ("model", "delegates", "beginning", "end"),
+    [
+        ("quantized_block", ("edgetpu",), NOT_COMPILED, ""),
+        (
+            "transformer_block",
+            ("edgetpu", "xnnpack"),
+            f"{NOT_COMPILED}. XNNPACK ",
+            "",
+        ),
+        (
+            "quantized_block",
+            ("edgetpu", "gpu"),
+            "GPU runs all nodes ",
+            "the Edge TPU's delegate (not compiled with edgetpu_compiler yet)",
+        ),
+        ("quantized_block", ("edgetpu", "npu-google"), f"{NOT_COMPILED}. 1 NPU plugin ", "not yet compiled"),
+        (
+            "transformer_block",
+            ("edgetpu", "hexagon"),
+            "None of 1 target runs a node. Hexagon ",
+            "",
+        ),
+        ("mobilenet_block", ("teflon", "vx"), "The VX delegate runs ", WRONG),
+        ("mobilenet_block", ("teflon", "hexagon"), "Largest share of 2 targets: Teflon runs ", "A share is not speed"),
+        ("mobilenet_block", ("teflon", "xnnpack"), "Teflon runs ", "not ranked: XNNPACK (the CPU)"),
+    ],
+)
+def test_targets_that_wait_for_a_compiler_or_compute_wrongly_are_not_ranked(model, delegates, beginning, end):
+    path = str(MODELS / f"{model}.tflite")
+    text = coverage_verdict([delegate_sim.analyze(path, name, defaults="benchmark").runs[0] for name in delegates])
+    assert (text[: len(beginning)], text[len(text) - len(end) :]) == (beginning, end)
+
+
+@pytest.mark.parametrize(
+    ("ops", "keys", "compiler", "counted"),
+    [
+        (("RELU", "RELU"), {"awaits_compiler": "edgetpu_compiler"}, "edgetpu_compiler", False),
+        ((COMPILED, "RELU"), {"has_programs": True}, "", True),
+        ((COMPILED,), {"has_programs": True}, None, True),
+    ],
+)
+def test_what_is_known_of_compiled_models(ops, keys, compiler, counted):
+    report = delegate_sim.analyze(edge_tpu_model(*ops), "edgetpu", {})
+    (run,) = report.runs
+    (entry,) = report.to_dict()["runs"]
+    compute = compute_of(run)
+    blocker = main_blocker(report.model, run, compute)
+    assert {key: entry[key] for key in ("awaits_compiler", "has_programs") if key in entry} == keys
+    assert (None if blocker is None else blocker.compiler) == compiler
+    assert compute.has_programs == counted
