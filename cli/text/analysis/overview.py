@@ -180,7 +180,7 @@ def blocker_text(blocker: Blocker | None) -> str:
     if blocker is None:
         return ""
     if blocker.compiler:
-        return f"not compiled with {blocker.compiler} yet: {blocker.code}"
+        return f"not compiled yet: {blocker.code}"
     if blocker.is_input:
         return f"input of unknown size: {blocker.code}"
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code

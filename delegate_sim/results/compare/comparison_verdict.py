@@ -39,8 +39,9 @@ def better_side(a: Side, b: Side) -> str:
     """Return the better side, ``A`` or ``B``. Return an empty string if both sides are equal.
 
     If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
-    rules for numbers. If only one has rules, a side with wrong results is not called better. Then the larger delegated share of multiply-adds decides. If these shares are equal, the following measures
-    decide in order: share of nodes, number of kernels, boundary bytes.
+    rules for numbers. If only one has rules, a side with wrong results is not called better. Then the larger delegated share of
+    multiply-adds decides. If these shares are equal, the following measures decide in order: share of nodes, number of kernels,
+    boundary bytes.
     """
     return "" if _incomparable(a, b) else _larger(a, b)
 

@@ -89,8 +89,8 @@ def not_compiled_text(delegate: Delegate) -> str:
     """Return a sentence about a model that the compiler of the delegate has not compiled yet (see ``awaits_compiler``)."""
     accelerator = next(own.accelerator for op, own in COMPILED_OPERATORS.items() if op in delegate.rules.custom)
     return (
-        f"The model is not compiled for {accelerator} yet: compile it with {delegate.compiler}. Which nodes the compiler takes is "
-        "not simulated"
+        f"The model is not compiled for {accelerator} yet: compile it with {delegate.compiler}. Which nodes the compiler takes "
+        "is not simulated"
     )
 
 

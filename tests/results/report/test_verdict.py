@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
-from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
 from delegate_sim.results.report.blockers import main_blocker
 from delegate_sim.results.report.multiply_adds import compute_of
+from delegate_sim.results.report.verdict import coverage_verdict, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
 from tests.support.edge_tpu import COMPILED, edge_tpu_model
 

@@ -33,7 +33,8 @@ MIXED = """\
     ethosu-imx93        none              -           0        0               0  ADD 3: ethosu-imx93-tensor-type
     neutron-imx95       none              -           0        0               0  ADD 3: neutron-imx95-tensor-type
     vx              3 (75 %)              -           3        2              64  ROUND 1: vx-unsupported-operator
-    edgetpu             none              -           0        0               0  not compiled with edgetpu_compiler yet: edgetpu-unsupported-operator
+    edgetpu             none              -           0        0               0  not compiled yet:
+                                                                                  edgetpu-unsupported-operator
     armnn           3 (75 %)              -           3        2              64  ROUND 1: armnn-unsupported-operator
   Computers
     npu-intel       3 (75 %)              -           3        2              64  ROUND 1:
@@ -86,8 +87,7 @@ DYNAMIC = """\
     neutron-imx95         none              -  RESHAPE 1:
                                                neutron-imx95-tensor-type
     vx                    none              -  RESHAPE 1: vx-constant-operand
-    edgetpu               none              -  not compiled with
-                                               edgetpu_compiler yet:
+    edgetpu               none              -  not compiled yet:
                                                edgetpu-unsupported-operator
     armnn          not applied              -  RESHAPE 1: dynamic-tensors
   Computers
