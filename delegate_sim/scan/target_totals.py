@@ -48,10 +48,10 @@ class TargetTotals:
     def by_target(cls, results: Iterable[tuple[str, Measures, int, int]]) -> dict[str, TargetTotals]:
         """Return the totals of results: target, measures, multiply-adds, and multiply-adds of delegated nodes."""
         totals: dict[str, TargetTotals] = {}
-        for target, measures, *work in results:
+        for target, measures, total, delegated in results:
             own = totals.setdefault(target, cls())
             numbers = measures.wrong_results, measures.possibly_wrong_results
-            own.add(measures.outcome, measures.nodes, measures.delegated_nodes, *work, *numbers)
+            own.add(measures.outcome, measures.nodes, measures.delegated_nodes, total, delegated, *numbers)
         return totals
 
     def add_unanswered(self) -> None:
