@@ -335,11 +335,21 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
     if delegates and (devices or groups):
         raise click.UsageError("give --delegate, or --device and --for: a device has its own delegates")
+    if devices or groups:
+        _refuse_other_targets()
     if not delegates and not groups:
         devices = devices or _devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
     return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
+
+
+def _refuse_other_targets() -> None:
+    """Raise UsageError if the command line names devices and also a SoC, accelerators or a microcontroller."""
+    parameters = click.get_current_context().params
+    for name, flag in (("socs", "--soc"), ("accelerators", "--accelerators"), ("micro", "--micro")):
+        if parameters.get(name):
+            raise click.UsageError(f"give --device and --for, or {flag}: a device has its own targets")
 
 
 def _devices_of_environment() -> tuple[str, ...]:
