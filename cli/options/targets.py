@@ -338,7 +338,7 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     if devices or groups:
         _refuse_other_targets()
     if not delegates and not groups:
-        devices = devices or _devices_of_environment()
+        devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
     return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
@@ -352,7 +352,7 @@ def _refuse_other_targets() -> None:
             raise click.UsageError(f"give --device and --for, or {flag}: a device has its own targets")
 
 
-def _devices_of_environment() -> tuple[str, ...]:
+def devices_of_environment() -> tuple[str, ...]:
     """Return the devices in the environment variable, unless an option of the command line names a SoC or a microcontroller."""
     parameters = click.get_current_context().params
     if parameters.get("socs") or parameters.get("accelerators") or parameters.get("micro"):
@@ -382,14 +382,21 @@ TWO_DELEGATES_OPTION = click.option(
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second delegate applies to B.",
 )
-_DEVICE = click.option(
-    "--device",
-    "named_devices",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=complete_devices,
-    help="A phone, SoC or board, such as pixel10.",
-)
+
+
+def devices_option(description: str) -> Decorator:
+    """Return ``--device`` for several devices."""
+    return click.option(
+        "--device",
+        "named_devices",
+        metavar="NAME",
+        multiple=True,
+        shell_complete=complete_devices,
+        help=description,
+    )
+
+
+_DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = click.option(
     "--for",
     "device_groups",
