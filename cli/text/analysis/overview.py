@@ -37,21 +37,22 @@ _NARROWEST_MODEL = 24
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model. ``footer_lines`` follow after the last model."""
     yield from _runs_table(report, view)
-    if _has_several_kinds(report):
+    if _has_several_kinds(report, view):
         yield from _micro_lines(report.model, view.width)
 
 
 def footer_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the notes on the delegates of an overview, and hints about devices and details."""
     yield from _notes(report, view)
-    if _has_several_kinds(report):
+    if _has_several_kinds(report, view):
         yield Line("")
         yield from paragraph(_DEVICES_TEXT, view.width)
     yield from heading_lines("For details: --delegate NAME, or --delegate all", HINT)
 
 
-def _has_several_kinds(report: Report) -> bool:
-    return len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
+def _has_several_kinds(report: Report, view: View) -> bool:
+    """Return whether the runs are of several kinds of devices, although the user named no device."""
+    return not view.names_devices and len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
 
 
 _DEVICES_TEXT = (

@@ -170,6 +170,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
         ranking = ranking_text(len(ranked), len(leaders), whole)
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
+    if ranking and len(leaders) == 1 and text.startswith(name := subject(first.target)):
+        text = _name_in_list(first.target) + text.removeprefix(name)
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]

@@ -101,6 +101,11 @@ def test_the_coverage_verdict_names_what_is_not_compared():
             ("nnapi", "gpu", "hexagon"),
             "2 of 3 targets run all nodes (7): GPU and NNAPI on Android 13 (deprecated since Android 15). A share is not speed",
         ),
+        (
+            "quantized_block",
+            ("nnapi", "neutron-imx95"),
+            "1 of 2 targets runs all nodes (7): NNAPI on Android 13 (deprecated since Android 15) runs all nodes (7) in 1 kernel",
+        ),
         ("transformer_block", ("hexagon", "xnnpack"), "Hexagon runs no node. XNNPACK runs 88.8 % of nodes "),
         ("transformer_block", ("hexagon", "xnnpack", "gpu"), "Largest share of 2 targets: GPU runs 98.4 % "),
     ],

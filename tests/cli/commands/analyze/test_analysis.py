@@ -356,3 +356,9 @@ def test_nodes_on_the_cpu_need_the_cpu_accelerator(run, tmp_path):
     assert sentence in text
     for further in (("--delegate", "gpu"), ("--delegate", "mldrift", "--option", "cpu_fallback=false")):
         assert sentence not in " ".join(run("analyze", tmp_path / "model.tflite", *further).stdout.split())
+
+
+def test_advice_to_name_a_device_is_only_for_users_who_named_none(run, model):
+    advice = "For one device: --device NAME"
+    assert advice in " ".join(run("analyze", model).stdout.split())
+    assert advice not in " ".join(run("analyze", model, "--device", "coral", "--device", "pixel9").stdout.split())
