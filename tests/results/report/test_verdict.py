@@ -120,7 +120,7 @@ NOT_COMPILED = (
     "The model is not compiled for the Edge TPU yet: compile it with edgetpu_compiler. Which nodes the compiler takes is not "
     "simulated"
 )
-WAITING = "the Edge TPU's delegate (not compiled with edgetpu_compiler yet)"
+WAITING = "the Edge TPU's delegate (not compiled yet)"
 WRONG = "Teflon (computes nodes wrongly)"
 
 
@@ -138,7 +138,7 @@ WRONG = "Teflon (computes nodes wrongly)"
             "quantized_block",
             ("edgetpu", "gpu"),
             "GPU runs all nodes ",
-            "the Edge TPU's delegate (not compiled with edgetpu_compiler yet)",
+            "the Edge TPU's delegate (not compiled yet)",
         ),
         ("quantized_block", ("edgetpu", "npu-google"), f"{NOT_COMPILED}. 1 NPU plugin ", "not yet compiled"),
         (
