@@ -372,3 +372,15 @@ def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
     targets, worse = best_changes(run, tmp_path / "m.tflite", "xnnpack", "edgetpu")
     assert (targets[0], worse[0]) == ("edgetpu", None)
     assert set(zip(targets[1:], worse[1:], strict=True)) == {("xnnpack", "edgetpu")}
+
+
+def test_the_table_has_the_nodes_after_the_first_fix(run, tmp_path):
+    path = tmp_path / "m.tflite"
+    chain_model(["ADD", "ROUND", "ADD", "CEIL", "ADD"]).write(path)
+    rows = run("diagnose", path, "--delegate", "nnapi", "--delegate", "vx").stdout.splitlines()
+    row = next(line for line in rows if line.startswith("  nnapi  "))
+    assert re.split(r"  +", row.strip())[:3] == ["nnapi", "3 of 5", "-"]
+    assert "  4 of 5 nodes, 2 kernels" in row
+    path.write_bytes(edge_tpu_model("RELU", "RELU"))
+    rows = run("diagnose", path, "--delegate", "edgetpu", "--delegate", "gpu").stdout.splitlines()
+    assert "not simulated" in next(line for line in rows if line.startswith("  edgetpu  "))
