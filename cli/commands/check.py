@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import click
 
+from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.check import Checked, check_models
 from delegate_sim.gate.configuration import Configuration, find_configuration, read_configuration
 from delegate_sim.gate.results import FAILED, INTERNAL_ERROR, UNREADABLE, Results
 from delegate_sim.gate.source_models import CONSENT_OPTION, CONSENT_VARIABLE
+from delegate_sim.runtime.device_targets import delegates_of_devices
+from delegate_sim.runtime.target import Target
 
 from ..console.output_file import FileCommand, ReportFile, is_forced, output_option
 from ..console.terminal import plain, print_error, show_progress, width, write, write_file, write_lines
@@ -22,6 +25,7 @@ from ..exits import INTERNAL_ERROR as FAULT
 from ..models import STANDARD_INPUT, model_paths
 from ..options.accelerators import live_options
 from ..options.delegate_flags import DelegateName
+from ..options.targets import devices_option
 from ..outputs import GITHUB, output_options, summarize, write_files
 from ..text.check import check_lines
 
@@ -66,6 +70,7 @@ time wait for each other.
     multiple=True,
     help="All targets of the configuration with this delegate; may be given several times.",
 )
+@devices_option("All targets of the configuration that exist on this phone, SoC or board; may be given several times.")
 @click.option("--update", is_flag=True, help="Write the baseline entries of the checked models and targets.")
 @click.option("--prune", is_flag=True, help="Remove baseline entries without a model or target.")
 @click.option(
@@ -92,6 +97,7 @@ def command(
     config: str | None,
     targets: Sequence[str],
     delegates: Sequence[str],
+    named_devices: Sequence[str],
     update: bool,
     prune: bool,
     op_profiles: Sequence[str],
@@ -122,7 +128,7 @@ def command(
     checked = check_models(
         configuration,
         model_paths(models),
-        [*targets, *_targets_of(configuration, delegates)],
+        [*targets, *_targets_of(configuration, delegates), *_targets_on(configuration, named_devices)],
         update=update,
         prune=prune,
         live=live,
@@ -161,6 +167,29 @@ def _targets_of(configuration: Configuration, delegates: Sequence[str]) -> list[
             raise click.ClickException(f"{configuration.path}: has no target for {delegate}; its targets are {known}")
         names += own
     return names
+
+
+def _targets_on(configuration: Configuration, devices: Sequence[str]) -> list[str]:
+    """Return the names of the targets that exist on these devices. Raises ClickException if there is none on a device."""
+    names = []
+    for device in devices:
+        on_device = [(own.delegate, dict(own.options)) for own in delegates_of_devices([device])]
+        own = [
+            configured.name
+            for configured in configuration.targets
+            for delegate, options in on_device
+            if configured.target.delegate.name == delegate and _has_options(configured.target, options)
+        ]
+        if not own:
+            known = ", ".join([target.name for target in configuration.targets])
+            raise click.ClickException(f"{configuration.path}: has no target on {device}; its targets are {known}")
+        names += own
+    return names
+
+
+def _has_options(target: Target, options: Mapping[str, str]) -> bool:
+    parsed = parse_options(target.delegate.name, target.delegate.options, options, target.defaults)
+    return all(target.options[name] == parsed[name] for name in options)
 
 
 def _rendered(form: str, checked: Checked, verbose: bool) -> str:

@@ -23,8 +23,9 @@ from ..options.delegate_flags import DelegateCommand
 from ..options.micro_target import micro_option
 from ..options.op_profile import OpProfileArguments, op_profile_option, timed_diagnosis
 from ..options.targets import TargetArguments, delegates_option, target_arguments
+from ..text.best_changes import best_lines
 from ..text.diagnose import diagnosis_lines
-from ..text.diagnoses import best_lines, overview_lines
+from ..text.diagnoses import overview_lines
 from ..text.many import details_hint, unanswered_lines
 from ..text.micro import micro_diagnosis_lines
 

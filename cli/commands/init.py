@@ -8,21 +8,25 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, find_delegate
+from delegate_sim.delegates.boards import folded
+from delegate_sim.delegates.registry import DEFAULT_DELEGATE, DELEGATE_NAMES, GRAPHICS_ACCELERATOR, find_delegate
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.gate.configuration import DEFAULT_BASELINE, OWN_FILE
 from delegate_sim.gate.source_models import CONSENT_OPTION
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
+from delegate_sim.runtime.device_targets import delegates_of_devices
 from delegate_sim.version import __version__
 
 from ..console.layout import counted
 from ..console.output_file import FileCommand, force_option, is_forced
 from ..console.terminal import write, write_file
 from ..options.delegate_flags import DelegateName
+from ..options.targets import devices_of_environment, devices_option
 
 _EPILOG = """\b
 Examples:
   delegate-sim init
+  delegate-sim init --device pixel10 --device imx8mp
   delegate-sim init --delegate gpu --delegate xnnpack
   delegate-sim init --delegate nnapi --android 11 --android 13
 """
@@ -39,11 +43,11 @@ _ANDROIDS = ("11", "13")
     "--delegate",
     "names",
     multiple=True,
-    default=(DEFAULT_DELEGATE,),
-    show_default=True,
+    show_default=f"{GRAPHICS_ACCELERATOR}; {DEFAULT_DELEGATE} with --android",
     type=DelegateName(DELEGATE_NAMES),
     help="A delegate to configure; may be given several times.",
 )
+@devices_option("A phone, SoC or board to configure, such as pixel10; may be given several times.")
 @click.option(
     "--android",
     "androids",
@@ -52,16 +56,22 @@ _ANDROIDS = ("11", "13")
     help=f"An Android release to check {DEFAULT_DELEGATE} on; may be given several times.",
 )
 @force_option(f"Replace an existing {OWN_FILE}.")
-def command(names: Sequence[str], androids: Sequence[str]) -> None:
+def command(names: Sequence[str], named_devices: Sequence[str], androids: Sequence[str]) -> None:
     """Write a commented configuration for the models below the working directory.
 
     The configuration lists the folders that contain models, except hidden folders and build folders.
     """
     declare_outputs([OutputFile(OWN_FILE, is_forced())])
+    devices = named_devices or (() if names or androids else devices_of_environment())
+    for device in devices:
+        delegates_of_devices([device])  # a microcontroller has no delegate
+    if not names and not devices:
+        names = (DEFAULT_DELEGATE,) if androids else (GRAPHICS_ACCELERATOR,)
     names, androids = tuple(dict.fromkeys(names)), tuple(dict.fromkeys(androids))
+    devices = tuple(dict.fromkeys(map(folded, devices)))
     _check_androids(names, androids)
     models = sorted(_models())
-    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, names, androids)))
+    write_file(OWN_FILE, "".join(f"{line}\n" for line in _lines(models, names, devices, androids)))
     scope = f"for {counted(len(models), 'model')}" if models else "without models, because no model was found: add your models"
     write(f"Wrote {OWN_FILE} {scope}. Next, run delegate-sim check --update, and commit {OWN_FILE} and {DEFAULT_BASELINE}.\n")
 
@@ -102,7 +112,7 @@ def _literal(folder: str) -> str:
     return re.sub("[\ud800-\udfff]", "?", glob.escape(folder))
 
 
-def _lines(models: Sequence[str], names: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
+def _lines(models: Sequence[str], names: Sequence[str], devices: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
     patterns = _patterns(models) or [f"models/**/*{_SUFFIX}"]
     yield "# The configuration of delegate-sim check. It can also be in pyproject.toml, under [tool.delegate-sim]."
     yield ""
@@ -121,15 +131,7 @@ def _lines(models: Sequence[str], names: Sequence[str], androids: Sequence[str])
     yield '# defaults = "benchmark"'
     yield ""
     yield f"# A target for each delegate and device: {', '.join(DELEGATE_NAMES)}."
-    for name in names:
-        yield f"[targets.{name}]"
-        yield f'delegate = "{name}"'
-        if find_delegate(name).behind.platform is not None:
-            releases = ", ".join([f'"{release}"' for release in androids or _ANDROIDS])
-            yield f"{'' if androids else '# '}android = [{releases}]  # a target for each release"
-        yield from _options_hint(name)
-        yield '# models = ["models/vision/*.tflite"]'
-        yield ""
+    yield from _target_lines(names, devices, androids)
     yield from _source_lines()
     yield "# Limits that do not depend on the baseline. Targets may override these limits in [targets.NAME.budgets]."
     yield "# [budgets]"
@@ -151,8 +153,30 @@ def _lines(models: Sequence[str], names: Sequence[str], androids: Sequence[str])
     yield "# Budgets for some models or targets."
     yield "# [[overrides]]"
     yield '# models = ["models/large/*.tflite"]'
-    yield f'# targets = ["{names[0]}"]'
+    yield f'# targets = ["{[*map(_target_name, devices), *names][0]}"]'
     yield "# max-partitions = 10"
+
+
+def _target_lines(names: Sequence[str], devices: Sequence[str], androids: Sequence[str]) -> Iterator[str]:
+    for device in devices:
+        yield f"[targets.{_target_name(device)}]"
+        yield f'device = "{device}"  # a target for each of its delegates'
+        yield '# models = ["models/vision/*.tflite"]'
+        yield ""
+    for name in names:
+        yield f"[targets.{name}]"
+        yield f'delegate = "{name}"'
+        if find_delegate(name).behind.platform is not None:
+            releases = ", ".join([f'"{release}"' for release in androids or _ANDROIDS])
+            yield f"{'' if androids else '# '}android = [{releases}]  # a target for each release"
+        yield from _options_hint(name)
+        yield '# models = ["models/vision/*.tflite"]'
+        yield ""
+
+
+def _target_name(device: str) -> str:
+    """Return the name of a device without characters that TOML keys do not allow."""
+    return device.replace("+", "plus")
 
 
 def _source_lines() -> Iterator[str]:

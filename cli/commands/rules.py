@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from delegate_sim.delegates.base import Delegate
+from delegate_sim.delegates.devices import find_device
 from delegate_sim.delegates.options import OptionValues, parse_options
 from delegate_sim.delegates.registry import DEFAULT_DELEGATE, find_delegate
 from delegate_sim.foundation.printable import suggestion
@@ -18,17 +19,19 @@ from delegate_sim.results.compare.rule_changes import RuleChanges, rule_changes
 from delegate_sim.rules.book import RuleBook
 from delegate_sim.rules.listing import OTHERS, ListedRules
 from delegate_sim.rules.rule import OpRule
+from delegate_sim.runtime.device_targets import delegates_of_devices
 
 from ..console.output_file import FileCommand, output_option
-from ..console.terminal import TEXT_OR_JSON, Line, format_option, width, write_result, write_to
+from ..console.terminal import TEXT_OR_JSON, Line, add_first_line, format_option, width, write_result, write_to
 from ..options.configured_targets import configured_targets
 from ..options.delegate_flags import given_options
-from ..options.targets import ONE_DELEGATE_OPTION
+from ..options.targets import ONE_DELEGATE_OPTION, devices_option
 from ..text.rules import changes_text, delegate_rules, micro_rules, rules_markdown, rules_text
 
 _EPILOG = """\b
 Examples:
   delegate-sim rules --op CONV_2D
+  delegate-sim rules --device imx8mp --op CONV_2D
   delegate-sim rules --format markdown -o nnapi.md
   delegate-sim rules --format json
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
@@ -42,6 +45,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 
 @click.command("rules", cls=FileCommand, epilog=_EPILOG)
 @ONE_DELEGATE_OPTION
+@devices_option("A phone, SoC or board: the rules of the delegate that an application should try first there.")
 @click.option(
     "--option",
     "pairs",
@@ -57,6 +61,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 @output_option()
 def command(
     delegate: str | None,
+    named_devices: tuple[str, ...],
     pairs: tuple[str, ...],
     micro: bool,
     op: str | None,
@@ -72,14 +77,24 @@ def command(
         raise click.UsageError("--changes does not take --option")
     if changes and form == "markdown":
         raise click.UsageError("with --changes, --format must be text or json")
-    if micro and (delegate or pairs or changes):
-        raise click.UsageError("--micro takes none of --delegate, --option and --changes")
+    if micro and (delegate or named_devices or pairs or changes):
+        raise click.UsageError("--micro takes none of --delegate, --device, --option and --changes")
+    if named_devices and (delegate or pairs):
+        raise click.UsageError("give --delegate and --option, or --device: a device has its own delegates")
+    if len(named_devices) > 1:
+        raise click.UsageError("rules takes a single --device")
     if micro:
         _write(micro_rules(), op, form, output)
         return
-    configured = [] if delegate or pairs else configured_targets(only_first=True)
-    chosen = configured[0].delegate if configured else find_delegate(delegate or DEFAULT_DELEGATE)
-    options = configured[0].options if configured else _options(chosen, pairs)
+    if named_devices:
+        delegate, own = delegates_of_devices(named_devices)[0]
+        chosen = find_delegate(delegate)
+        options = parse_options(delegate, chosen.options, dict(own), "api")
+        add_first_line(f"{find_device(named_devices[0]).title}: {delegate}")
+    else:
+        configured = [] if delegate or pairs else configured_targets(only_first=True)
+        chosen = configured[0].delegate if configured else find_delegate(delegate or DEFAULT_DELEGATE)
+        options = configured[0].options if configured else _options(chosen, pairs)
     if changes:
         book = chosen.rules_for(options)
         selected = rule_changes(chosen, None if since is None else parse_release(since))

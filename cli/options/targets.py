@@ -335,11 +335,21 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
     if delegates and (devices or groups):
         raise click.UsageError("give --delegate, or --device and --for: a device has its own delegates")
+    if devices or groups:
+        _refuse_other_targets()
     if not delegates and not groups:
         devices = devices or devices_of_environment()
     if (devices or groups) and not is_given("defaults"):
         defaults = "api"
     return TargetArguments(tuple(delegates), pairs, release, defaults, any(is_assumed), flags, several, devices, groups)
+
+
+def _refuse_other_targets() -> None:
+    """Raise UsageError if the command line names devices and also a SoC, accelerators or a microcontroller."""
+    parameters = click.get_current_context().params
+    for name, flag in (("socs", "--soc"), ("accelerators", "--accelerators"), ("micro", "--micro")):
+        if parameters.get(name):
+            raise click.UsageError(f"give --device and --for, or {flag}: a device has its own targets")
 
 
 def devices_of_environment() -> tuple[str, ...]:
@@ -372,14 +382,21 @@ TWO_DELEGATES_OPTION = click.option(
     type=DelegateName(DELEGATE_NAMES),
     help="The delegate to apply; a second delegate applies to B.",
 )
-_DEVICE = click.option(
-    "--device",
-    "named_devices",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=complete_devices,
-    help="A phone, SoC or board, such as pixel10.",
-)
+
+
+def devices_option(description: str) -> Decorator:
+    """Return ``--device`` for several devices."""
+    return click.option(
+        "--device",
+        "named_devices",
+        metavar="NAME",
+        multiple=True,
+        shell_complete=complete_devices,
+        help=description,
+    )
+
+
+_DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
 _FOR = click.option(
     "--for",
     "device_groups",

@@ -1,23 +1,22 @@
-"""Several diagnoses as a table, the best changes, and the instructions for a change."""
+"""Several diagnoses as a table, and the instructions for a change."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from delegate_sim.diagnosis.advice.commands import fix_command
-from delegate_sim.diagnosis.advice.fix_passes import cost_of
-from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix, joint_fix
+from delegate_sim.diagnosis.advice.fix_passes import FoundPass, cost_of
+from delegate_sim.diagnosis.advice.plain_fix import JointFix, PlainFix
 from delegate_sim.diagnosis.causes.change import Advice, ChangeKind, change_texts, notes_text, result_words
 from delegate_sim.diagnosis.causes.conversion_causes import OF_TYPES
 from delegate_sim.diagnosis.causes.undelegatable_nodes import SPLIT_TAIL
 from delegate_sim.diagnosis.goal_search import MULTIPLY_ADDS, PARTITIONS, Goal, Search, Way
-from delegate_sim.diagnosis.ranking import NO_GAIN, RankedCause, gain
+from delegate_sim.diagnosis.ranking import RankedCause
 from delegate_sim.foundation.printable import printable
-from delegate_sim.results.report.measures import FURTHER, TAKEN, outcome_text
+from delegate_sim.results.report.measures import TAKEN, outcome_text
 from delegate_sim.results.report.outcome_words import OutcomeWords, kernels_title, words_of
 from delegate_sim.results.report.verdict import coverage_verdict
 from delegate_sim.runtime.target import Target, target_names
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 
 _LATER = ("if fixed", "first cause")
 _NARROWEST_MODEL = 24
-_BEST = 3
-_NOTHING_LEFT = "Nothing in the models keeps nodes on the CPU."
 
 
 def overview_lines(diagnoses: Sequence[Diagnosis], unreadable: Sequence[str], width: int) -> Iterator[Line]:
@@ -81,96 +78,16 @@ def diagnosis_labels(diagnoses: Sequence[Diagnosis]) -> list[str]:
     return [names[targets.index(own.target)] for own in diagnoses]
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A single change for one target, and its result: a fixed cause, or fixed sizes of inputs.
+def leading_pass(diagnosis: Diagnosis, finding: RankedCause) -> FoundPass | None:
+    """Return the pass of ``fix`` that is named before the other changes of a cause, or None.
 
-    ``finding`` is None if no cause says that the sizes matter. ``shaped`` is the result of ``fix`` with fixed sizes of inputs,
-    if such a fix is a part of the change.
+    Changes with a simulated result come before a pass. An accelerator for integers needs another conversion first, because a pass
+    can only make the nodes float.
     """
-
-    diagnosis: Diagnosis
-    finding: RankedCause | None
-    then: Cost
-    shaped: PlainFix | None = None
-
-    @property
-    def gain(self) -> tuple[float, int]:
-        """The share of multiply-adds and the number of nodes that the change adds. Both are 0 if no node is then delegated."""
-        now, then = self.diagnosis.now, self.then
-        if then.measures.outcome != TAKEN:
-            return 0.0, 0
-        before = now.multiply_adds / now.total_multiply_adds if now.total_multiply_adds else 0.0
-        after = then.multiply_adds / then.total_multiply_adds if then.total_multiply_adds else 0.0
-        return after - before, then.measures.delegated_nodes - now.measures.delegated_nodes
-
-    @property
-    def helps(self) -> bool:
-        """Whether the change delegates more, or as much in fewer kernels, partitions or bytes."""
-        return self.gain > (0, 0) or gain(self.diagnosis.now, self.then) > NO_GAIN
-
-    @property
-    def title(self) -> str:
-        return "fixed sizes of inputs" if self.finding is None else self.finding.cause.title
-
-    @property
-    def brings(self) -> str:
-        """The gain in words. If no nodes are added, the words name kernels, partitions or bytes."""
-        share_added, nodes_added = self.gain
-        work = f"{share_added:.0%} of multiply-adds".replace("%", " %") if share_added > 0 else ""
-        nodes = f"{nodes_added:+,} {'node' if nodes_added == 1 else 'nodes'}" if nodes_added > 0 else ""
-        if nodes or work:
-            return " and ".join(filter(None, [nodes, work]))
-        now, then = self.diagnosis.now.measures, self.then.measures
-        kernels = kernels_title([self.diagnosis.target.delegate.name])
-        pairs = (
-            (kernels, now.delegate_kernels, then.delegate_kernels),
-            ("partitions", now.partitions, then.partitions),
-            *[(column.title, column.of(now), column.of(then)) for column in FURTHER],
-        )
-        return next((f"{what} {before:,} -> {after:,}" for what, before, after in pairs if after < before), "")
-
-
-def best_lines(diagnoses: Sequence[Diagnosis], width: int) -> Iterator[Line]:
-    """Yield the changes with the largest gain if nothing else is changed, and the result of ``fix`` for all targets together.
-
-    A gain is the number of added delegated multiply-adds. Equal gains are ordered by added delegated nodes.
-    """
-    labels = {id(diagnosis): label for label, diagnosis in zip(diagnosis_labels(diagnoses), diagnoses, strict=True)}
-    best = sorted(_changes(diagnoses), key=lambda change: change.gain, reverse=True)[:_BEST]
-    fix = joint_fix(diagnoses)
-    left_out = dict.fromkeys([reason for diagnosis in diagnoses for reason in diagnosis.not_simulated])
-    for reason in left_out:
-        yield from paragraph(message(f"Not simulated: {reason}"), width)
-    if not best and not left_out and fix is None:
-        has_causes = any(diagnosis.findings for diagnosis in diagnoses)
-        yield from paragraph("No single change helps." if has_causes else _NOTHING_LEFT, width)
-    if best:
-        yield Line("The best changes" if len(best) > 1 else "The best change", HEADING)
-    several = list(dict.fromkeys([id(change.diagnosis) for change in best]))
-    best.sort(key=lambda change: several.index(id(change.diagnosis)))  # changes for one target stay together
-    for number, change in enumerate(best, 1):
-        where = f"{model_name(change.diagnosis)} on {labels[id(change.diagnosis)]}"
-        yield from indented(f"{number}. {where}: {message(change.title)}: {change.brings}", width, "")
-        yield from advice_lines(change.diagnosis, change.finding, width, change.shaped)
-    if len(several) < len(best):
-        yield from paragraph("Each gain is that of one change alone. Gains for the same target may not add up.", width)
-    if fix is not None:
-        yield from [Line("")] if best or left_out else []
-        yield from joint_fix_lines(fix, width)
-
-
-def _changes(diagnoses: Sequence[Diagnosis]) -> Iterator[_Change]:
-    for diagnosis in diagnoses:
-        is_of_sizes = False
-        for finding in diagnosis.findings:
-            change = None if finding.alone is None else _Change(diagnosis, finding, finding.alone)
-            if change is not None and change.helps:
-                is_of_sizes |= finding.cause.remedy.fixed_inputs
-                yield replace(change, shaped=diagnosis.shaped_fix if finding.cause.remedy.fixed_inputs else None)
-        shaped = None if is_of_sizes else diagnosis.shaped_fix
-        if shaped is not None and shaped.cost is not None:
-            yield _Change(diagnosis, None, shaped.cost, shaped)
+    cause = finding.cause
+    is_simulated = any(alternative.helps for alternative in cause.alternatives)
+    needs_integers = diagnosis.target.delegate.computes_integers and cause.identity.problem in OF_TYPES
+    return None if is_simulated or needs_integers or not cause.remedy.accepts else diagnosis.found_pass(finding)
 
 
 def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
@@ -195,11 +112,11 @@ def joint_fix_lines(fix: JointFix, width: int) -> Iterator[Line]:
         yield Line(f"  {printable(fix.per_target_command)}", HINT)
 
 
-def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, shaped: PlainFix | None = None) -> Iterator[Line]:
+def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, plain: PlainFix | None = None) -> Iterator[Line]:
     """Yield the changes that fix a cause: by instructions, and by a pass of ``fix`` if there is one.
 
     Changes with a simulated result come before instructions with an unknown result. Commands are not wrapped, so that they can
-    be copied. If ``shaped`` is given, the result of ``fix`` with fixed sizes of inputs follows.
+    be copied. If ``plain`` is given, the result of ``fix`` follows, with fixed sizes of inputs or with the usual passes.
     """
     command = functools.partial(fix_command, diagnosis.model, diagnosis.target)
     changes: list[tuple[str, str]] = []
@@ -210,13 +127,11 @@ def advice_lines(diagnosis: Diagnosis, finding: RankedCause | None, width: int, 
         own = f"{cause.suggestion}: one of these changes:" if listed else f"{cause.suggestion}: {cause.change}"
         changes = [(own, command(SPLIT_TAIL) if is_split else "")]
         if fix is not None:
-            is_simulated = any(alternative.helps for alternative in cause.alternatives)
-            # An accelerator for integers needs another conversion first. A pass can only make the nodes float.
-            needs_integers = diagnosis.target.delegate.computes_integers and cause.identity.problem in OF_TYPES
-            place = len(changes) if is_simulated or needs_integers or not cause.remedy.accepts else 0
+            place = len(changes) if leading_pass(diagnosis, finding) is None else 0
             changes.insert(place, (f"{fix.text}:", command("--pass", fix.pass_.name)))
-    if shaped is not None:
-        changes.append((f"fix with fixed sizes rewrites the file ({shaped.result}):", command(*shaped.arguments)))
+    if plain is not None:
+        how = "fix with fixed sizes" if plain.arguments else "fix"
+        changes.append((f"{how} rewrites the file ({plain.result}):", command(*plain.arguments)))
     for number, (text, line) in enumerate(changes):
         yield from indented(message(f"or {text}" if number else text), width, "   ", HINT)
         if listed and finding is not None and text.startswith(finding.cause.suggestion):
@@ -243,17 +158,32 @@ def _cells(diagnosis: Diagnosis) -> tuple[str, ...]:
     measures = diagnosis.now.measures
     fails = measures.outcome not in (TAKEN, "none")
     first = diagnosis.findings[0] if diagnosis.findings else None
-    without = None if first is None else first.alone
     return (
         outcome_text(measures.outcome) if fails else f"{measures.delegated_nodes:,} of {measures.nodes:,}",
         "-" if fails else multiply_adds_share(diagnosis.now),
         f"{measures.delegate_kernels:,}",
         *further_cells(measures),
-        ""
-        if without is None
-        else f"{multiply_adds_share(without)}, {words_of(without.delegate).short_kernels(without.measures.delegate_kernels)}",
+        "" if first is None else _if_fixed(diagnosis, first),
         "" if first is None else message(first.cause.title),
     )
+
+
+def _if_fixed(diagnosis: Diagnosis, finding: RankedCause) -> str:
+    """Return the result of fixing a cause: delegated nodes and kernels, and multiply-adds if their share changes."""
+    if not finding.cause.is_simulated:
+        return "not simulated"
+    if finding.alone is None:
+        return ""
+    cost, measures = finding.alone, finding.alone.measures
+    if measures.outcome not in (TAKEN, "none"):
+        return outcome_text(measures.outcome)
+    before, after = multiply_adds_share(diagnosis.now), multiply_adds_share(cost)
+    parts = [
+        f"{measures.delegated_nodes:,} of {counted(measures.nodes, 'node')}",
+        *([f"{after} of multiply-adds"] if after != before else []),
+        words_of(cost.delegate).short_kernels(measures.delegate_kernels),
+    ]
+    return ", ".join(parts)
 
 
 def multiply_adds_share(cost: Cost) -> str:

@@ -78,7 +78,8 @@ def _verdict(report: MicroReport) -> str:
     counts = []
     if report.missing_operators:
         missing = [name(operator.removeprefix("CUSTOM:")) for operator in report.missing_operators]
-        counts.append(f"the resolver lacks {item_list(missing, 60)}")
+        lacks = "it has no kernel for" if report.target.registered is None else "the resolver lacks"
+        counts.append(f"{lacks} {item_list(missing, 60)}")
     for status, words in (
         (Status.PREPARE, "cannot be prepared"),
         (Status.INVOKE, "cannot be invoked"),
@@ -103,7 +104,8 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
     for status, title in _STAGES.items():
         groups = _groups([node for node in report.nodes if node.status is status])
         if groups:
-            yield from heading_lines(title)
+            is_without_kernel = status is Status.MISSING and report.target.registered is None
+            yield from heading_lines("Operators without a kernel" if is_without_kernel else title)
             for nodes in groups:
                 yield from _group_lines(nodes, width)
     if report.arena is not None:

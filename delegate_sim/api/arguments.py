@@ -193,7 +193,50 @@ def delegate_of(name: Any, *, is_live: bool = False) -> Delegate:
         return find_delegate(DEFAULT_DELEGATE)
     if not isinstance(name, str):
         raise OptionError(f"a delegate must be a name, not {_kind(name)}; the delegates are {', '.join(DELEGATE_NAMES)}")
+    _refuse_device(name)
     return find_live(name) if is_live else find_delegate(name)
+
+
+def _refuse_device(name: str) -> None:
+    """Raise OptionError if a name is not the name of a delegate, but of a device."""
+    from ..delegates.devices import find_device
+    from ..delegates.registry import DELEGATE_NAMES, LIVE_ONLY_NAMES
+    from ..foundation.printable import and_list
+
+    if name in (*DELEGATE_NAMES, *LIVE_ONLY_NAMES):
+        return
+    try:
+        delegates = [own.delegate for own in find_device(name).delegates]
+    except OptionError:
+        return
+    if delegates:
+        raise OptionError(
+            f"there is no delegate {name!r}, but a device with the delegates {and_list(delegates)}; name one of them. analyze() "
+            f"and diagnose() also take device={name!r}"
+        )
+
+
+def targets_with(
+    device: Any, delegate: Any, options: Any, runtime: Any, defaults: Any, assume_ops_registered: Any, *, is_live: bool = False
+) -> list[Target]:
+    """Return the targets of a device in the order in which an application should try them, or the target of a delegate.
+
+    If ``defaults`` is None, the options of a device have the defaults of the API, and the options of a delegate those of
+    benchmark_model. Raises OptionError.
+    """
+    from ..releases.catalogue import parse_release
+    from ..runtime.device_targets import delegates_of_devices, targets_on
+
+    if device is None:
+        own = "benchmark" if defaults is None else defaults
+        return [target_of(delegate, options, runtime, own, assume_ops_registered, is_live=is_live)]
+    require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
+    if delegate is not None or options or is_live:
+        raise OptionError("give a device, or a delegate with options or live: a device has its own delegates")
+    if not isinstance(device, str):
+        raise OptionError(f"a device must be a name, such as 'pixel10', not {_kind(device)}")
+    release = parse_release(agreed([runtime]))
+    return targets_on(delegates_of_devices([device]), release, "api" if defaults is None else defaults, assume_ops_registered)
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

@@ -26,6 +26,7 @@ from .arguments import (
     require_bool,
     target_of,
     targets_of,
+    targets_with,
     timings_of,
     warn_of_former_name,
 )
@@ -67,23 +68,27 @@ def analyze(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str = "benchmark",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
     live: bool = False,
+    device: str | None = None,
 ) -> Report:
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
-    ``defaults`` selects the values of all other options. ``benchmark`` (the default) selects the values that benchmark_model
-    passes. ``api`` selects the defaults of the delegate's API. ``runtime`` selects the release of the runtime, by default the
-    newest release. The option ``release`` does the same. A model is refused if the release cannot load an operator of it. If
-    ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of an
-    op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs on
-    this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as ``ethos-u55-128``,
-    need ``live``. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate, option, value or
-    runtime. Raises LogError for a profile without times, and ReconcileError for a profile of another model.
+    ``device`` is a phone, SoC or board, such as ``pixel10``. The report then has a run for each delegate of the device, in the
+    order in which an application should try them. ``defaults`` selects the values of all other options. ``benchmark`` (the
+    default without a device) selects the values that benchmark_model passes. ``api`` selects the defaults of the delegate's
+    API. ``runtime`` selects the release of the runtime, by default the newest release. The option ``release`` does the same. A
+    model is refused if the release cannot load an operator of it. If ``assume_ops_registered`` is true, the application is
+    assumed to register these operators. ``op_profile`` is the path of an op profile of a device, or a list of paths. The
+    report then has ``times``. With ``live``, the real delegate also runs on this host, and the report's ``live`` has the real
+    decision. Delegates that cannot be simulated, such as ``ethos-u55-128``, need ``live``. Raises ModelError if the model
+    cannot be read, and OptionError for an unknown delegate, option, value or runtime. Raises LogError for a profile without
+    times, and ReconcileError for a profile of another model.
     """
+    from ..graph.analysis_cache import AnalysisCache
     from ..page.viewer import PageViewer
     from ..results.report.report import Report
     from ..runtime.interpreter import simulate
@@ -93,11 +98,11 @@ def analyze(
     if live:
         if op_profile or assume_ops_registered:
             raise OptionError("live cannot be combined with op_profile or assume_ops_registered")
-        target = target_of(delegate, options, runtime, defaults, is_live=True)
-        return _live_report(loaded, target)
-    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
-    times = timings_of(op_profile, loaded, [target])
-    return Report(loaded, (simulate(loaded, target),), viewer=PageViewer(), times=times, adviser=_advised)
+        return _live_report(loaded, targets_with(device, delegate, options, runtime, defaults, False, is_live=True)[0])
+    targets = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)
+    times, cache = timings_of(op_profile, loaded, targets), AnalysisCache()
+    runs = tuple([simulate(loaded, target, cache=cache) for target in targets])
+    return Report(loaded, runs, viewer=PageViewer(), times=times, adviser=_advised)
 
 
 def _live_report(model: Model, target: Target) -> Report:
@@ -193,21 +198,22 @@ def diagnose(
     options: Mapping[str, Any] | None = None,
     *,
     runtime: str | None = None,
-    defaults: str = "benchmark",
+    defaults: str | None = None,
     assume_ops_registered: bool = False,
     op_profile: PathsLike = (),
+    device: str | None = None,
 ) -> Diagnosis:
     """Find the causes that keep nodes of a model on the CPU, and what to change.
 
-    Takes the arguments of ``analyze``. Without a delegate, options and profiles, the accelerator that is the closest to
-    running the whole model is diagnosed. Refusals share a cause if one change would remove all of them. The result's
-    ``findings`` lists the causes, biggest gain first. Each finding has the outcome that is predicted if its cause is fixed.
-    With ``op_profile``, the causes are ranked by measured time, and the result's ``times`` has the times and bounds on the
-    time that each fix saves. Raises the errors of ``analyze``.
+    Takes the arguments of ``analyze``. With ``device``, the first delegate of the device is diagnosed. Without a delegate,
+    options and profiles, the accelerator that is the closest to running the whole model is diagnosed. Refusals share a cause
+    if one change would remove all of them. The result's ``findings`` lists the causes, biggest gain first. Each finding has
+    the outcome that is predicted if its cause is fixed. With ``op_profile``, the causes are ranked by measured time, and the
+    result's ``times`` has the times and bounds on the time that each fix saves. Raises the errors of ``analyze``.
     """
-    target = target_of(delegate, options, runtime, defaults, assume_ops_registered)
+    target = targets_with(device, delegate, options, runtime, defaults, assume_ops_registered)[0]
     loaded = model_of(model)
-    if delegate is None and not options and not op_profile:
+    if device is None and delegate is None and not options and not op_profile:
         target = open_question_of(loaded, target)
     timings = timings_of(op_profile, loaded, [target])
     if not timings:

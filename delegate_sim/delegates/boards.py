@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..foundation.printable import and_list
@@ -42,8 +44,25 @@ GROUP_NAMES = (PHONES, ANDROID, IPHONES, BOARD, COMPUTERS, MICROCONTROLLERS)
 DEVICE_VARIABLE = "DELEGATE_SIM_DEVICE"
 """The environment variable that names the device if the user names no target."""
 
+_EXYNOS = ("Exynos 2400", "Exynos 2200", "Exynos 2100", "Exynos 990")
+"""Samsung's SoCs that LiteRT's compiler plugin does not know."""
+SEVERAL_SOCS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "Galaxy S24": ("Exynos 2400", "Snapdragon 8 Gen 3"),
+        "Galaxy S24+": ("Exynos 2400", "Snapdragon 8 Gen 3"),
+        "Galaxy S22": ("Exynos 2200", "Snapdragon 8 Gen 1"),
+        "Galaxy S22 Ultra": ("Exynos 2200", "Snapdragon 8 Gen 1"),
+        "Galaxy S21": ("Exynos 2100", "Snapdragon 888"),
+        "Galaxy S21 Ultra": ("Exynos 2100", "Snapdragon 888"),
+        "Galaxy S20": ("Exynos 990", "Snapdragon 865"),
+        "Galaxy S20 Ultra": ("Exynos 990", "Snapdragon 865"),
+    }
+)
+"""Phones whose SoC depends on the region, each with its SoCs."""
+
 BOARDS = (
     Board(("Android",), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)),
+    *[Board((name,), ANDROID, (GPU, CPU, OLDER_GPU, NNAPI)) for name in _EXYNOS],
     Board(("iPhone", "iPad"), IPHONES, (METAL, CORE_ML, CPU)),
     Board(("i.MX 8M Plus", "i.MX8MP", "i.MX 8"), BOARD, (DelegateOnDevice("vx-nxp"), _TEFLON, CPU)),
     Board(("i.MX 93",), BOARD, (DelegateOnDevice("ethosu-imx93"), CPU)),
@@ -55,6 +74,9 @@ BOARDS = (
     Board(("browser", "LiteRT.js"), COMPUTERS, (WEBGPU, CPU)),
     Board(("microcontroller",), MICROCONTROLLERS, ()),
 )
+
+
+_WITHOUT_DELEGATE = "microcontrollers have no delegate: use `delegate-sim micro MODEL` (in Python: analyze_micro)"
 
 
 def folded(name: str) -> str:
@@ -75,5 +97,5 @@ def board_hint(name: str) -> str:
     typed = folded(name)
     delegates = [own.delegate for own in board.delegates if own != CPU]
     if not delegates:
-        return f"; {board.names[0]} is a device: give --device {typed}"
+        return f"; {_WITHOUT_DELEGATE}"
     return f"; {board.names[0]} has the delegate {and_list(delegates)}: give --device {typed} or --delegate {delegates[0]}"

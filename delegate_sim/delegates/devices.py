@@ -22,6 +22,7 @@ from .boards import (
     NNAPI,
     OLDER_GPU,
     PHONES,
+    SEVERAL_SOCS,
     WEBGPU,
     DelegateOnDevice,
     board_hint,
@@ -83,6 +84,10 @@ def find_device(name: str) -> KnownDevice:
         return KnownDevice(board.names[0], board.delegates)
     if ":" in name or folded(name) in known_names():
         return _device_of_soc(recognized_soc_name(name))
+    socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) == folded(name)), None)
+    if socs is not None:
+        text = f"has one of two SoCs, depending on the region: name {' or '.join(map(folded, socs))} instead"
+        raise OptionError(f"the phone {name!r} {text}", f"this phone {text}")
     near = suggestion(folded(name), device_names()) or "; name a phone, a SoC or a board, such as pixel10, mt6991 or imx8mp"
     raise OptionError(f"there is no device {name!r}{near}", f"there is no such device{near}")
 
@@ -120,7 +125,7 @@ def device_hint(name: str) -> str:
 
 def device_names() -> list[str]:
     """Return the names of all devices as users type them: boards first, then phones and SoCs."""
-    return [*dict.fromkeys([*[folded(name) for board in BOARDS for name in board.names], *known_names()])]
+    return [*dict.fromkeys([*[folded(name) for board in BOARDS if board.delegates for name in board.names], *known_names()])]
 
 
 def in_groups(delegates: Sequence[str]) -> list[tuple[str, list[int]]]:

@@ -62,7 +62,7 @@ def diagnose(
         target,
         run,
         now,
-        sum(weights.values()),
+        now.total_multiply_adds,
         tuple([replace(finding, followers=following.get(finding.cause.identity, ())) for finding in findings]),
         cost_without(blockers.causes),
         sum([1 for _, _, reasons in on_cpu(run) if any(reason.code == PARTITION_LIMIT.name for reason in reasons)]),

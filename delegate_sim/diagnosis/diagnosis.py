@@ -18,7 +18,7 @@ from ..model.model import Model
 from ..results.numbers.risks import NUMBER_RISKS
 from ..results.report.display import Shown, Times, shown_times, times_tables
 from ..results.report.outcome_words import words_of
-from ..results.report.run_columns import MODEL, NOT_SIMULATED, STATE, TIME, run_columns
+from ..results.report.run_columns import COMPILATION, MODEL, NOT_SIMULATED, STATE, TIME, run_columns
 from ..results.report.tables import model_name, report_tables, run_words
 from ..results.report.verdict import verdict
 from ..rules.kinds import OPERATOR_NOT_REGISTERED
@@ -106,7 +106,7 @@ class Diagnosis(Shown):
     document = "diagnosis"
     columns = (
         *(MODEL, *run_columns("delegate", "options", "runtime", "defaults")),
-        *within("run", [*STATE, Column("log_lines", LIST), NUMBER_RISKS]),
+        *within("run", [*STATE, Column("log_lines", LIST), NUMBER_RISKS, *COMPILATION]),
         *(Column("multiply_adds", INTEGER, source="total_multiply_adds"), Column("now", OBJECT)),
         *(Column("nodes_beyond_limit", INTEGER, source="limited"), Column("causes", LIST, source=_found, parts=CAUSE_ENTRY)),
         *(Column("fix", OBJECT, source="plain_fix"), Column("without_all", OBJECT), NOT_SIMULATED, TIME),

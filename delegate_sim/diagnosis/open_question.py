@@ -13,6 +13,7 @@ from ..results.numbers.risks import number_risks
 from ..results.report.blockers import has_open_input
 from ..results.report.measures import TAKEN, measure
 from ..results.report.multiply_adds import compute_of
+from ..results.report.verdict import has_wrong_results
 from ..rules.kinds import DYNAMIC_TENSORS
 from ..runtime.interpreter import REFUSED, Run, simulate
 from ..runtime.target import Target
@@ -65,9 +66,10 @@ def find_open_question(model: Model, targets: Sequence[Target], effort: Effort) 
 
 
 def _share(run: Run) -> tuple[int, int]:
-    """Return the delegated multiply-adds and nodes, or zeros if the model does not run with the delegate."""
+    """Return the delegated multiply-adds and nodes, or zeros if the model does not run with the delegate, or runs wrongly."""
     measures = measure(run)
-    return (compute_of(run).delegated_multiply_adds, measures.delegated_nodes) if measures.outcome == TAKEN else (0, 0)
+    is_right = measures.outcome == TAKEN and not has_wrong_results(run)
+    return (compute_of(run).delegated_multiply_adds, measures.delegated_nodes) if is_right else (0, 0)
 
 
 def _is_compared(target: Target) -> bool:

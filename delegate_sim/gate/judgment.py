@@ -167,7 +167,8 @@ def _against_baseline(
     ]
     worse = [regression for regression in worse if not _is_free(regression, run.delegate, budgets)]
     better = [*improvements(entry.measures, now, words), *compute_improvements(entry.compute, compute)]
-    is_better = bool(better) and (not worse or _may_grow(worse, budgets))
+    has_more_wrong = (now.wrong_results or 0) > (entry.measures.wrong_results or 0)
+    is_better = bool(better) and not has_more_wrong and (not worse or _may_grow(worse, budgets))
     if is_better:
         worse = [replace(regression, is_allowed=True) for regression in worse]
     is_failed = not all(regression.is_allowed for regression in worse)

@@ -95,7 +95,7 @@ def compiled_for(model: Model, runnable: Collection[str] = ()) -> Iterator[str]:
     if all(code == DISPATCH for code in codes):
         return
     nodes = [node for subgraph in model.subgraphs for node in subgraph.nodes]
-    counts = Counter(node.custom_code for node in nodes if node.is_custom and node.custom_code in COMPILED_OPERATORS)
+    counts = Counter(node.custom_code for node in nodes if is_program(node))
     for code, count in counts.items():
         operator = COMPILED_OPERATORS[str(code)]
         if code != DISPATCH:
@@ -127,6 +127,11 @@ def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
             "Without this delegate, the model does not run, not even on the CPU. The file does not show which nodes were compiled"
         )
     return f"The model runs only with {operator.runner}: this target needs the source model"
+
+
+def is_program(node: Node) -> bool:
+    """Return whether a node contains a program that a known compiler made."""
+    return node.is_custom and node.custom_code in COMPILED_OPERATORS
 
 
 def is_dispatch(node: Node) -> bool:

@@ -13,7 +13,7 @@ from ..model.model import Model
 from ..results.report.measures import TAKEN, Measures, measure
 from ..results.report.multiply_adds import compute_of
 from ..results.report.plan_strip import Lengths, node_state
-from ..results.report.verdict import coverage, subject, verdict_summary
+from ..results.report.verdict import coverage, has_wrong_results, subject, verdict_summary
 from ..runtime.interpreter import REFUSED, Run
 from ..version import __version__
 
@@ -38,7 +38,7 @@ class CardRow(NamedTuple):
 
 
 class CardGroup(NamedTuple):
-    """The targets of one kind of devices. The target with the largest share comes first."""
+    """The targets of one kind of devices. The largest share comes first. Targets with wrong results come after right ones."""
 
     title: str
     rows: tuple[CardRow, ...]
@@ -81,9 +81,9 @@ def card_of(model: Model, runs: Sequence[Run]) -> Card:
 
 
 def _group(title: str, runs: Sequence[Run]) -> CardGroup:
-    rows = list(map(_row, runs))
-    rows.sort(key=lambda row: (not row.is_applied, -row.part * 1000 // max(row.whole, 1)))
-    return CardGroup(title, tuple(rows))
+    rows = [(has_wrong_results(run), _row(run)) for run in runs]
+    rows.sort(key=lambda pair: (not pair[1].is_applied, pair[0], -pair[1].part * 1000 // max(pair[1].whole, 1)))
+    return CardGroup(title, tuple([row for _, row in rows]))
 
 
 def _row(run: Run) -> CardRow:

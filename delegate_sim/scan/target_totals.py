@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..delegates.base import Delegate
 from ..delegates.registry import PLUGIN_NAMES, find_live
 from ..foundation.printable import and_list, counted
 from ..results.report.measures import TAKEN, Measures
@@ -31,6 +32,10 @@ class TargetTotals:
     """Number of models whose numbers are judged by rules."""
     wrong: int = 0
     """Number of models with wrong results."""
+    nodes_of_wrong: int = 0
+    """Number of delegated nodes of these models."""
+    multiply_adds_of_wrong: int = 0
+    """Number of delegated multiply-adds of these models."""
     possibly_wrong: int = 0
     """Number of further models with results that may be wrong."""
 
@@ -43,10 +48,10 @@ class TargetTotals:
     def by_target(cls, results: Iterable[tuple[str, Measures, int, int]]) -> dict[str, TargetTotals]:
         """Return the totals of results: target, measures, multiply-adds, and multiply-adds of delegated nodes."""
         totals: dict[str, TargetTotals] = {}
-        for target, measures, *work in results:
+        for target, measures, total, delegated in results:
             own = totals.setdefault(target, cls())
-            own.add(measures.outcome, measures.nodes, measures.delegated_nodes, *work)
-            own.add_numbers(measures.wrong_results, measures.possibly_wrong_results)
+            numbers = measures.wrong_results, measures.possibly_wrong_results
+            own.add(measures.outcome, measures.nodes, measures.delegated_nodes, total, delegated, *numbers)
         return totals
 
     def add_unanswered(self) -> None:
@@ -54,11 +59,24 @@ class TargetTotals:
         self.models += 1
         self.without_answer += 1
 
-    def add(self, outcome: str, nodes: int, delegated_nodes: int, multiply_adds: int, delegated_multiply_adds: int) -> None:
-        """Add the result for a model. If the delegate fails, no node of the model is counted as delegated."""
+    def add(
+        self,
+        outcome: str,
+        nodes: int,
+        delegated_nodes: int,
+        multiply_adds: int,
+        delegated_multiply_adds: int,
+        wrong_results: int | None = None,
+        possibly_wrong_results: int | None = None,
+    ) -> None:
+        """Add the result for a model. If the delegate fails, no node of the model is counted as delegated.
+
+        The numbers of wrong results are None if the delegate has no rules for numbers.
+        """
         self.models += 1
         self.nodes += nodes
         self.multiply_adds += multiply_adds
+        self.judged += wrong_results is not None
         if outcome not in (TAKEN, "none"):
             self.failing += 1
             return
@@ -66,12 +84,11 @@ class TargetTotals:
         self.untouched += not delegated_nodes
         self.delegated_nodes += delegated_nodes
         self.delegated_multiply_adds += delegated_multiply_adds
-
-    def add_numbers(self, wrong_results: int | None, possibly_wrong_results: int | None) -> None:
-        """Add the numbers of wrong results of a model. None if the delegate has no rules for numbers."""
-        self.judged += wrong_results is not None
-        self.wrong += bool(wrong_results)
         self.possibly_wrong += bool(possibly_wrong_results and not wrong_results)
+        if wrong_results:
+            self.wrong += 1
+            self.nodes_of_wrong += delegated_nodes
+            self.multiply_adds_of_wrong += delegated_multiply_adds
 
     def verdict(self, *targets: str) -> str:
         """Return the share of the models' work that each of the targets runs, and the number of failed models."""
@@ -81,7 +98,16 @@ class TargetTotals:
         text = f"{and_list(targets)} {verb}{'' if len(targets) > 1 else 's'} {shares} of {models}"
         fails = "each target fails" if len(targets) > 1 else "the target fails"
         failures = f"{fails} on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
-        return "; ".join([text, *([failures] if self.failing else []), *self._numbers(len(targets) > 1)])
+        notes = [*([failures] if self.failing else []), *self._uncompiled(targets), *self._numbers(len(targets) > 1)]
+        return "; ".join([text, *notes])
+
+    def _uncompiled(self, targets: Sequence[str]) -> Iterator[str]:
+        """Yield the number of models that the compiler of a target has not compiled yet."""
+        compilers = dict.fromkeys([compiler for target in targets if (compiler := _delegate_of(target).compiler)])
+        if self.untouched:
+            models = counted(self.untouched, "model")
+            verb = "is" if self.untouched == 1 else "are"
+            yield from [f"{models} {verb} not compiled with {compiler} yet, which is not simulated" for compiler in compilers]
 
     def _numbers(self, is_each: bool) -> Iterator[str]:
         """Yield the numbers of models with wrong results. ``is_each`` is true if a sentence is about several targets."""
@@ -92,8 +118,12 @@ class TargetTotals:
             yield f"{actor} may compute parts of {counted(self.possibly_wrong, 'model')} wrongly"
 
     def _quality(self) -> tuple[float, float, int, int, int]:
-        """Return a sort key, larger for better targets: shares of multiply-adds and nodes, failures, wrong models."""
-        shares = self.delegated_multiply_adds / (self.multiply_adds or 1), self.delegated_nodes / (self.nodes or 1)
+        """Return a sort key, larger for better targets: shares of multiply-adds and nodes, failures, wrong models.
+
+        Models with wrong results do not count in the shares.
+        """
+        right = self.delegated_multiply_adds - self.multiply_adds_of_wrong, self.delegated_nodes - self.nodes_of_wrong
+        shares = right[0] / (self.multiply_adds or 1), right[1] / (self.nodes or 1)
         return *shares, -self.failing, -self.wrong, -self.possibly_wrong
 
     @staticmethod
@@ -108,10 +138,7 @@ class TargetTotals:
         models = counted(max(totals.models - totals.without_answer for totals in targets.values()), "model")
         if not any(totals.delegated_nodes for totals in targets.values()):
             return [f"None of {counted(len(targets), 'target')} runs a node of {models}"]
-        groups = [
-            {target: targets[target] for target in group}
-            for group in ranked_groups(list(targets), lambda target: find_live(target.partition(" ")[0]))
-        ]
+        groups = [{target: targets[target] for target in group} for group in ranked_groups(list(targets), _delegate_of)]
         place = next(place for place, group in enumerate(groups) if any(own.delegated_nodes for own in group.values()))
         ranked = groups[place]
         (first, totals), *more = ranked.items()
@@ -124,8 +151,12 @@ class TargetTotals:
         ranking = f"None of {counted(len(groups[0]), 'accelerator')} runs a node. " if place else ""
         is_whole = ranked[leaders[0]].whole == ranked[leaders[0]].models
         ranking = ranking or ranking_text(len(ranked), len(leaders), "all models" if is_whole else "")
-        aside = aside_text([find_live(name.partition(" ")[0]) for group in groups[place + 1 :] for name in group])
+        aside = aside_text([_delegate_of(name) for group in groups[place + 1 :] for name in group])
         return [f"{ranking}{ranked[leaders[0]].verdict(*leaders)}{aside}"]
+
+
+def _delegate_of(target: str) -> Delegate:
+    return find_live(target.partition(" ")[0])
 
 
 def _is_plugin(target: str) -> bool:

@@ -44,5 +44,4 @@ class Totals:
         if row["error"]:
             target.add_unanswered()
         else:
-            target.add(*[row[key] for key in MEASURES])
-            target.add_numbers(*[row[key] for key in NUMBER_COUNTS])
+            target.add(*[row[key] for key in (*MEASURES, *NUMBER_COUNTS)])

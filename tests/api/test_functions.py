@@ -350,7 +350,7 @@ def test_hints_can_be_resolved():
         (
             lambda: delegate_sim.analyze(b"", android=11, defaults="api"),
             "analyze: got an unexpected keyword argument 'android'; its arguments are model, delegate, options, runtime, "
-            "defaults, assume_ops_registered, op_profile, live; "
+            "defaults, assume_ops_registered, op_profile, live, device; "
             "an option of the delegate goes into options: options={'android': ...}",
         ),
         (delegate_sim.diagnose, "diagnose: missing a required argument: 'model'; its arguments are model, delegate"),
@@ -368,3 +368,32 @@ def test_a_model_with_another_identifier_is_only_for_microcontrollers(model):
     assert sim.analyze_micro(loaded).to_dict() == sim.analyze_micro(model).to_dict()
     with pytest.raises(sim.ModelError, match="the given bytes: is not a TFLite model: the identifier at offset 4 is b'TFL9'"):
         sim.analyze(loaded, defaults="api")
+
+
+def test_a_device_has_a_run_for_each_of_its_delegates(model):
+    runs = delegate_sim.analyze(model, device="i.MX 8M Plus").runs
+    assert [(run.delegate.name, run.target.defaults) for run in runs] == [
+        (name, "api") for name in ("vx-nxp", "teflon", "xnnpack")
+    ]
+    runs = delegate_sim.analyze(model, device="imx93", defaults="benchmark", runtime="litert-2.2").runs
+    assert {(run.target.defaults, str(run.release)) for run in runs} == {("benchmark", "litert-2.2")}
+    assert delegate_sim.diagnose(model, device="imx93").target.delegate.name == "ethosu-imx93"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"delegate": "imx8mp"}, "device='imx8mp'"),
+        ({"delegate": "pixel10"}, "device='pixel10'"),
+        ({"delegate": "microcontroller"}, "analyze_micro"),
+        ({"device": "microcontroller"}, "analyze_micro"),
+        ({"device": "galaxys24"}, "exynos2400"),
+        ({"device": "imx8mp", "delegate": "vx"}, "its own delegates"),
+        ({"device": "imx8mp", "options": {"device": "1"}}, "its own delegates"),
+        ({"device": "imx8mp", "live": True}, "its own delegates"),
+        ({"device": 7}, "must be a name"),
+    ],
+)
+def test_wrong_devices(model, arguments, text):
+    with pytest.raises(delegate_sim.OptionError, match=f"^(?!.*--).*{re.escape(text)}"):  # no flag of the command line
+        delegate_sim.analyze(model, **arguments)

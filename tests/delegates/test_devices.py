@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.delegates.boards import BOARDS, GROUP_NAMES, board_hint
+from delegate_sim.delegates.boards import BOARDS, GROUP_NAMES, SEVERAL_SOCS, board_hint
 from delegate_sim.delegates.devices import GROUPS, ORDER, delegates_of_group, device_hint, device_names, find_device, group_of
-from delegate_sim.delegates.npu.soc_names import NAMES, known_names
+from delegate_sim.delegates.npu.soc_names import NAMES, known_names, recognized_soc_name
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.errors import OptionError
@@ -19,6 +19,7 @@ DEVICES = [
     ("sdm845", "Snapdragon 845", ["mldrift", "xnnpack", "gpu", "hexagon", "nnapi"], "npu-qualcomm"),
     ("snapdragon730", "Snapdragon 730", ["mldrift", "xnnpack", "gpu", "nnapi"], "npu-qualcomm"),
     ("qcs9075", "QCS9075", ["mldrift", "xnnpack"], "npu-qualcomm"),
+    ("exynos2400", "Exynos 2400", ["mldrift", "xnnpack", "gpu", "nnapi"], ""),
     ("lunar lake", "Lunar Lake", ["mldrift", "npu-intel", "xnnpack"], ""),
     ("iphone", "iPhone", ["mldrift", "coreml", "xnnpack"], ""),
     ("i.MX 8M Plus", "i.MX 8M Plus", ["vx-nxp", "teflon", "xnnpack"], ""),
@@ -67,6 +68,19 @@ def test_names_are_unique():
 def test_unknown_devices(name):
     with pytest.raises(OptionError, match="there is no device"):
         find_device(name)
+
+
+@pytest.mark.parametrize("name", SEVERAL_SOCS)
+def test_a_phone_with_several_socs_names_known_devices(name):
+    assert all(find_device(soc).delegates for soc in SEVERAL_SOCS[name])
+    for find in (find_device, recognized_soc_name):
+        with pytest.raises(OptionError, match="one of two SoCs"):
+            find(name)
+
+
+def test_microcontrollers_are_no_device_with_delegates():
+    assert "microcontroller" not in device_names()
+    assert "delegate-sim micro" in board_hint("microcontroller")
 
 
 def test_kinds_of_devices():

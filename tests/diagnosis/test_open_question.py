@@ -53,3 +53,15 @@ def test_the_cpu_plugins_and_deprecated_delegates_are_taken_only_alone():
     ops = ["ADD", "ROUND", "ADD"]
     assert question(chain_model(ops), "nnapi", "xnnpack", "npu-intel", "vx").target.delegate.name == "vx"
     assert question(chain_model(ops), "nnapi").target.delegate.name == "nnapi"
+
+
+def test_a_target_with_wrong_results_is_not_taken_before_a_right_one():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    x = graph.input("x", "FLOAT32", [1, 2, 2, 8])
+    a, b, c = [graph.tensor(name, "FLOAT32", [1, 2, 2, 8]) for name in "abc"]
+    for op, sources, result in (("ADD", [x, x], a), ("ADD", [a, x], b), ("CUMSUM", [b], c)):
+        graph.node(op, sources, [result], 1, {} if op == "ADD" else None)
+    graph.outputs(c)
+    assert question(builder, "teflon", "coreml").target.delegate.name == "coreml"
+    assert question(builder, "teflon").target.delegate.name == "teflon"

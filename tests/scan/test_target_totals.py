@@ -8,10 +8,10 @@ from delegate_sim.results.report.measures import TAKEN
 from delegate_sim.scan.target_totals import TargetTotals
 
 
-def totals(delegated: int) -> TargetTotals:
+def totals(delegated: int, numbers=((), ())) -> TargetTotals:
     own = TargetTotals()
-    for _ in range(2):
-        own.add(TAKEN if delegated else "none", 10, delegated, 100, delegated * 10)
+    for pair in numbers:
+        own.add(TAKEN if delegated else "none", 10, delegated, 100, delegated * 10, *pair)
     return own
 
 
@@ -64,15 +64,22 @@ def test_many_targets_have_the_verdict_of_a_single_model(taken, verdict):
     ],
 )
 def test_a_verdict_counts_models_with_wrong_numbers(counts, judged, text):
-    own = totals(10)
-    for pair in counts:
-        own.add_numbers(*pair)
+    own = totals(10, counts)
     assert own.judged == judged
     assert own.verdict("mldrift") == f"mldrift runs 100 % of nodes and 100 % of multiply-adds of 2 models{text}"
 
 
-def test_of_equal_targets_the_one_without_wrong_numbers_is_named():
-    own = {name: totals(10) for name in ("mldrift", "gpu", "vx", "nnapi")}
-    own["mldrift"].add_numbers(1, 0)
-    (verdict,) = TargetTotals.verdicts(own)
-    assert verdict.startswith("3 of 4 targets run all models: gpu, vx and nnapi run 100 %")
+@pytest.mark.parametrize(
+    ("right", "leader"),
+    [(10, "3 of 4 targets run all models: gpu, vx and nnapi "), (6, "Largest share of 4 targets: gpu, vx and nnapi run 60 %")],
+)
+def test_models_with_wrong_results_do_not_count(right, leader):
+    own = {name: totals(right) for name in ("gpu", "vx", "nnapi")}
+    (verdict,) = TargetTotals.verdicts({"mldrift": totals(10, ((1, 0), (0, 0))), **own})
+    assert verdict.startswith(leader)
+
+
+@pytest.mark.parametrize(("delegated", "is_told"), [(0, True), (10, False)])
+def test_models_that_are_not_compiled_yet_are_counted(delegated, is_told):
+    assert ("edgetpu_compiler" in totals(delegated).verdict("edgetpu")) == is_told
+    assert "compile" not in totals(delegated).verdict("gpu")

@@ -49,10 +49,10 @@ def _android_rows() -> Iterator[str]:
 def _device_rows() -> Iterator[str]:
     yield "| device | typed as | targets, in the order to try |"
     yield "|---|---|---|"
-    for board in BOARDS:
+    for board in [board for board in BOARDS if board.delegates]:
         targets = ", ".join([f"`{' '.join([name, *dict(options).values()])}`" for name, options in board.delegates])
         typed = ", ".join(dict.fromkeys([f"`{folded(name)}`" for name in board.names]))
-        yield f"| {board.names[0]} | {typed} | {targets or '[`micro`](micro.md)'} |"
+        yield f"| {board.names[0]} | {typed} | {targets} |"
 
 
 def _soc_rows() -> Iterator[str]:

@@ -128,7 +128,7 @@ def _analyze(
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
-    view = View(width(), verbose, names_commands=True)
+    view = View(width(), verbose, names_commands=True, names_devices=arguments.names_devices)
     return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs, profiles)
 
 

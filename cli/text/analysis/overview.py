@@ -22,7 +22,7 @@ from delegate_sim.scan.target_totals import TargetTotals
 
 from ...console.layout import counted, name, share
 from ...console.terminal import Line
-from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell
+from ..elements.measures import FURTHER_TITLES, further_cells, loop_lines, nodes_cell, work_cell, wrong_text
 from ..elements.paragraphs import HEADING, HINT, heading_lines, paragraph, table
 from ..elements.target import DEFAULTS_TEXT
 from ..elements.verdict import plugin_lines
@@ -37,21 +37,22 @@ _NARROWEST_MODEL = 24
 def overview_lines(report: Report, view: View) -> Iterator[Line]:
     """Return a table with a row for each run of one model. ``footer_lines`` follow after the last model."""
     yield from _runs_table(report, view)
-    if _has_several_kinds(report):
+    if _has_several_kinds(report, view):
         yield from _micro_lines(report.model, view.width)
 
 
 def footer_lines(report: Report, view: View) -> Iterator[Line]:
     """Return the notes on the delegates of an overview, and hints about devices and details."""
     yield from _notes(report, view)
-    if _has_several_kinds(report):
+    if _has_several_kinds(report, view):
         yield Line("")
         yield from paragraph(_DEVICES_TEXT, view.width)
     yield from heading_lines("For details: --delegate NAME, or --delegate all", HINT)
 
 
-def _has_several_kinds(report: Report) -> bool:
-    return len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
+def _has_several_kinds(report: Report, view: View) -> bool:
+    """Return whether the runs are of several kinds of devices, although the user named no device."""
+    return not view.names_devices and len({group_of(run.delegate.name) for run in report.runs} - {""}) > 1
 
 
 _DEVICES_TEXT = (
@@ -176,9 +177,11 @@ def models_lines(rows: Sequence[ModelRow], release: str, width: int) -> Iterator
 
 
 def blocker_text(blocker: Blocker | None) -> str:
-    """Return the code of the main blocker, followed by the operator and the number of nodes, or by "input of unknown size"."""
+    """Return the code of the main blocker, after the operator and the number of nodes, or after another description."""
     if blocker is None:
         return ""
+    if blocker.compiler:
+        return f"not compiled yet: {blocker.code}"
     if blocker.is_input:
         return f"input of unknown size: {blocker.code}"
     return f"{name(blocker.op)} {blocker.nodes:,}: {blocker.code}" if blocker.op else blocker.code
@@ -187,7 +190,7 @@ def blocker_text(blocker: Blocker | None) -> str:
 def _cells(delegate: str, summary: BlockerSummary) -> tuple[str, ...]:
     measures = summary.measures
     fails = measures.outcome in NOT_RUNNING
-    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)})"
+    delegated = f"{measures.delegated_nodes:,} ({share(measures.delegated_nodes, measures.nodes)}{wrong_text(measures)})"
     return (
         delegate,
         delegated if measures.outcome == TAKEN else outcome_text(measures.outcome),

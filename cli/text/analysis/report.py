@@ -213,7 +213,7 @@ def _total(run: Run, compute: Compute, view: View) -> Iterator[Line]:
     made = kernels_text(kernels, words_of(run.delegate.name))
     text = f"{total:,} total, {delegated:,} delegated ({share(delegated, total)}), {made}"
     yield from _fact("nodes", text, view)
-    yield from _multiply_adds(compute.multiply_adds, compute.delegated_multiply_adds, view)
+    yield from _multiply_adds(compute, compute.multiply_adds, compute.delegated_multiply_adds, view)
     yield from loop_lines([run], view.width)
     yield Line("")
 
@@ -238,7 +238,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
         yield from _fact("partitions", f"{partitions:,}{_counted_differently(run, whole, counts_own)}", view)
         yield from _fact("delegate kernels", f"{_kernels(run):,}", view)
     subgraph = run.graph.index
-    yield from _multiply_adds(sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
+    yield from _multiply_adds(compute, sum(compute.by_node[subgraph].values()), compute.of(subgraph, run.delegated), view)
     dropped = dropped_partitions(run)
     # Unlike text, a strip must not be wider than the terminal, because a wrapped strip is unreadable.
     yield from strip_lines(
@@ -270,9 +270,11 @@ def _counted_differently(run: SubgraphRun, whole: Run, counts_own: bool) -> str:
     return " (the runtime also counts partitions on the CPU; the delegate's own line does not count them)"
 
 
-def _multiply_adds(total: int, delegated: int, view: View) -> Iterator[Line]:
+def _multiply_adds(compute: Compute, total: int, delegated: int, view: View) -> Iterator[Line]:
     """Yield a line with the counts of multiply-adds, if the model has multiply-adds."""
-    if total:
+    if compute.has_programs:
+        yield from _fact("multiply-adds", "not known, because the file does not have those of compiled programs", view)
+    elif total:
         yield from _fact("multiply-adds", f"{total:,} counted, {delegated:,} delegated ({share(delegated, total)})", view)
 
 

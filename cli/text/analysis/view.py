@@ -20,5 +20,7 @@ class View:
     verbose: bool
     names_commands: bool = False
     """Whether the text names further commands, and the result with the defaults of the delegate's API."""
+    names_devices: bool = False
+    """Whether the user named devices, or kinds of devices."""
     cache: AnalysisCache | None = None
     """The cache of the model's simulations."""

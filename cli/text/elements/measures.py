@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from delegate_sim.results.numbers.words import counts_text
@@ -90,12 +90,13 @@ def nodes_cell(measures: Measures) -> str:
     """
     if measures.outcome != TAKEN:
         return outcome_text(measures.outcome)
-    wrong = next((f", {number:,} {word}" for number, word in _wrong_numbers(measures) if number), "")
-    return share(measures.delegated_nodes, measures.nodes) + wrong
+    return share(measures.delegated_nodes, measures.nodes) + wrong_text(measures)
 
 
-def _wrong_numbers(measures: Measures) -> Sequence[tuple[int | None, str]]:
-    return (measures.wrong_results, "wrong"), (measures.possibly_wrong_results, "perhaps wrong")
+def wrong_text(measures: Measures) -> str:
+    """Return how many results are wrong, or else may be wrong, as the end of a cell. Return "" if there are none."""
+    numbers = (measures.wrong_results, "wrong"), (measures.possibly_wrong_results, "perhaps wrong")
+    return next((f", {number:,} {word}" for number, word in numbers if number), "")
 
 
 def work_cell(delegated: int, total: int) -> str:

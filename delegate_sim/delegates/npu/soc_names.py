@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from ...errors import OptionError
-from ..boards import board_hint, folded
+from ..boards import SEVERAL_SOCS, board_hint, folded
 from ..options import parse_options
 from ..registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES, find_delegate, plugin_of
 
@@ -148,6 +148,9 @@ def _unknown(text: str, known: dict[str, str]) -> str:
     typed = folded(text)
     if typed == ALL:
         return "name one SoC, such as pixel10 or mt6991"
+    socs = next((socs for phone, socs in SEVERAL_SOCS.items() if folded(phone) == typed), ())
+    if socs:
+        return f"the phone {text!r} has one of two SoCs, depending on the region: {' or '.join(socs)}"
     if hint := board_hint(text):
         return f"LiteRT's compiler plugins do not know the SoC {text!r}{hint}"
     near = [name for name, full in known.items() if typed and _has_word(name, full, typed)]

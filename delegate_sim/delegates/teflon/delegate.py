@@ -1,7 +1,7 @@
 """Teflon's options, and its handling of a subgraph (``PrepareDelegate``, ``tfl_device.c``).
 
 The compilation of accepted nodes by the driver is not simulated. The delegate takes float nodes too, which an 8-bit NPU cannot
-compute, so a warning names them.
+compute, so these nodes count as wrong results.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.graph import Graph
+from ...graph.partition import Subset
+from ...refusal import Effect, Refusal, Stage
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook
+from ...rules.kinds import Problem, shared_kind
 from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, take_supported
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, kinds_by_code, take_supported
 from ..options import Option, OptionValues
 from ..traits import LogTraits
 from .rules import NAME, READS_COMPUTED, RULES, reads_stale_sizes
@@ -58,6 +61,21 @@ OPTIONS = (
 )
 
 
+FLOAT_NODE = shared_kind(
+    f"{NAME}-numbers-float",
+    Problem.TYPE,
+    "float node on an 8-bit NPU",
+    "The delegate does not look at the types of most tensors, so it takes float nodes. But the NPU computes with 8 bits, so the "
+    "result is wrong, or the delegate fails.",
+    "Quantize the model fully to 8 bits, with one scale for each tensor.",
+    "quantize the model fully to 8 bits, with one scale per tensor",
+    template="the operand is {type}, but the NPU computes with 8 bits, so the result is wrong or the delegate fails",
+    stage=Stage.COMPUTING,
+    effect=Effect.WRONG_NUMBERS,
+)
+"""The kind of a node that the NPU computes wrongly."""
+
+
 class TeflonDelegate(Delegate):
     """The ``teflon`` delegate (see ``delegates.base.Delegate``)."""
 
@@ -69,6 +87,8 @@ class TeflonDelegate(Delegate):
     options = OPTIONS
     rules = next(iter(RULES.values()))
     rule_options = ("mesa", "driver")
+    has_number_rules = True
+    further_kinds = kinds_by_code(FLOAT_NODE)
     log = LogTraits(
         switch="external delegate path",
         libraries=("teflon",),
@@ -99,20 +119,14 @@ class TeflonDelegate(Delegate):
         failure = crash_while_checking(decision, rules, READS_COMPUTED)
         if failure is not None:
             return replace(decision, nodes=(), preview=(), failure=failure)
-        return replace(
-            decision, warnings=(*chance_warnings(decision, rules), *_float_warnings(decision), *_stale_warnings(decision))
-        )
+        return replace(decision, warnings=(*chance_warnings(decision, rules), *_stale_warnings(decision)))
 
-
-def _float_warnings(decision: Decision) -> Iterator[str]:
-    graph = decision.graph
-    nodes = [index for index in decision.nodes if graph.view(graph.nodes[index]).input(0).type in ("FLOAT32", "FLOAT16")]
-    if nodes:
-        count = "1 delegated node is" if len(nodes) == 1 else f"{len(nodes)} delegated nodes are"
-        yield (
-            f"subgraph {graph.index}: {count} a float node (first: node {nodes[0]}, {graph.nodes[nodes[0]].op}). The delegate "
-            "does not look at the type, but the NPU computes with 8 bits, so the result is wrong or the delegate fails"
-        )
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield the float nodes of a partition. The delegate does not look at the type, but the NPU computes with 8 bits."""
+        for index in subset.nodes:
+            source = graph.view(graph.nodes[index]).input(0)
+            if source.type in ("FLOAT32", "FLOAT16"):
+                yield FLOAT_NODE.failure(source, index)
 
 
 def _stale_warnings(decision: Decision) -> Iterator[str]:

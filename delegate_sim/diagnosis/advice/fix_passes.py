@@ -110,6 +110,15 @@ class PassFinder:
         return FoundPass(pass_, cost_of(then))
 
 
+def rewritten(model: Model, pass_: Pass) -> Model | None:
+    """Return the model after a pass was applied to all nodes, or None if the pass changes nothing or misses a package."""
+    try:
+        result = apply_pass(start(model), pass_, None)
+    except MissingPackageError:
+        return None
+    return None if result is None else result.model
+
+
 def cost_of(standing: Standing) -> Cost:
     """Return the measures of a rewritten model."""
     return Cost(standing.measures, standing.multiply_adds, standing.total_multiply_adds, standing.delegate.name)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ...graph.graph import NodeView, file_graphs
 from ...hypothetical.hypothetical_changes import NodeKey
 from ...model.model import Model
-from ...model.precompiled import COMPILED_OPERATORS
+from ...model.precompiled import is_program
 from ...releases.wording import FLEX, LISTS
 
 _TABLES = frozenset({"HASHTABLE", "HASHTABLE_FIND", "HASHTABLE_IMPORT", "HASHTABLE_SIZE"})
@@ -52,7 +52,7 @@ IN_APPLICATION: Mapping[str, str] = MappingProxyType(
 def special_subject(node: NodeView) -> tuple[str, ...] | None:
     """If no delegate takes this node, return the subject of the cause. Otherwise, return None."""
     tensors = (*node.inputs, *node.outputs)
-    if node.node.is_custom and node.op in COMPILED_OPERATORS:
+    if is_program(node.node):
         return ("compiled", node.op)
     if works_on_text(node):
         return ("text",)

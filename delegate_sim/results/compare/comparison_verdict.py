@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...foundation.printable import counted, share
 from ..numbers.words import counts_text
-from ..report.measures import NOT_RUNNING
+from ..report.measures import NOT_RUNNING, awaits_compiler
 from ..report.outcome_words import words_of
 from ..report.verdict import share_text
 
@@ -39,12 +39,16 @@ def better_side(a: Side, b: Side) -> str:
     """Return the better side, ``A`` or ``B``. Return an empty string if both sides are equal.
 
     If the model runs on one side only, this side is better. Otherwise, fewer wrong results are better, if both delegates have
-    rules for numbers. Then the larger delegated share of multiply-adds decides. If these shares are equal, the following measures
-    decide in order: share of nodes, number of kernels, boundary bytes. If the models have different numbers of nodes, the number
-    of nodes on the CPU decides instead of the share of nodes.
+    rules for numbers. If only one has rules, a side with wrong results is not called better. Then the larger delegated share of
+    multiply-adds decides. If these shares are equal, the following measures decide in order: share of nodes, number of kernels,
+    boundary bytes. If the models have different numbers of nodes, the number of nodes on the CPU decides instead of the share
+    of nodes.
     """
-    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
-        return ""
+    return "" if _incomparable(a, b) else _larger(a, b)
+
+
+def _larger(a: Side, b: Side) -> str:
+    """Return the side with the better measures, or ""."""
     decisive = next((measured.gain for measured in _measured(a, b) if measured.gain), 0)
     return "B" if decisive > 0 else "A" if decisive < 0 else ""
 
@@ -54,9 +58,8 @@ def comparison_verdict(a: Side, b: Side) -> str:
 
     It names the better side, the measures that are better, and the measures that are worse.
     """
-    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
-        plugin = a if a.run.delegate.is_plugin else b
-        return f"No side is called better, because {plugin.run.delegate.name} only selects nodes and does not run them"
+    if reason := _incomparable(a, b):
+        return f"No side is called better, because {reason}"
     better = better_side(a, b)
     if not better:
         return _equal(a, b) + _numbers(a, b)
@@ -70,6 +73,22 @@ def comparison_verdict(a: Side, b: Side) -> str:
     against_it = ", ".join([one.text(is_b) for one in measured if (one.gain > 0) != is_b])
     sizes = _sizes(*((b, a) if is_b else (a, b)))
     return f"{better} is better: {for_it}{f', but {against_it}' if against_it else ''}{_numbers(a, b)}{sizes}"
+
+
+def _incomparable(a: Side, b: Side) -> str:
+    """Return why neither side can be called better, or ""."""
+    for name, side in (("A", a), ("B", b)):
+        if awaits_compiler(side.run.delegate, side.measures):
+            return f"the model of {name} is not compiled with {side.run.delegate.compiler} yet, and the compiler is not simulated"
+    if a.run.delegate.is_plugin != b.run.delegate.is_plugin:
+        plugin = a if a.run.delegate.is_plugin else b
+        return f"{plugin.run.delegate.name} only selects nodes and does not run them"
+    first, second = ("B", b), ("A", a)
+    (name, side), (_, other) = (first, second) if _larger(a, b) == "B" else (second, first)
+    if side.measures.wrong_results and other.measures.wrong_results is None and not _fails(other):
+        counts = counts_text(side.measures, "")
+        return f"{name} has {counts}, and the numbers of {other.run.delegate.name} are not known"
+    return ""
 
 
 def _numbers(a: Side, b: Side) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...model.model import Model
 from ...rules.kinds import CPU_KERNEL_AFTER_REMAPPING, DYNAMIC_TENSORS, Kind, Problem
 from ...runtime.interpreter import Run
-from .measures import Measures, measure
+from .measures import Measures, awaits_compiler, measure
 from .multiply_adds import Compute, compute_of
 from .placement import on_cpu
 
@@ -21,13 +21,15 @@ _CONSEQUENCES = frozenset({Problem.NEIGHBORS, Problem.LIMIT})
 class Blocker:
     """A cause that keeps nodes on the CPU: a refusal code, the operator of the nodes, and the number of nodes.
 
-    If the whole graph is refused, ``op`` is empty. If the cause is an input of unknown size, ``is_input`` is true.
+    If the whole graph is refused, ``op`` is empty. If the cause is an input of unknown size, ``is_input`` is true. If the model
+    must be compiled first, ``compiler`` is the name of the compiler.
     """
 
     code: str
     op: str = ""
     nodes: int = 0
     is_input: bool = False
+    compiler: str = ""
 
 
 def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
@@ -46,7 +48,7 @@ def main_blocker(model: Model, run: Run, compute: Compute) -> Blocker | None:
     blockers = ranked_blockers(run, compute)
     if not blockers:
         return None if refusal is None else Blocker(refusal.code)
-    return blockers[0]
+    return replace(blockers[0], compiler=run.delegate.compiler) if awaits_compiler(run.delegate, measure(run)) else blockers[0]
 
 
 def ranked_blockers(run: Run, compute: Compute) -> list[Blocker]:

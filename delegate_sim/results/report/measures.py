@@ -167,6 +167,14 @@ def measure(run: Run) -> Measures:
     )
 
 
+def awaits_compiler(delegate: Delegate, measures: Measures) -> bool:
+    """Return whether the delegate takes only nodes that its compiler makes, and the model has no such node.
+
+    The compiler is not simulated. So the result says nothing about the model after its compilation.
+    """
+    return bool(delegate.compiler) and measures.outcome == "none" and measures.nodes > 0
+
+
 def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
     """Return the number of partitions to report.
 

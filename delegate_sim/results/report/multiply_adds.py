@@ -20,6 +20,7 @@ from ...graph.graph import Graph, NodeView
 from ...graph.reachability import called_subgraphs, subgraphs_from
 from ...model import schema
 from ...model.model import OPTIONAL_TENSOR, Tensor
+from ...model.precompiled import is_program
 from ...runtime.interpreter import Run
 
 _GREATEST_RANK = 32
@@ -67,16 +68,18 @@ class Compute:
     """
     delegated_nodes: tuple[frozenset[int], ...]
     """For each subgraph, the nodes that run on the delegate."""
+    has_programs: bool = False
+    """Whether a node contains a program from a compiler. The file does not have the multiply-adds of such a node."""
 
     @functools.cached_property
     def multiply_adds(self) -> int:
-        """The multiply-adds of all nodes."""
-        return sum([sum(counts.values()) for counts in self.by_node])
+        """The multiply-adds of all nodes, or 0 if they are not known because of a program."""
+        return 0 if self.has_programs else sum([sum(counts.values()) for counts in self.by_node])
 
     @functools.cached_property
     def delegated_multiply_adds(self) -> int:
-        """The multiply-adds of the delegated nodes."""
-        return sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
+        """The multiply-adds of the delegated nodes, or 0 if they are not known because of a program."""
+        return 0 if self.has_programs else sum([self.of(subgraph, nodes) for subgraph, nodes in enumerate(self.delegated_nodes)])
 
     @property
     def totals(self) -> ComputeTotals:
@@ -98,7 +101,14 @@ def compute_of(run: Run) -> Compute:
     return Compute(
         tuple([node_multiply_adds(subgraph.graph) for subgraph in run.subgraphs]),
         tuple([frozenset[int]() if fails else subgraph.delegated for subgraph in run.subgraphs]),
+        has_programs(run),
     )
+
+
+def has_programs(run: Run) -> bool:
+    """Return whether a node contains a program from a compiler, whose multiply-adds are not in the file."""
+    graphs = [subgraph.graph for subgraph in run.subgraphs]
+    return any(is_program(graph.nodes[index]) for graph in graphs for index in graph.execution_plan)
 
 
 def counts_loops_once(run: Run) -> bool:

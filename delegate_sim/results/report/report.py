@@ -19,7 +19,7 @@ from .measures import counted_partitions
 from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
-from .run_columns import STATE, TIMES, run_columns
+from .run_columns import COMPILATION, STATE, TIMES, run_columns
 from .tables import NODE_ENTRY, PARTITION_ENTRY, model_name, placed_nodes, report_tables, run_words
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ RUN_ENTRY = (
     *(*run_columns("delegate"), Column("kernel_name", source="delegate.kernel_name")),
     *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO), *STATE),
     *(Column("outcome"), Column("refusal", OBJECT), Column("log_lines", LIST)),
-    NUMBER_RISKS,
+    *(NUMBER_RISKS, *COMPILATION),
     Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),
 )
 """The columns of a run in JSON."""

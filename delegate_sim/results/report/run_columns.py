@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...foundation.columns import INTEGER, LIST, OBJECT, TEXT, Column, attributes, by_key, group, within
+from ...foundation.columns import INTEGER, LIST, OBJECT, TEXT, YES_OR_NO, Column, attributes, by_key, group, within
 from ...runtime.run import option_values
-from .measures import MEASURES
-from .multiply_adds import COMPUTE
+from .measures import MEASURES, awaits_compiler, measure
+from .multiply_adds import COMPUTE, has_programs
 from .rule_set import rule_set_version
 
 MODEL = Column("model", OBJECT, "the model file", parts=attributes("path", "sha256"))
@@ -30,6 +30,23 @@ STATE = (
 
 ``state`` says that nodes are only selected.
 """
+COMPILATION = (
+    Column(
+        "awaits_compiler",
+        TEXT,
+        "the compiler that must compile the model before the delegate takes nodes",
+        source=lambda run: run.delegate.compiler if awaits_compiler(run.delegate, measure(run)) else None,
+        is_optional=True,
+    ),
+    Column(
+        "has_programs",
+        YES_OR_NO,
+        "true if nodes contain compiled programs; the multiply-adds of the model are then not known",
+        source=lambda run: has_programs(run) or None,
+        is_optional=True,
+    ),
+)
+"""The columns of a run that say what a compiler did, or must do first."""
 _RUN = by_key(
     (
         Column("delegate", TEXT, "the name of the delegate", source="target.delegate.name"),

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from ...delegates.base import Delegate
 from ...foundation.printable import and_list, counted, printable, share, shortened
 from ...graph.reachability import no_weights
-from ...model.precompiled import DISPATCH, compiled_elsewhere
+from ...model.precompiled import COMPILED_OPERATORS, DISPATCH, compiled_elsewhere
 from ...releases.catalogue import Release, release_note
 from ...rules.kinds import OPERATOR_NOT_REGISTERED
 from ...runtime.interpreter import REFUSED, Run
@@ -18,7 +18,7 @@ from ...runtime.target import Target
 from ..numbers.risks import number_risks
 from ..numbers.words import counts_text, risks_text, unchecked_numbers
 from .blockers import main_blocker
-from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, measure
+from .measures import FAILS_LATER, NONE_FAILS, NOT_RUNNING, PREDICTED, TAKEN, Measures, awaits_compiler, measure
 from .multiply_adds import Compute, compute_of
 from .outcome_words import OutcomeWords, if_not_applied, words_of
 from .placement import dropped_partitions
@@ -80,7 +80,18 @@ def _verdict(run: Run, measures: Measures) -> str:
         return f"{actor} is predicted to reject the model; {words.if_not_applied}, because {reason}"
     if reason:
         return f"{actor} {_rejection(run, outcome)}; {if_not_applied(run.delegate.name, run.refusal)}, because {reason}"
+    if awaits_compiler(run.delegate, measures):
+        return not_compiled_text(run.delegate)
     return _shares(run, actor, measures, compute_of(run), words)
+
+
+def not_compiled_text(delegate: Delegate) -> str:
+    """Return a sentence about a model that the compiler of the delegate has not compiled yet (see ``awaits_compiler``)."""
+    accelerator = next(own.accelerator for op, own in COMPILED_OPERATORS.items() if op in delegate.rules.custom)
+    return (
+        f"The model is not compiled for {accelerator} yet: compile it with {delegate.compiler}. Which nodes the compiler takes "
+        "is not simulated"
+    )
 
 
 def if_registered(run: Run) -> str:
@@ -104,6 +115,8 @@ def verdict_summary(run: Run, measures: Measures | None = None) -> str:
         return "the model has no nodes"
     if measures.delegated_nodes == measures.nodes:
         return f"all nodes in {_kernels(run, measures)}{risks_text(number_risks(run), _BUT)}"
+    if awaits_compiler(run.delegate, measures):
+        return f"not compiled with {run.delegate.compiler} yet, and the compiler is not simulated"
     if not measures.is_delegated:
         return f"no node{_main_blocker(run, compute)}"
     return _staying(run, compute, words_of(run.delegate.name)) + risks_text(number_risks(run), "; the delegate ", "its nodes")
@@ -125,15 +138,25 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     """Return a sentence about the targets that run the largest share of the model: multiply-adds first, then nodes.
 
     All targets with the same share are named. XNNPACK is the CPU, and compiler plugins only select nodes, so both are ranked
-    only if no other target is given. If no ranked target runs a node, the sentence is about XNNPACK or the plugins.
+    only if no other target is given. Targets with wrong results are ranked only if no other accelerator runs a node. A target
+    whose compiler must run first is never ranked. If no ranked target runs a node, the sentence is about XNNPACK or the plugins.
     """
-    groups = ranked_groups(runs, lambda run: run.delegate)
+    waiting = [run for run in runs if awaits_compiler(run.delegate, measure(run))]
+    if waiting and len(waiting) == len(runs):
+        return Coverage(verdict(waiting[0]))
+    groups = ranked_groups([run for run in runs if run not in waiting], lambda run: run.delegate)
     place = next((place for place, group in enumerate(groups) if _leaders(group)), None)
+    has_accelerator = bool(groups[0]) and not (groups[0][0].delegate.is_plugin or groups[0][0].delegate.computes_on_cpu)
+    before = "" if has_accelerator else "".join([f"{not_compiled_text(run.delegate)}. " for run in waiting])
     if place is None:
-        return Coverage(f"None of {counted(len(runs), 'target')} runs a node. {verdict(runs[0])}")
+        others = [run for run in runs if run not in waiting]
+        return Coverage(f"{before}None of {counted(len(others), 'target')} runs a node. {verdict(others[0])}")
     ranked = groups[place]
     if ranked[0].delegate.is_plugin:
-        return Coverage(_plugins_verdict(ranked, are_all=len(groups) == 1))
+        return Coverage(before + _plugins_verdict(ranked, are_all=len(groups) == 1 and not waiting))
+    right = [run for run in ranked if not has_wrong_results(run)]
+    wrong = [run for run in ranked if run not in right] if _leaders(right) else []
+    ranked = [run for run in ranked if run not in wrong]
     leaders = _leaders(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:
@@ -147,10 +170,20 @@ def coverage(runs: Sequence[Run]) -> Coverage:
         whole = f"all nodes ({measures.nodes:,})" if measures.delegated_nodes == measures.nodes else ""
         ranking = ranking_text(len(ranked), len(leaders), whole)
     text = _verdict(first, measures) if len(leaders) == 1 else _shared_verdict(leaders, measures)
+    if ranking and len(leaders) == 1 and text.startswith(name := subject(first.target)):
+        text = _name_in_list(first.target) + text.removeprefix(name)
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
-    aside = aside_text([run.delegate for group in groups[place + 1 :] for run in group]) if len(runs) > 1 else ""
-    return Coverage(f"{_about_file(first, measures)}{ranking}{text}{unchecked}", aside)
+    left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]
+    left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
+    unranked = [run.delegate for group in groups[place + 1 :] for run in group]
+    aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
+    return Coverage(f"{_about_file(first, measures)}{before}{ranking}{text}{unchecked}", aside)
+
+
+def has_wrong_results(run: Run) -> bool:
+    """Return whether the delegate computes a node wrongly for ordinary inputs."""
+    return any(risk.is_certain for risk in number_risks(run))
 
 
 def _leaders(runs: Sequence[Run]) -> list[Run]:
@@ -203,14 +236,18 @@ def ranking_text(targets: int, leaders: int, whole: str = "") -> str:
     return f"Largest share of {counted(targets, 'target')}: "
 
 
-def aside_text(unranked: Sequence[Delegate]) -> str:
-    """Return a sentence about the comparison. ``unranked`` has the delegates that are not ranked."""
+def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str:
+    """Return a sentence about the comparison. ``unranked`` has the delegates that are not ranked.
+
+    ``further`` names further targets that are not ranked, each with the reason.
+    """
     reasons = dict.fromkeys(
         [
             "NPU plugins (they only select nodes)" if own.is_plugin else f"{own.title or own.provider_name} (the CPU)"
             for own in unranked
         ]
     )
+    reasons |= dict.fromkeys([text.replace("The ", "the ", 1) for text in further])
     return f". A share is not speed{f'; not ranked: {and_list([*reasons])}' if reasons else ''}"
 
 
@@ -261,6 +298,8 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
         shares = share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)
         share_of = f"all nodes ({measures.nodes:,})" if is_whole else shares
         return f"{actor} {verb} {share_of}{counts_text(measures, ', with ')}"
+    if awaits_compiler(target.delegate, measures):
+        return not_compiled_text(target.delegate)
     if outcome == REFUSED:
         return f"{actor} is not applied; {words_of(target.delegate.name).if_not_applied}"
     failure = {"restored": "rejects the model", PREDICTED: "is predicted to reject the model"}

@@ -32,7 +32,7 @@ def repository(tmp_path, monkeypatch):
 @pytest.fixture
 def gated(repository, run):
     """The repository with a configuration and a baseline."""
-    assert run("init").exit_code == 0
+    assert run("init", "--delegate", "nnapi").exit_code == 0
     assert run("check", "--update").exit_code == 0
     return repository
 
@@ -69,7 +69,7 @@ def test_nodes_for_an_npu_are_only_selected(repository, run):
 
 
 def test_a_repository_from_init_to_a_failure_and_back(repository, run):
-    first = run("init")
+    first = run("init", "--delegate", "nnapi")
     assert first.exit_code == 0
     assert first.stdout.startswith("Wrote delegate-sim.toml for 3 models. Next, run delegate-sim check --update, and commit")
     missing = run("check")
@@ -457,7 +457,7 @@ def test_only_text_is_refused_if_the_output_exists(gated, run):
 
 def test_init_does_not_replace_a_configuration(gated, run):
     before = (gated / CONFIGURATION).read_bytes()
-    result = run("init")
+    result = run("init", "--delegate", "nnapi")
     assert (result.exit_code, result.stderr) == (2, "error: delegate-sim.toml: already exists; --force replaces it\n")
     assert (gated / CONFIGURATION).read_bytes() == before
     assert run("init", "--force", "--delegate", "gpu", "--delegate", "xnnpack").exit_code == 0
@@ -465,7 +465,7 @@ def test_init_does_not_replace_a_configuration(gated, run):
 
 
 def test_what_init_leaves_as_comments_can_be_used(repository, run):
-    run("init")
+    run("init", "--delegate", "nnapi")
     path = repository / CONFIGURATION
     text = path.read_text(encoding="utf-8")
     live = re.sub(r"^# (?=[a-z-]+ = [^.]|\[)", "", re.sub("^# options = .*\n", "", text, flags=re.MULTILINE), flags=re.MULTILINE)
@@ -539,3 +539,15 @@ def test_code_that_the_configuration_names_runs_only_with_consent(repository, ru
     mark.unlink()
     monkeypatch.setenv("DELEGATE_SIM_RUN_CONFIGURED_CODE", "1")
     assert (run("check", "--update").exit_code, mark.exists()) == (2, True)
+
+
+def test_the_targets_of_a_device(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    upsampler().write(tmp_path / "m.tflite")
+    run("init", "--device", "pixel9", "--delegate", "vx")
+    assert run("check", "--update").stdout.startswith("1 model on 6 targets")
+    assert run("check", "--device", "pixel9").stdout.startswith("1 model on 5 targets")
+    assert run("check", "--device", "pixel10").stdout.startswith("1 model on 4 targets")  # another SoC for the NPU
+    assert run("check", "--device", "imx93").stdout.startswith("1 model on 1 target")  # the CPU
+    result = run("check", "--device", "toaster")
+    assert (result.exit_code, "there is no device" in result.stderr) == (2, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from fixtures.builder import ModelBuilder
 from fixtures.layers import Layers
 from fixtures.suggestion_cases import EXAMPLES
 from tests.support.cli.own_schemas import validate
+from tests.support.edge_tpu import edge_tpu_model
 from tests.support.gate_models import classifier, reshaper
 from tests.support.models import chain_model
 from tests.support.type_conversions import open_batch
@@ -347,3 +349,38 @@ def test_several_targets_get_fixed_sizes_and_the_fix_for_all(run, tmp_path):
     _, end = text.split("With fix, which rewrites the file for all targets without a new conversion\n")
     assert end.startswith("  nnapi: ")
     assert words in end
+
+
+def best_changes(run, path, *names):
+    """Return the targets of the best changes in order, and the targets that each change makes worse."""
+    delegates = [argument for name in names for argument in ("--delegate", name)]
+    text = run("diagnose", path, *delegates).stdout.partition("\nThe best change")[2]
+    changes = re.split(r"^\d\. \S+ on ", text, flags=re.MULTILINE)[1:]
+    worse = [re.search(r"but worse for (.*)", change) for change in changes]
+    return [change.split(":")[0] for change in changes], [found and found[1] for found in worse]
+
+
+def test_the_best_changes_are_for_accelerators_first(run, tmp_path):
+    chain_model(["ADD", "ROUND", "ADD 4", "ADD", "GELU"]).write(tmp_path / "m.tflite")
+    targets, _ = best_changes(run, tmp_path / "m.tflite", "nnapi", "xnnpack", "vx")
+    assert targets == sorted(targets, key=["vx", "xnnpack", "nnapi"].index)
+    assert targets[0] == "vx"
+
+
+def test_a_change_says_for_which_targets_it_is_worse(run, tmp_path):
+    (tmp_path / "m.tflite").write_bytes(edge_tpu_model("RELU", "RELU"))
+    targets, worse = best_changes(run, tmp_path / "m.tflite", "xnnpack", "edgetpu")
+    assert (targets[0], worse[0]) == ("edgetpu", None)
+    assert set(zip(targets[1:], worse[1:], strict=True)) == {("xnnpack", "edgetpu")}
+
+
+def test_the_table_has_the_nodes_after_the_first_fix(run, tmp_path):
+    path = tmp_path / "m.tflite"
+    chain_model(["ADD", "ROUND", "ADD", "CEIL", "ADD"]).write(path)
+    rows = run("diagnose", path, "--delegate", "nnapi", "--delegate", "vx").stdout.splitlines()
+    row = next(line for line in rows if line.startswith("  nnapi  "))
+    assert re.split(r"  +", row.strip())[:3] == ["nnapi", "3 of 5", "-"]
+    assert "  4 of 5 nodes, 2 kernels" in row
+    path.write_bytes(edge_tpu_model("RELU", "RELU"))
+    rows = run("diagnose", path, "--delegate", "edgetpu", "--delegate", "gpu").stdout.splitlines()
+    assert "not simulated" in next(line for line in rows if line.startswith("  edgetpu  "))

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from delegate_sim.gate.configuration import read_configuration
 from tests.support.gate_models import upsampler
 
 CONFIGURATION = "delegate-sim.toml"
@@ -61,3 +62,30 @@ def test_init_for_several_android_releases(tmp_path, run, monkeypatch):
     unknown = run("init", "--force", "--android", "99")
     assert (unknown.exit_code, "there is no Android release '99'; the releases are 8.1, 9, 10, " in unknown.stderr) == (2, True)
     assert "--android applies only to nnapi" in run("init", "--force", "--delegate", "gpu", "--android", "11").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variable", "targets"),
+    [
+        ((), "", ["mldrift"]),
+        (("--android", "11"), "", ["nnapi"]),
+        (("--device", "i.MX 8M Plus"), "", ["imx8mplus@vx-nxp", "imx8mplus@teflon", "imx8mplus@xnnpack"]),
+        (("--device", "snapdragon8+gen1", "--delegate", "coreml"), "", ["snapdragon8plusgen1@mldrift", "coreml"]),
+        ((), "imx93", ["imx93@ethosu-imx93", "imx93@xnnpack"]),
+    ],
+)
+def test_the_targets_that_init_writes(tmp_path, run, monkeypatch, arguments, variable, targets):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DELEGATE_SIM_DEVICE", variable)
+    assert run("init", *arguments).exit_code == 0
+    names = [target.name for target in read_configuration(CONFIGURATION).targets]
+    assert set(targets) <= set(names)
+    assert len(names) == len(targets) or "snapdragon" in names[0]
+
+
+def test_devices_without_delegates_are_refused(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("microcontroller", "delegate-sim micro"), ("galaxys24", "exynos2400"), ("toaster", "no device")):
+        result = run("init", "--device", name)
+        assert (result.exit_code, text in result.stderr) == (2, True), name
+    assert not (tmp_path / CONFIGURATION).exists()

@@ -251,3 +251,10 @@ def test_the_rules_of_tensorflow_lite_micro(run, run_json):
     assert "micro does not support this operator" in run("rules", "--micro", "--op", "POW").stdout
     result = run("rules", "--micro", "--delegate", "gpu")
     assert (result.exit_code, "--micro takes none of" in result.stderr) == (2, True)
+
+
+def test_the_rules_of_a_device(run, run_json):
+    assert run_json("rules", "--device", "imx8mp")["delegate"] == "vx-nxp"
+    assert run("rules", "--device", "imx8mp", "--op", "ADD").stdout.startswith("i.MX 8M Plus: vx-nxp\n")
+    for others in (("--delegate", "gpu"), ("--micro",), ("--device", "pixel10")):
+        assert run("rules", "--device", "imx8mp", *others).exit_code == 2

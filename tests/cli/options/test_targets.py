@@ -202,3 +202,14 @@ def test_a_diagnosis_without_a_delegate_names_its_target_and_why(run, run_json, 
     assert run("diagnose", model).stdout.startswith("Target mldrift: of 10 accelerators ")
     assert run_json("diagnose", model)["delegate"] == "mldrift"
     assert run_json("diagnose", model, "--runtime", "tf-2.15")["runtime"] == "tf-2.15"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("analyze", "--soc", "pixel9"), ("analyze", "--accelerators", "gpu,cpu"), ("diagnose", "--micro"), ("fix", "--micro")],
+)
+def test_a_device_excludes_other_ways_to_name_targets(run, model, arguments):
+    command, *others = arguments
+    result = run(command, model, "--device", "pixel10", *others)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"or {others[0]}: " in result.stderr

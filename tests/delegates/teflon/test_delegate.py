@@ -6,6 +6,8 @@ import pytest
 
 import delegate_sim
 from delegate_sim.errors import OptionError
+from delegate_sim.results.numbers.risks import number_risks
+from delegate_sim.results.report.measures import measure
 from fixtures.builder import ModelBuilder
 from tests.support.models import chain_model
 
@@ -24,9 +26,15 @@ def run(builder, **options):
     return delegate_sim.analyze(builder.bytes(), "teflon", options, defaults="api").runs[0]
 
 
-def test_float_nodes_are_taken_with_a_warning():
-    result = run(chain_model(["RELU"]), mesa="main")
-    assert (result.outcome, len(result.warnings)) == ("delegated", 1)
+@pytest.mark.parametrize(
+    ("builder", "codes"),
+    [(chain_model(["RELU", "RELU"]), ["teflon-numbers-float"] * 2), (joined(1, 2, 2, 8), []), (chain_model(["ROUND"]), [])],
+)
+def test_delegated_float_nodes_are_wrong_results(builder, codes):
+    result = run(builder, mesa="main")
+    assert [risk.refusal.code for risk in number_risks(result)] == codes
+    assert all(risk.is_certain for risk in number_risks(result))
+    assert measure(result).wrong_results == len(codes)
 
 
 @pytest.mark.parametrize(("shape", "warnings"), [((1, 2, 2, 8), 0), ((1, 8), 1)])

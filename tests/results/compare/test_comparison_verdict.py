@@ -55,9 +55,22 @@ def side(delegate="gpu", multiply_adds=(50, 100), size=1000, **measures):
         (
             side("gpu"),
             side("mldrift", multiply_adds=(90, 100), wrong_results=2, possibly_wrong_results=1),
-            "B",
-            "B is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results and 1 possibly wrong result; the numbers "
-            "of gpu are not known",
+            "",
+            "No side is called better, because B has 2 wrong results and 1 possibly wrong result, and the numbers of gpu are not "
+            "known",
+        ),
+        (
+            side("gpu", multiply_adds=(90, 100)),
+            side("mldrift", wrong_results=2),
+            "A",
+            "A is better: 90 % instead of 50 % of multiply-adds; B has 2 wrong results; the numbers of gpu are not known",
+        ),
+        (
+            side("edgetpu", outcome="none", delegated_nodes=0, multiply_adds=(0, 100)),
+            side(),
+            "",
+            "No side is called better, because the model of A is not compiled with edgetpu_compiler yet, and the compiler is not "
+            "simulated",
         ),
         (side(nodes=8), side(), "A", "A is better: 3 instead of 5 nodes on the CPU"),
         (side(), side(nodes=7, delegated_nodes=2), "", "A and B are equal: both leave 5 nodes on the CPU"),

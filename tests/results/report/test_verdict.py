@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.results.report.blockers import main_blocker
+from delegate_sim.results.report.multiply_adds import compute_of
 from delegate_sim.results.report.verdict import coverage_verdict, subject, verdict, verdict_summary
 from fixtures.builder import ModelBuilder
+from tests.support.edge_tpu import COMPILED, edge_tpu_model
 from tests.support.models import chain_model
 
 MODELS = Path(__file__).resolve().parents[3] / "fixtures" / "models"
@@ -99,6 +102,11 @@ def test_the_coverage_verdict_names_what_is_not_compared():
             ("nnapi", "gpu", "hexagon"),
             "2 of 3 targets run all nodes (7): GPU and NNAPI on Android 13 (deprecated since Android 15). A share is not speed",
         ),
+        (
+            "quantized_block",
+            ("nnapi", "neutron-imx95"),
+            "1 of 2 targets runs all nodes (7): NNAPI on Android 13 (deprecated since Android 15) runs all nodes (7) in 1 kernel",
+        ),
         ("transformer_block", ("hexagon", "xnnpack"), "Hexagon runs no node. XNNPACK runs 88.8 % of nodes "),
         ("transformer_block", ("hexagon", "xnnpack", "gpu"), "Largest share of 2 targets: GPU runs 98.4 % "),
     ],
@@ -124,3 +132,64 @@ def test_the_release_of_the_delegates_own_software(delegate, options, release):
     (run,) = delegate_sim.analyze(chain_model(["ADD"]).bytes(), delegate, options).runs
     assert run.delegate.own_release(run.target.options) == release
     assert f"({release})" in subject(run.target) or not release
+
+
+NOT_COMPILED = (
+    "The model is not compiled for the Edge TPU yet: compile it with edgetpu_compiler. Which nodes the compiler takes is not "
+    "simulated"
+)
+WAITING = "the Edge TPU's delegate (not compiled yet)"
+WRONG = "Teflon (computes nodes wrongly)"
+
+
+@pytest.mark.parametrize(
+    ("model", "delegates", "beginning", "end"),
+    [
+        ("quantized_block", ("edgetpu",), NOT_COMPILED, ""),
+        (
+            "transformer_block",
+            ("edgetpu", "xnnpack"),
+            f"{NOT_COMPILED}. XNNPACK ",
+            "",
+        ),
+        (
+            "quantized_block",
+            ("edgetpu", "gpu"),
+            "GPU runs all nodes ",
+            "the Edge TPU's delegate (not compiled yet)",
+        ),
+        ("quantized_block", ("edgetpu", "npu-google"), f"{NOT_COMPILED}. 1 NPU plugin ", "not yet compiled"),
+        (
+            "transformer_block",
+            ("edgetpu", "hexagon"),
+            "None of 1 target runs a node. Hexagon ",
+            "",
+        ),
+        ("mobilenet_block", ("teflon", "vx"), "The VX delegate runs ", WRONG),
+        ("mobilenet_block", ("teflon", "hexagon"), "Largest share of 2 targets: Teflon runs ", "A share is not speed"),
+        ("mobilenet_block", ("teflon", "xnnpack"), "Teflon runs ", "not ranked: XNNPACK (the CPU)"),
+    ],
+)
+def test_targets_that_wait_for_a_compiler_or_compute_wrongly_are_not_ranked(model, delegates, beginning, end):
+    path = str(MODELS / f"{model}.tflite")
+    text = coverage_verdict([delegate_sim.analyze(path, name, defaults="benchmark").runs[0] for name in delegates])
+    assert (text[: len(beginning)], text[len(text) - len(end) :]) == (beginning, end)
+
+
+@pytest.mark.parametrize(
+    ("ops", "keys", "compiler", "counted"),
+    [
+        (("RELU", "RELU"), {"awaits_compiler": "edgetpu_compiler"}, "edgetpu_compiler", False),
+        ((COMPILED, "RELU"), {"has_programs": True}, "", True),
+        ((COMPILED,), {"has_programs": True}, None, True),
+    ],
+)
+def test_what_is_known_of_compiled_models(ops, keys, compiler, counted):
+    report = delegate_sim.analyze(edge_tpu_model(*ops), "edgetpu", {})
+    (run,) = report.runs
+    (entry,) = report.to_dict()["runs"]
+    compute = compute_of(run)
+    blocker = main_blocker(report.model, run, compute)
+    assert {key: entry[key] for key in ("awaits_compiler", "has_programs") if key in entry} == keys
+    assert (None if blocker is None else blocker.compiler) == compiler
+    assert compute.has_programs == counted

@@ -9,8 +9,9 @@ from delegate_sim_cli.text.analysis.view import MANY
 from fixtures.builder import ModelBuilder
 
 MIXED = """\
-1 of 11 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: Arm
-  NN's delegate (the CPU), XNNPACK (the CPU) and NPU plugins (they only select nodes)
+1 of 10 targets runs all nodes (4): LiteRT GPU runs all nodes (4) in 1 kernel. A share is not speed; not ranked: Arm
+  NN's delegate (the CPU), XNNPACK (the CPU), NPU plugins (they only select nodes) and the Edge TPU's delegate (not
+  compiled yet)
 4 nodes, each delegate on its own, on litert-2.3, benchmark_model's defaults
   delegate         delegated  multiply-adds  partitions  kernels  boundary bytes  main blocker
   Most devices
@@ -32,7 +33,8 @@ MIXED = """\
     ethosu-imx93        none              -           0        0               0  ADD 3: ethosu-imx93-tensor-type
     neutron-imx95       none              -           0        0               0  ADD 3: neutron-imx95-tensor-type
     vx              3 (75 %)              -           3        2              64  ROUND 1: vx-unsupported-operator
-    edgetpu             none              -           0        0               0  ADD 3: edgetpu-unsupported-operator
+    edgetpu             none              -           0        0               0  not compiled yet:
+                                                                                  edgetpu-unsupported-operator
     armnn           3 (75 %)              -           3        2              64  ROUND 1: armnn-unsupported-operator
   Computers
     npu-intel       3 (75 %)              -           3        2              64  ROUND 1:
@@ -85,7 +87,7 @@ DYNAMIC = """\
     neutron-imx95         none              -  RESHAPE 1:
                                                neutron-imx95-tensor-type
     vx                    none              -  RESHAPE 1: vx-constant-operand
-    edgetpu               none              -  RESHAPE 1:
+    edgetpu               none              -  not compiled yet:
                                                edgetpu-unsupported-operator
     armnn          not applied              -  RESHAPE 1: dynamic-tensors
   Computers
@@ -354,3 +356,9 @@ def test_nodes_on_the_cpu_need_the_cpu_accelerator(run, tmp_path):
     assert sentence in text
     for further in (("--delegate", "gpu"), ("--delegate", "mldrift", "--option", "cpu_fallback=false")):
         assert sentence not in " ".join(run("analyze", tmp_path / "model.tflite", *further).stdout.split())
+
+
+def test_advice_to_name_a_device_is_only_for_users_who_named_none(run, model):
+    advice = "For one device: --device NAME"
+    assert advice in " ".join(run("analyze", model).stdout.split())
+    assert advice not in " ".join(run("analyze", model, "--device", "coral", "--device", "pixel9").stdout.split())

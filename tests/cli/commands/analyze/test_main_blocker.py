@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from delegate_sim_cli.main import program
 
 MODEL = "fixtures/models/transformer_block.tflite"
-DELEGATES = ("gpu", "coreml", "hexagon", "edgetpu", "vx", "xnnpack")
+DELEGATES = ("gpu", "coreml", "hexagon", "vx", "xnnpack")
 
 
 def analyzed(*arguments):
