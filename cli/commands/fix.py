@@ -72,7 +72,7 @@ _KINDS = {kind.name.lower(): kind for kind in Exactness}
     metavar="NAME",
     type=click.Choice(tuple(PASSES)),
     multiple=True,
-    help="Try only this pass, whatever --allow says; may be given several times.",
+    help="Try only these passes; repeatable.",
 )
 @click.option(
     "--shape",

@@ -72,7 +72,7 @@ def releases_lines(releases: ReleaseTable, label: str, width: int, verbose: bool
     rows = [(*heads, *_COLUMNS)]
     rows += [(span_text(span), *([_litert_lm_text(span)] if is_in_engine else []), *_cells(span)) for span in spans]
     last = len(rows[0]) - 1
-    yield from table(rows, range(len(heads) + 1, last + 1), width, optional=(last, last - 1))
+    yield from table(rows, (last - 3, last - 2, last - 1, last), width, optional=(last, last - 1))
     for span in spans:
         yield from _step(span[0], words_of(releases.delegate.name), width, verbose)
     yield from _refusals(spans, width)

@@ -32,7 +32,7 @@ class MicroRelease:
     """True if the rules were compared with this copy."""
 
 
-_VERSION = re.compile(r"(?:tflite-micro *(?:==)? *)?(?:0\.dev)?(\d{4})-?(\d\d)-?(\d\d)\d{0,6}")
+_VERSION = re.compile(r"(?:tflite-micro(?: |==| == ))?(?:0\.dev)?(\d{4})-?(\d\d)-?(\d\d)\d{0,6}")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
 
 

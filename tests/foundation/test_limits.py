@@ -23,6 +23,7 @@ from delegate_sim.gate import configuration
 from delegate_sim.gate.baseline import baseline, packing
 from delegate_sim.gate.baseline.entries import Baseline, BaselineError
 from delegate_sim.gate.configuration import ConfigurationError
+from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.hypothetical.hypothetical_changes import HypotheticalChanges, changed
 from delegate_sim.hypothetical.type_conversion import as_int8
 from delegate_sim.inference import difference, inputs
@@ -138,7 +139,7 @@ def large_weights():
 
 
 def make_up_scales(folder):
-    as_int8(load(large_weights().bytes()))
+    as_int8(load(large_weights().bytes()), AnalysisCache())
 
 
 def make_up_inputs(folder):

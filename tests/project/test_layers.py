@@ -172,8 +172,10 @@ the tools in ``mcp_server`` give examples.
 GENERIC = {"backend", "device", "driver", "max_partitions", "release", "soc", "subgraphs"}
 """Names of options that are everyday words, which mean other things elsewhere."""
 
-OF_FILES_AND_TOOLS = ("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu")
-"""A custom operator of model files, a compiler and a library, whose names contain that of a delegate."""
+OF_FILES_AND_TOOLS = (
+    *("edgetpu-custom-op", "edgetpu_compiler", "libedgetpu", "(?:lib)?hexagon_nn", "hexagon/", "ArmNN (?=Failed)"),
+)
+"""A custom operator of model files, a compiler, libraries and lines of logs, whose names contain that of a delegate."""
 
 
 @functools.cache

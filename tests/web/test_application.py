@@ -33,7 +33,7 @@ def test_a_dropped_model_is_shown_on_all_targets_at_once(opened):
     opened.idle()
     page = opened.page
     headline = page.inner_text("#headline")
-    assert headline.startswith("Largest share of 11 targets: GPU and LiteRT GPU run 98.4 %")
+    assert headline.startswith("Largest share of 9 targets: GPU and LiteRT GPU run 98.4 %")
     assert page.locator("#overview-table tbody tr").count() == 17
     assert "90.4 %" in row_of(page, "nnapi").inner_text()
     assert "57 of 63" in row_of(page, "nnapi").inner_text()
@@ -92,7 +92,7 @@ def test_the_table_gives_the_reason_that_the_command_line_gives(opened):
     opened.choose(BLOCK)
     opened.idle()
     text = opened.page.locator("#overview-text pre").text_content()
-    for delegate in ("gpu", "coreml", "edgetpu", "xnnpack"):
+    for delegate in ("gpu", "coreml", "xnnpack"):
         op = re.search(rf"^ +{delegate} .*  (\w+) \d+:", text.partition("main blocker")[2], re.MULTILINE)[1]
         assert row_of(opened.page, delegate).locator(".reason").inner_text().startswith(op)
 

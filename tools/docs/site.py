@@ -97,11 +97,12 @@ def gather(folder: Path, application: Path | None) -> None:
     if application is not None:
         shutil.copytree(application, folder / APPLICATION)
     shutil.copytree(ROOT / "docs", folder, dirs_exist_ok=True)
-    for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG"):
+    for name in ("README", "CONTRIBUTING", "AGENTS", "SECURITY", "CHANGELOG"):
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         target = folder / ("index.md" if name == "README" else f"{name}.md")
         target.write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
-    shutil.copytree(ROOT / "templates", folder / "templates")
+    for name in ("skills", "templates"):
+        shutil.copytree(ROOT / name, folder / name)
     (folder / "benchmarks").mkdir()
     for page in (ROOT / "benchmarks").glob("*.md"):
         shutil.copy(page, folder / "benchmarks")

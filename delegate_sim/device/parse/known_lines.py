@@ -619,7 +619,7 @@ PATTERNS = (
         "Requested unknown backend",
         r"(?P<name>\w{1,40}): Requested unknown backend (?P<backend>\w{1,40})",
         meaning="this build of the library lacks the backend, so the delegate uses only the other backends that are requested; "
-        "build the library with the backend, or load it with dynamic-backends-path",
+        "build the library with the backend, or load the backend beside it",
     ),
     _pattern(
         Event.PROGRESS,

@@ -38,6 +38,7 @@ def fake(monkeypatch):
         def start(verifier, on, python=""):
             verifier.on, verifier.software, verifier.is_accelerator, verifier.delegate = on, "litert-2.3.0", False, None
             verifier.references, verifier.real = [FakeExecutor()], FakeExecutor(wrong, failing)
+            verifier.time = module.RunningTime()
 
         monkeypatch.setattr(module.Verifier, "__init__", start)
 

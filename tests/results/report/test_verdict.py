@@ -139,7 +139,7 @@ NOT_COMPILED = (
     "simulated"
 )
 WAITING = "the Edge TPU's delegate (not compiled yet)"
-WRONG = "Teflon (computes nodes wrongly)"
+WRONG = "Teflon (Mesa 25.0) (computes nodes wrongly)"
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,13 @@ WRONG = "Teflon (computes nodes wrongly)"
             "",
         ),
         ("mobilenet_block", ("teflon", "vx"), "The VX delegate runs ", WRONG),
-        ("mobilenet_block", ("teflon", "hexagon"), "Largest share of 2 targets: Teflon runs ", "A share is not speed"),
-        ("mobilenet_block", ("teflon", "xnnpack"), "Teflon runs ", "not ranked: XNNPACK (the CPU)"),
+        (
+            "mobilenet_block",
+            ("teflon", "hexagon"),
+            "Largest share of 2 targets: Teflon (Mesa 25.0) runs ",
+            "A share is not speed",
+        ),
+        ("mobilenet_block", ("teflon", "xnnpack"), "Teflon (Mesa 25.0) runs ", "not ranked: XNNPACK (the CPU)"),
     ],
 )
 def test_targets_that_wait_for_a_compiler_or_compute_wrongly_are_not_ranked(model, delegates, beginning, end):

@@ -167,7 +167,7 @@ def test_json(run_json, path):
         (["--soc", "s25"], "similar names are Galaxy S25 (qualcomm:SM8750), Galaxy S25 Ultra (qualcomm:SM8750)"),
         (["--soc", "mt6991", "--soc", "s25"], "do not know the SoC 's25'; similar names are Galaxy S25 (qualcomm:SM8750), "),
         (["--accelerators", "cpu", "--soc", "s25"], "do not know the SoC 's25'; similar names are Galaxy S25"),
-        (["--soc", "galaxy s24"], "similar names are Galaxy S24 Ultra (qualcomm:SM8650), Galaxy S25"),
+        (["--soc", "galaxy s24 ultr"], "similar names are Galaxy S24 Ultra (qualcomm:SM8650), Galaxy S25"),
         (["--soc", "Galaxy S25"], "the NPU of Galaxy S25 (qualcomm:SM8750) cannot be simulated"),
         (["--soc", "qualcomm:sm8650"], "--delegate npu-qualcomm --option soc=SM8650 --live"),
         (["--accelerators", "tpu"], "the accelerators are npu, gpu, cpu"),
