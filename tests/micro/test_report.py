@@ -6,6 +6,7 @@ import pytest
 
 from delegate_sim import analyze_micro, load
 from delegate_sim.errors import LimitError, OptionError
+from delegate_sim.micro.kernels import slicing
 from delegate_sim.micro.preparation import Status
 from delegate_sim.micro.report import Outcome
 from fixtures.builder import ModelBuilder
@@ -146,3 +147,18 @@ def test_a_slice_whose_size_is_computed(source, signature, codes):
     report = report_of(builder)
     assert [reason.code for node in report.refused for reason in node.reasons] == codes
     assert report.runs is (not codes)
+
+
+def test_the_tensors_that_follow_from_shapes_are_found_once_for_all_slices(monkeypatch):
+    calls = []
+    find = slicing._known_tensors
+    monkeypatch.setattr(slicing, "_known_tensors", lambda graph: calls.append(graph) or find(graph))
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    data, size = graph.input("x", "FLOAT32", [1, 4]), graph.input("size", "INT32", [2])
+    begin = graph.tensor("begin", "INT32", [2], data=[0, 0])
+    results = [graph.tensor(f"y{number}", "FLOAT32", [1, 4], signature=(-1, 4)) for number in range(3)]
+    for result in results:
+        graph.node("SLICE", [data, begin, size], [result], options={})
+    graph.outputs(*results)
+    assert (len(report_of(builder).refused), len(calls)) == (3, 1)

@@ -316,7 +316,6 @@ PATTERNS = (
         rf"Failed to \w[\w ]{{2,40}}\. Requested: {_N}, available {_N}, missing: (?P<missing>{_N})",
         meaning="the tensor arena of the application, which uses TensorFlow Lite Micro, is too small",
     ),
-    _pattern(Event.OTHER_ERROR, "Falling back to OpenGL", r"Falling back to OpenGL"),
     _pattern(Event.OTHER_ERROR, "verify graph", r"Failed to verify graph", name=VX_KERNEL),
     _pattern(Event.VENDOR_ERROR, "is out of range", r"(?P<why>Axis value -?\d{1,9} is out of range\b.*)"),
     _pattern(Event.VENDOR_ERROR, "clGetPlatformIDs", r"clGetPlatformIDs\b.{0,40}?(?P<code>-\d{1,9})"),

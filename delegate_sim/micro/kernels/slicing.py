@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...graph.graph import NodeView
-from ...model.model import Tensor
+from ...graph.graph import Graph, NodeView
 from ...rules.kinds import CONSTANT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, operand
 from ...rules.vocabulary import check, operand_count, rank, same_type
@@ -127,25 +126,21 @@ def _sliced_shape(node: NodeView) -> str | None:
 _OF_SHAPE_ALONE = ("SHAPE", "RANK")
 
 
-def _is_known(node: NodeView, tensor: Tensor) -> bool:
-    """Return whether a tensor follows from constants and shapes, so that the converter's sizes for it hold."""
-    producers = {index: other for other in node.graph.nodes for index in other.outputs}
-    seen, left = {tensor.index}, [tensor.index]
-    while left:
-        index = left.pop()
-        producer = producers.get(index)
-        if producer is None:
-            if not node.graph.tensor(index).is_constant:
-                return False
-        elif producer.op not in _OF_SHAPE_ALONE:
-            sources = [source for source in producer.inputs if source >= 0 and source not in seen]
-            seen.update(sources)
-            left += sources
-    return True
+def _known_tensors(graph: Graph) -> frozenset[int]:
+    """Return the tensors that follow from constants and shapes, so that the converter's sizes for them hold."""
+    known = {tensor.index for tensor in graph.tensors if tensor.is_constant}
+    for node in graph.nodes:
+        if node.op in _OF_SHAPE_ALONE or known.issuperset(index for index in node.inputs if index >= 0):
+            known.update(node.outputs)
+    return frozenset(known)
 
 
 def _computed_size(node: NodeView) -> str | None:
-    if not node.output(0).has_unspecified_dimension or _is_known(node, node.input(2)):
+    if not node.output(0).has_unspecified_dimension:
+        return None
+    # The tensors are looked at once, because a file decides how many nodes have a computed size.
+    known = node.graph.results.get("tensors that follow from shapes", (), lambda: _known_tensors(node.graph))
+    if node.input(2).index in known:
         return None
     shape = list(node.output(0).shape)
     return f"size computed from values; the kernel writes that many elements to a result of shape {shape} without a message"

@@ -1,13 +1,12 @@
 """Build the delegate's own model of a partition. The build can fail even if the rules accept every node.
 
 Source: ``BuildFinalModel`` (``delegates/gpu/common/model_builder.cc``). ``DelegateKernelCore`` (``delegates/gpu/delegate.cc``)
-calls this function when a kernel is initialized. The next step, shader compilation, is
-assumed to succeed, except for operations without a shader.
+calls this function when a kernel is initialized. The next step, shader compilation, is assumed to succeed, except for
+operations without a shader.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -26,13 +25,12 @@ from .transformations import clean_up
 __all__ = ["build_partition"]
 
 
-@functools.cache
-def _parser_of(op: str, is_custom: bool) -> Parser:
-    """Return the parser of an operator that has a rule. Parsers are defined next to the rules."""
+def _parser_of(view: NodeView) -> Parser:
+    """Return the parser of an operator. Parsers are defined next to the rules."""
     rules = import_module("..rules", __package__)
-    module = "layers" if is_custom else rules.MODULES[FAMILY_OF[op]]
+    module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
     parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
-    return parsers[op]
+    return parsers[view.op]
 
 
 def build_partition(
@@ -108,7 +106,7 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
     if view.is_constant_float16_dequantize:
         return
     reader = NodeReader(model, values, view)
-    _parser_of(view.op, view.node.is_custom)(reader)
+    _parser_of(view)(reader)
     _update_variables(reader)
 
 
