@@ -45,7 +45,7 @@ def constant_lines(outputs: Sequence[TensorDifference], shows_nothing: bool, wid
         text = "This shows nothing: the outputs do not depend on these inputs. Give inputs of the application: --data FILE.npz"
         yield from paragraph(text, width, "", "  ", style=BAD)
     elif constant:
-        yield from paragraph(f"The same for all these inputs, so hardly compared: {constant}", width, "", "  ")
+        yield from paragraph(f"The same value for all these inputs, so their comparison says little: {constant}", width, "", "  ")
 
 
 def _difference_text(difference: Difference) -> str:

@@ -38,7 +38,7 @@ from ...console.terminal import Line
 from ..elements.paragraphs import BAD, HEADING, fact, paragraph, spans
 
 _OUTCOMES = {
-    COMPILED_FOR: "the model was compiled for this chip; the log shows no run",
+    COMPILED_FOR: "the model was compiled for this chip",
     NOT_COMPILED_FOR: "the model could not be compiled for this chip",
     WHOLE: "delegated the whole graph",
     PART: "delegated part of the graph",
@@ -48,11 +48,20 @@ _OUTCOMES = {
     NOT_LOADED: "was not applied: the runtime could not load or prepare the model",
     NOT_SHOWN: "the model ran, but the log shows no delegate: it ran on the CPU",
     CRASHED: "is not known: the process crashed before the log shows it",
-    APPLIED_TO: "was applied; the log does not show how much of the graph it took",
-    MADE: "was created; the log does not show how many nodes it took",
-    REQUESTED: "was requested; the log does not show whether it was applied",
+    APPLIED_TO: "was applied",
+    MADE: "was created",
+    REQUESTED: "was requested",
     UNKNOWN: "is not known: the log does not show it",
 }
+_PLANNED = {WHOLE: "planned to delegate the whole graph", PART: "planned to delegate part of the graph"}
+_NO_KERNELS = "; the log does not show whether the delegate created its kernels"
+_UNKNOWN = {
+    COMPILED_FOR: "; the log shows no run",
+    APPLIED_TO: "; the log does not show how much of the graph it took",
+    MADE: "; the log does not show how many nodes it took",
+    REQUESTED: "; the log does not show whether it was applied",
+}
+"""What a log with an outcome does not show."""
 _ENDS = {CRASHED: "; then the process crashed", NOT_RUN: "; then the model could not be loaded or prepared", "": ""}
 
 
@@ -151,12 +160,10 @@ def _outcome(delegate: LogDelegate) -> str:
     """Return the outcome, and the numbers of nodes that it rests on."""
     if delegate.outcome == COMPILED_FOR and any(count.delegated == 0 for count in delegate.counts):
         return "the compiler mapped no operator to this chip; the log shows no run"
-    first, separator, rest = _OUTCOMES[delegate.outcome].partition(";")
-    if delegate.is_planned:
-        first = f"planned to {first.replace('delegated', 'delegate')}"
-        separator, rest = ";", " the log does not show whether the delegate created its kernels"
-    first += f": {numbers}" if delegate.outcome in (WHOLE, PART, APPLIED_TO) and (numbers := _numbers(delegate)) else ""
-    return f"{first}{', and failed while the model ran' if delegate.failed_running else ''}{separator}{rest}"
+    text = (_PLANNED if delegate.is_planned else _OUTCOMES)[delegate.outcome]
+    text += f": {numbers}" if delegate.outcome in (WHOLE, PART, APPLIED_TO) and (numbers := _numbers(delegate)) else ""
+    text += ", and failed while the model ran" if delegate.failed_running else ""
+    return text + (_NO_KERNELS if delegate.is_planned else _UNKNOWN.get(delegate.outcome, ""))
 
 
 def _numbers(delegate: LogDelegate) -> str:
