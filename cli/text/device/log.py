@@ -61,7 +61,7 @@ _UNKNOWN = {
     MADE: "; the log does not show how many nodes it took",
     REQUESTED: "; the log does not show whether it was applied",
 }
-"""What a log with an outcome does not show."""
+"""Outcomes that the log leaves open, with what it does not show."""
 _ENDS = {CRASHED: "; then the process crashed", NOT_RUN: "; then the model could not be loaded or prepared", "": ""}
 
 
