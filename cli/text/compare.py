@@ -112,7 +112,7 @@ class _Text:
         for warning in () if run.delegate.is_plugin else run.warnings:
             if warning not in other.run.warnings:
                 yield from self._paragraph(message(f"warning: {warning}"), "  ")
-        if api_text := api_defaults_text(side.model, run, runs=2):
+        if api_text := api_defaults_text(side.model, run):
             yield from self._paragraph(api_text, "  ")
         yield from log_lines(run.log_lines)
 

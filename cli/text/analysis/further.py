@@ -34,7 +34,7 @@ def command_lines(report: Report, run: Run) -> Iterator[Line]:
 def further_notes(report: Report, run: Run, cache: AnalysisCache) -> Iterator[str]:
     """Yield the result with the API's defaults if this result differs from the run, and the commands for nodes on the CPU."""
     is_alone = not report.is_chain or len([other for other in report.runs if not other.by_default]) == 1
-    text = api_defaults_text(report.model, run, cache, len(report.runs)) if is_alone else ""
+    text = api_defaults_text(report.model, run, cache) if is_alone else ""
     if text:
         yield text
     if any(True for _ in on_cpu(run)):

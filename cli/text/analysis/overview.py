@@ -9,7 +9,6 @@ from delegate_sim.delegates.devices import group_of, in_groups
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list
-from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
@@ -105,9 +104,8 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     further = range(5, 5 + len(FURTHER_TITLES))
     yield from table(rows, range(1, len(titles) - 1), width, optional=(*further, 3, 4))
     yield from loop_lines(runs[:1], width)
-    effort = Effort(report.model)
     for label, run in zip(names, runs, strict=True):
-        yield from api_lines(report, run, view, label=label, effort=effort)
+        yield from api_lines(report, run, view, label=label)
 
 
 def _notes(report: Report, view: View) -> Iterator[Line]:

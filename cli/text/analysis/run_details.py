@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from delegate_sim.delegates.options import as_typed, option_value
 from delegate_sim.delegates.registry import FALLBACK_OPTION
-from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Node
 from delegate_sim.results.compare.api_defaults import api_defaults_text
 from delegate_sim.results.report.measures import TAKEN
@@ -93,11 +92,11 @@ def fallback_lines(run: Run, width: int) -> Iterator[Line]:
         yield from paragraph(f"{text} ({typed})", width, "", "  ")
 
 
-def api_lines(report: Report, run: Run, view: View, *, label: str = "", effort: Effort | None = None) -> Iterator[Line]:
+def api_lines(report: Report, run: Run, view: View, *, label: str = "") -> Iterator[Line]:
     """Yield a sentence if the result with the defaults of the delegate's API differs from ``run``.
 
-    ``label`` is the name of the target among several targets. ``effort`` limits the simulations of all runs of a report together.
+    ``label`` is the name of the target among several targets.
     """
-    text = api_defaults_text(report.model, run, view.cache, len(report.runs), effort) if view.names_commands else ""
+    text = api_defaults_text(report.model, run, view.cache) if view.names_commands else ""
     if text:
         yield from paragraph(f"{label}: {text}" if label else text, view.width, "", "  ")

@@ -8,16 +8,14 @@ from types import MappingProxyType
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
 from ...graph.analysis_cache import AnalysisCache
-from ...graph.effort import Effort, EffortQuestion
+from ...graph.effort import Effort
 from ...model.model import Model
 from ...runtime.interpreter import Run, simulate
 from ...runtime.target import Target
 from ..report.measures import TAKEN, measure, outcome_text
 
-_SIMULATIONS = 8
-"""A further simulation with API defaults, with writing the text, takes about as long as this number of simulations."""
-_FEWEST_SIMULATIONS = 24
-"""The number for a single run. The commands that ask for a single run also simulate causes and fixes."""
+_LEFT = 24
+"""Number of simulations that must be left for the model, because the commands that ask also simulate causes and fixes."""
 
 
 def api_target(target: Target) -> Target | None:
@@ -32,20 +30,14 @@ def api_target(target: Target) -> Target | None:
     return None if options == target.options else replace(target, options=MappingProxyType(options), defaults="api")
 
 
-def api_defaults_text(
-    model: Model, run: Run, cache: AnalysisCache | None = None, runs: int = 1, effort: Effort | None = None
-) -> str:
-    """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string.
-
-    The caller calls this function for ``runs`` runs. ``effort`` limits the simulations of these runs together.
-    """
+def api_defaults_text(model: Model, run: Run, cache: AnalysisCache | None = None) -> str:
+    """Return a sentence if the API's defaults give another result than the run. Otherwise, return an empty string."""
     target = api_target(run.target)
     if target is None:
         return ""
-    question = EffortQuestion("a second simulation", _FEWEST_SIMULATIONS + _SIMULATIONS * (runs - 1))
-    left_out = (effort or Effort(model)).refusal(question, target.effort)
-    if left_out:
-        return f"The result with the API's defaults is not simulated: {left_out}"
+    effort = Effort(model)
+    if effort.left < _LEFT * target.effort:
+        return f"The result with the API's defaults is not simulated: {effort.reason}"
     measures = measure(simulate(model, target, cache=cache))
     if measures == measure(run):
         return ""
