@@ -19,7 +19,7 @@ from ..results.compare.model_outline import outline
 from ..results.numbers.words import risk_findings
 from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
-from ..results.report.multiply_adds import ComputeTotals, compute_of
+from ..results.report.multiply_adds import ComputeTotals, compute_of, has_programs
 from ..results.report.outcome_words import words_of
 from ..results.report.placement import code_of, on_cpu
 from ..results.report.plan_strip import run_lengths
@@ -303,6 +303,9 @@ def _changed(changes: Sequence[NodeChange]) -> str:
 def _over_budget(run: Run, now: Measures, compute: ComputeTotals, budgets: Budgets) -> Iterator[Finding]:
     for code, message in exceeded(now, compute, budgets, words_of(run.delegate.name)):
         yield Finding(code, ERROR, message)
+    if budgets.min_multiply_add_share is not None and has_programs(run):
+        message = "the file does not have the multiply-adds of compiled programs, so min-multiply-add-share cannot be checked"
+        yield Finding("budget-multiply-add-share", ERROR, message)
     forbidden = frozenset(budgets.forbid_fallback_ops or ())
     if forbidden:
         for subgraph, index, reasons in on_cpu(run):

@@ -417,3 +417,12 @@ def test_an_entry_holds_what_the_run_did():
 def test_the_command_that_accepts_a_model_is_one_for_a_shell():
     assert update_command("a/b.tflite") == "delegate-sim check --update a/b.tflite"
     assert update_command("my model.tflite") == "delegate-sim check --update 'my model.tflite'"
+
+
+def test_a_share_of_multiply_adds_cannot_be_required_of_a_compiled_program():
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), custom="edgetpu-custom-op")
+    layers.finish()
+    case = judged(builder, None, target("edgetpu"), Budgets(min_multiply_add_share=0.5))
+    assert (case.status, codes(case, ERROR)) == (FAILED, ["budget-multiply-add-share"])
