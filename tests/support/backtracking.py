@@ -51,9 +51,9 @@ class TooManySteps(Exception):
 class _Matcher:
     """Matches as Python's ``re`` does, and counts steps."""
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self.tree = list(parser.parse(pattern.pattern, pattern.flags))
-        self.flags = pattern.flags
+    def __init__(self, tree: Sequence[Item], flags: int) -> None:
+        self.tree = tree
+        self.flags = flags
         self.text = ""
         self.steps = 0
         self.groups: dict[int, tuple[int, int]] = {}
@@ -258,21 +258,27 @@ def slow_text(pattern: re.Pattern[str], use: str) -> str | None:
 
     ``use`` is the method that gets the text: ``match``, ``fullmatch``, or another name for a search.
     """
-    matcher = _Matcher(pattern)
+    tree = list(parser.parse(pattern.pattern, pattern.flags))
+    # If each choice takes linear time, so does the whole pattern.
+    choices = [list(choice) for choice in tree[0][1][1]] if [code for code, _ in tree] == [codes.BRANCH] else [tree]
     depth = sys.getrecursionlimit()
     sys.setrecursionlimit(_DEEPEST)
     try:
-        for beginning, part in _attacks(matcher.tree):
-            for end in ("\x00", ""):
-                texts = [beginning + part * (_SHORT * factor) + end for factor in (1, 2)]
-                try:
-                    short, long = (matcher.count(use, text) for text in texts)
-                except TooManySteps:
-                    return texts[0]
-                if long > _GROWTH * short:
-                    return texts[0]
+        return next(filter(None, [_slow_text(_Matcher(choice, pattern.flags), use) for choice in choices]), None)
     finally:
         sys.setrecursionlimit(depth)
+
+
+def _slow_text(matcher: _Matcher, use: str) -> str | None:
+    for beginning, part in _attacks(matcher.tree):
+        for end in ("\x00", ""):
+            texts = [beginning + part * (_SHORT * factor) + end for factor in (1, 2)]
+            try:
+                short, long = (matcher.count(use, text) for text in texts)
+            except TooManySteps:
+                return texts[0]
+            if long > _GROWTH * short:
+                return texts[0]
     return None
 
 

@@ -468,7 +468,7 @@ PATTERNS = (
         "",
         r"Segmentation fault|Fatal signal \d+ \(\w+\)[^\n]{0,80}|"
         r"\bCheck failed: .*|Guru Meditation Error: .*|Fatal Python error: .*|terminate called after throwing .*|"
-        r"^(?:\S{1,20}:|\[\d{1,3}\] *[+-]? *\d{1,9}) +(?:segmentation fault|abort|bus error|killed) .*|"
+        r"^(?:\S{1,20}:|\[\d{1,3}\] *(?:[+-] *)?\d{1,9}) +(?:segmentation fault|abort|bus error|killed) .*|"
         r"\w[\w ]{0,40} \(core dumped\)\s*$|Process finished with exit code (?:13[2-9]|-107374\d{4}).*|"
         r"\b[Ss]ignal (?:\d{1,2} )?\(?SIG(?:SEGV|ABRT|BUS|ILL|FPE|TRAP)\b.*|\bCrashed: .{0,60}\bSIG[A-Z]{3,5}\b.*|"
         r"\bstop reason = (?:EXC_|signal )\w{1,40}.*|\bAssertion [`'].{1,300}' failed\.|"
