@@ -147,10 +147,13 @@ def open_question_of(model: Model, target: Target) -> Target:
 
 
 def targets_of(delegates: Any, runtime: Any, defaults: Any, assume_ops_registered: Any) -> list[Target]:
-    """Return a target for each delegate. ``delegates`` is one name, or pairs of a name and options. Raises OptionError."""
-    pairs = [(delegates, {})] if isinstance(delegates, str) else list(delegates)
+    """Return a target for each delegate. ``delegates`` has names, or pairs of a name and options. Raises OptionError."""
+    given = [delegates] if isinstance(delegates, str) else list(delegates)
+    pairs = [(own, {}) if isinstance(own, str) else own for own in given]
     if not pairs:
         raise OptionError("no delegate is given")
+    if wrong := [pair for pair in pairs if not isinstance(pair, tuple | list) or len(pair) != 2]:
+        raise OptionError(f"a delegate is a name, or a pair of a name and options, not {wrong[0]!r}")
     return [target_of(name, options, runtime, defaults, assume_ops_registered) for name, options in pairs]
 
 

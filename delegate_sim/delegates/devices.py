@@ -89,6 +89,7 @@ def find_device(name: str) -> KnownDevice:
         text = f"has one of two SoCs, depending on the region: name {' or '.join(map(folded, socs))} instead"
         raise OptionError(f"the phone {name!r} {text}", f"this phone {text}")
     near = suggestion(folded(name), device_names()) or "; name a phone, a SoC or a board, such as pixel10, mt6991 or imx8mp"
+    near += "; android is any Android phone"
     raise OptionError(f"there is no device {name!r}{near}", f"there is no such device{near}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..foundation.columns import Table, within
 from ..foundation.limits import problem_text
 from ..foundation.outputs import OutputFile, declare_outputs
 from ..foundation.parsing.invalid_value import InvalidValueError
+from ..foundation.printable import command_line, typed_path
 from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..live.live_runs import require_engines, run_target
@@ -25,10 +27,10 @@ from ..results.report.outcome_words import words_of
 from ..runtime.interpreter import option_values
 from .baseline.baseline import Baseline, Entry, EntryKey, read_baseline, update_baseline
 from .budgets import Budgets, compute_improvements, compute_regressions, improvements, regressions
-from .configuration import Configuration, ConfigurationError, ConfiguredTarget, matches, naming_configuration
+from .configuration import Configuration, ConfigurationError, ConfiguredTarget, find_configuration, matches, naming_configuration
 from .configuration_table import path_below
 from .ignored import without_ignored
-from .judgment import judge, take_entry, update_command
+from .judgment import judge, take_entry
 from .micro_targets import EFFORT as MICRO_EFFORT
 from .micro_targets import KIND as MICRO
 from .micro_targets import RUNTIME, ConfiguredMicroTarget, micro_case
@@ -139,10 +141,13 @@ def check_models(
     new_entries: dict[EntryKey, Entry] = {}
     cases: list[Case] = []
     reports: list[Mapping[str, Any]] = []
+    accept, known = _update_words(configuration), {key.model for key in baseline.entries}
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
         new, own_reports = new_entries if update else None, reports if live else None
-        cases += _cases(configuration, job, baseline, new, own_reports, fault, run_configured_code)
+        cases += _cases(
+            configuration, job, baseline, new, own_reports, fault, run_configured_code, accept, is_known=job.model in known
+        )
     written = None
     if update or prune:
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
@@ -265,8 +270,16 @@ def _cases(
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
     run_configured_code: bool,
+    accept: Sequence[str],
+    *,
+    is_known: bool,
 ) -> Iterator[Case]:
-    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``."""
+    """Yield the cases of a model. ``accept`` has the words of the command that updates the baseline, without target and model.
+
+    ``is_known`` tells whether the baseline has an entry for the model.
+
+    Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
+    """
     try:
         conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
         model = load(job.path if conversion is None else conversion.path, any_identifier=True)
@@ -289,7 +302,9 @@ def _cases(
         try:
             require_identifier(model)
             effort.begin_target(len(job.targets) - number - 1, target.target.effort)
-            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache)
+            of_target = ["--target", target.name] if is_known else []
+            command = command_line([*accept, *of_target, typed_path(job.path)])
+            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache, command)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
@@ -332,22 +347,23 @@ def _case(
     new_entries: dict[EntryKey, Entry] | None,
     effort: Effort,
     cache: AnalysisCache,
+    accept: str,
 ) -> Case:
     key = EntryKey(job.model, target.name)
     run = run_target(model, target.target, cache)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
-    case = judge(key, job.path, run, model, entry, budgets)
+    case = judge(key, job.path, run, model, entry, budgets, accept)
     # Advice takes several simulations, so it is computed only for findings with hints.
     if any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
-        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets)
+        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets, accept)
     if new_entries is not None and entry is not None:
         new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
     if entry is None and configuration.baseline is not None:
-        return replace(case, status=FAILED, findings=(_missing(job.path), *case.findings))
+        return replace(case, status=FAILED, findings=(_missing(accept), *case.findings))
     return case
 
 
@@ -361,8 +377,16 @@ def _run_live(case: Case, model: Model, target: ConfiguredTarget, reports: list[
     return replace(case, status=status, findings=(*case.findings, *live_check.findings), notes=(*case.notes, *live_check.notes))
 
 
-def _missing(path: str) -> Finding:
-    return Finding(MISSING_ENTRY, ERROR, "the baseline has no entry for this model on this target", update_command(path))
+def _update_words(configuration: Configuration) -> Sequence[str]:
+    """Return the words of the command that updates the baseline. They name the configuration unless it is the nearest one."""
+    with suppress(ConfigurationError):
+        if find_configuration(os.getcwd()) == os.path.abspath(configuration.path):
+            return ("check", "--update")
+    return ("check", "--update", "--config", typed_path(configuration.path))
+
+
+def _missing(accept: str) -> Finding:
+    return Finding(MISSING_ENTRY, ERROR, "the baseline has no entry for this model on this target", accept)
 
 
 def _nothing_delegated(entry: Entry) -> Iterator[str]:

@@ -12,7 +12,6 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
-from ..foundation.printable import command_line, typed_path
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
@@ -46,11 +45,6 @@ _MOST_LISTED = 1_000
 """The largest number of listed findings with the same code. The same limit applies to listed changes of the model."""
 
 
-def update_command(path: str) -> str:
-    """Return the command that accepts the current result of a model."""
-    return command_line(["check", "--update", typed_path(path)])
-
-
 def take_entry(run: Run, model: Model) -> Entry:
     """Return a baseline entry with the result of a run."""
     target = run.target
@@ -72,8 +66,13 @@ def take_entry(run: Run, model: Model) -> Entry:
     )
 
 
-def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets) -> Case:
-    """Compare a run with the budgets, and with the baseline entry if there is one."""
+def judge(
+    key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets, update_command: str = ""
+) -> Case:
+    """Compare a run with the budgets, and with the baseline entry if there is one.
+
+    ``update_command`` is the command that accepts the current result, for notes.
+    """
     target = run.target
     now = measure(run)
     compute = compute_of(run).totals
@@ -93,7 +92,7 @@ def judge(key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None,
         strip=run_lengths(run),
     )
     if entry is not None:
-        case = _against_baseline(case, run, model, entry, now, compute, budgets)
+        case = _against_baseline(case, run, model, entry, now, compute, budgets, update_command)
         changed = _target_changes(target, entry)
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
@@ -155,7 +154,14 @@ def _is_idle(measures: Measures, compute: ComputeTotals | None) -> bool:
 
 
 def _against_baseline(
-    case: Case, run: Run, model: Model, entry: Entry, now: Measures, compute: ComputeTotals, budgets: Budgets
+    case: Case,
+    run: Run,
+    model: Model,
+    entry: Entry,
+    now: Measures,
+    compute: ComputeTotals,
+    budgets: Budgets,
+    update_command: str,
 ) -> Case:
     words = words_of(case.delegate)
     same_model = entry.sha256 == model.sha256
@@ -181,7 +187,7 @@ def _against_baseline(
         notes.append(f"no delegated node fell back {words.back}{moved}")
     if is_better:
         notes.append(f"better than the baseline: {'; '.join(better)}")
-        notes.append(f"to keep this improvement: {update_command(case.path)}")
+        notes.append(f"to keep this improvement: {update_command}")
         if worse:
             notes += [
                 f"more {regression.what} alone do not fail a better result; to limit them, set "
@@ -196,7 +202,7 @@ def _against_baseline(
     elif not worse and not same_model:
         notes.append("the model changed since the baseline, but the result is the same")
     if is_failed:
-        notes.append(f"to accept this result: {update_command(case.path)}")
+        notes.append(f"to accept this result: {update_command}")
     return replace(
         case,
         status=FAILED if is_failed else BETTER if is_better else PASSED,

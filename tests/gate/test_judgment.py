@@ -11,7 +11,7 @@ from delegate_sim.delegates.registry import find_delegate
 from delegate_sim.gate import judgment
 from delegate_sim.gate.baseline.baseline import EntryKey, Fallback
 from delegate_sim.gate.budgets import Allowance, Budgets, Tolerance
-from delegate_sim.gate.judgment import judge, take_entry, update_command
+from delegate_sim.gate.judgment import judge, take_entry
 from delegate_sim.gate.results import BETTER, FAILED, PASSED
 from delegate_sim.model.reader import load
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
@@ -46,7 +46,7 @@ def entry_of(builder, on=PHONE, **changed):
 
 def judged(builder, entry, on=PHONE, budgets=Budgets()):  # noqa: B008
     model = load(builder.bytes())
-    return judge(EntryKey("m.tflite", "phone"), "sub/m.tflite", simulate(model, on), model, entry, budgets)
+    return judge(EntryKey("m.tflite", "phone"), "sub/m.tflite", simulate(model, on), model, entry, budgets, "accept it")
 
 
 def codes(case, level):
@@ -92,7 +92,7 @@ def test_a_node_that_fell_back_is_named_with_what_changed_in_it():
         "fell back to the CPU: version 9; needs version at most 5 (version 1 -> 9)"
     ]
     assert [(change.what, change.old, change.new) for change in case.changes] == [("version", "1", "9")]
-    assert case.notes == ("to accept this result: delegate-sim check --update sub/m.tflite",)
+    assert case.notes == ("to accept this result: accept it",)
 
 
 def test_a_node_that_was_on_the_cpu_already_is_not_named():
@@ -136,7 +136,7 @@ def test_borders_that_moved_are_told_where_no_node_fell_back():
     assert (case.status, codes(case, ERROR)) == (FAILED, ["more-border-bytes"])
     assert case.notes == (
         "no delegated node fell back to the CPU: only the boundaries between partitions moved",
-        "to accept this result: delegate-sim check --update sub/m.tflite",
+        "to accept this result: accept it",
     )
 
 
@@ -166,7 +166,7 @@ def test_what_is_better_passes_and_says_how_to_keep_it():
     assert case.notes == (
         "better than the baseline: partitions 2 -> 1; fallback nodes 1 -> 0; boundary bytes 96 -> 64; delegated share 75 % "
         "-> 100 %; delegated share of multiply-adds 0 % -> 100 %",
-        "to keep this improvement: delegate-sim check --update sub/m.tflite",
+        "to keep this improvement: accept it",
     )
 
 
@@ -182,7 +182,7 @@ def test_more_boundary_bytes_alone_do_not_fail_a_better_result():
     assert (case.status, codes(case, ERROR), codes(case, NOTE)) == (BETTER, [], ["more-border-bytes"])
     assert case.notes == (
         "better than the baseline: delegate kernels 2 -> 1",
-        "to keep this improvement: delegate-sim check --update sub/m.tflite",
+        "to keep this improvement: accept it",
         "more boundary bytes alone do not fail a better result; to limit them, set border-bytes in budgets.tolerance",
     )
     limited = judged(classifier(), better, budgets=Budgets(tolerance=Tolerance(border_bytes=Allowance())))
@@ -412,11 +412,6 @@ def test_an_entry_holds_what_the_run_did():
     assert entry.on_cpu == {0: {0, 2, 3}}
     assert (entry.sha256, entry.delegate, entry.runtime, entry.defaults) == (model.sha256, "nnapi", "litert-2.3", "benchmark")
     assert (entry.tool, entry.outline, entry.options["feature_level"]) == (__version__, outline(model), 1000008)
-
-
-def test_the_command_that_accepts_a_model_is_one_for_a_shell():
-    assert update_command("a/b.tflite") == "delegate-sim check --update a/b.tflite"
-    assert update_command("my model.tflite") == "delegate-sim check --update 'my model.tflite'"
 
 
 def test_a_share_of_multiply_adds_cannot_be_required_of_a_compiled_program():

@@ -52,6 +52,9 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
     """
     if release.is_after_newest:
         return str(release_note(release))
+    history = delegate.history
+    if release.family == "tf" and history.starts_at_known:
+        return f"{release} is a release of TensorFlow, which has no {delegate.name}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 
@@ -88,9 +91,10 @@ def _verdict(run: Run, measures: Measures) -> str:
 def not_compiled_text(delegate: Delegate) -> str:
     """Return a sentence about a model that the compiler of the delegate has not compiled yet (see ``awaits_compiler``)."""
     accelerator = next(own.accelerator for op, own in COMPILED_OPERATORS.items() if op in delegate.rules.custom)
+    condition = ", which compiles only integer nodes" if delegate.computes_integers else ""
     return (
-        f"The model is not compiled for {accelerator} yet: compile it with {delegate.compiler}. Which nodes the compiler takes "
-        "is not simulated"
+        f"The model is not compiled for {accelerator} yet: compile it with {delegate.compiler}{condition}. Which nodes the "
+        "compiler takes is not simulated"
     )
 
 
@@ -157,6 +161,8 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     right = [run for run in ranked if not has_wrong_results(run)]
     wrong = [run for run in ranked if run not in right] if _leaders(right) else []
     ranked = [run for run in ranked if run not in wrong]
+    ahead = _deprecated_ahead(ranked)
+    ranked = [run for run in ranked if run not in ahead]
     leaders = _leaders(ranked)
     first, measures = leaders[0], measure(leaders[0])
     if place:
@@ -175,6 +181,7 @@ def coverage(runs: Sequence[Run]) -> Coverage:
     text = text.replace("The ", "the ", 1) if ranking and text.startswith("The ") else text
     unchecked = "".join(dict.fromkeys([_unchecked(run.target, measures, unchecked_numbers(run)) for run in leaders]))
     left_out = [f"{subject(run.target)} (computes nodes wrongly)" for run in wrong]
+    left_out += [f"{_name_in_list(run.target)}, which takes more nodes" for run in ahead]
     left_out += [] if before else [f"{subject(run.target)} (not compiled yet)" for run in waiting]
     unranked = [run.delegate for group in groups[place + 1 :] for run in group]
     aside = aside_text(unranked, left_out) if len(runs) > 1 else ""
@@ -195,6 +202,16 @@ def _leaders(runs: Sequence[Run]) -> list[Run]:
     shares = [(compute_of(run).delegated_multiply_adds, measure(run).delegated_nodes) for run in taking]
     leaders = [run for run, share in zip(taking, shares, strict=True) if share == max(shares)]
     return sorted(leaders, key=lambda run: (bool(number_risks(run)), bool(run.delegate.deprecated)))
+
+
+def _deprecated_ahead(runs: Sequence[Run]) -> list[Run]:
+    """Return the deprecated leaders if another delegate takes as many multiply-adds, but fewer nodes. They do not lead."""
+    leaders = _leaders(runs)
+    current = _leaders([run for run in runs if not run.delegate.deprecated])
+    if not current or not all(run.delegate.deprecated for run in leaders):
+        return []
+    most, others = [compute_of(own[0]).delegated_multiply_adds for own in (leaders, current)]
+    return leaders if most == others > 0 else []
 
 
 def _shared_verdict(runs: Sequence[Run], measures: Measures) -> str:

@@ -179,7 +179,9 @@ def test_better_passes_and_tells_how_to_hold_on_to_it(gated, run):
     better = run("check", "--verbose")
     assert better.exit_code == 0
     assert "models/classifier.tflite on nnapi: better" in better.stdout
-    assert "to keep this improvement: delegate-sim check --update models/classifier.tflite" in " ".join(better.stdout.split())
+    assert "to keep this improvement: delegate-sim check --update --target nnapi models/classifier.tflite" in " ".join(
+        better.stdout.split()
+    )
     assert run("check", "--update").exit_code == 0
     assert "better" not in run("check").stdout
 
