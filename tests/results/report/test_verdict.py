@@ -105,8 +105,9 @@ def test_the_coverage_verdict_names_what_is_not_compared():
         (
             "quantized_block",
             ("nnapi", "neutron-imx95"),
-            "The Neutron delegate (lf-6.6.23) runs 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes stay on "
-            "the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15), which takes more nodes",
+            "The Neutron delegate (lf-6.6.23) runs 42.8 % of nodes and 100 % of multiply-adds; 1 QUANTIZE and 3 other nodes stay "
+            "on the CPU. A share is not speed; not ranked: NNAPI on Android 13 (deprecated since Android 15), which takes more "
+            "nodes",
         ),
         ("transformer_block", ("hexagon", "xnnpack"), "Hexagon runs no node. XNNPACK runs 88.8 % of nodes "),
         ("transformer_block", ("hexagon", "xnnpack", "gpu"), "Largest share of 2 targets: GPU runs 98.4 % "),
