@@ -1,101 +1,298 @@
-"""Demands on layers that both backends use."""
+"""The demands of a backend on layers, from a table in a JSON file.
+
+The table lists layers with their checks in the upstream order. A check is a demand that has a function here (``type``,
+``not_half``, ``ranks``, ``shape``, ``same_...``), or ``refuses``, the name of a problem that the backend's module finds. ``says``
+is the upstream message. ``found`` and ``says`` are templates: they may name tensors and values of the call, and ``problem``, the
+result of the function that found the problem. ``in`` and ``line`` say where a function of Compute Library makes the check.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
-from ...rules.kinds import BROADCAST, HYBRID, RANK, SHAPE, TENSOR_TYPE
+from ...graph.graph import NodeView
+from ...rules.kinds import HYBRID, OPERATOR, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind
 from ...rules.operands import listed
-from .steps import Need, Query
+from .kinds import KINDS
 from .tensors import Info
 
-Said = str | Callable[[Query], str]
+
+class Query(NamedTuple):
+    """A question to a backend: whether it supports a layer with these tensors and values."""
+
+    inputs: tuple[Info, ...]
+    outputs: tuple[Info, ...]
+    weights: Info | None = None
+    bias: Info | None = None
+    values: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def input(self) -> Info:
+        """The first operand."""
+        return next(iter(self.inputs))
+
+    @property
+    def second(self) -> Info:
+        """The second operand."""
+        _, second, *_ = self.inputs
+        return second
+
+    @property
+    def output(self) -> Info:
+        """The first result."""
+        return next(iter(self.outputs))
+
+    @property
+    def tensors(self) -> tuple[Info, ...]:
+        """The operands and the first result."""
+        return (*self.inputs, *self.outputs[:1])
+
+    def part(self, name: str) -> Any:
+        """Return a tensor or a value by name, or None if the call lacks it."""
+        return self.values[name] if name in self.values else getattr(self, name, None)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryPart:
-    """A tensor of a call, with its name in messages. ``of`` returns None if the call lacks the tensor."""
+class _Facts(NamedTuple):
+    """The values that a template may name."""
+
+    subject: Any
+    problem: object
+
+    def __getitem__(self, name: Any) -> Any:
+        if name == "problem":
+            return self.problem
+        if isinstance(self.subject, Query):
+            return self.subject.part(name)
+        node = self.subject.node
+        return f"#{node.builtin_code} node #{node.index}: " if name == "place" else getattr(self.subject, name)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Demand:
+    """A demand on a call (of a backend) or on a node (of the delegate itself).
+
+    ``test`` returns a problem, or None or False if the call meets the demand. ``found`` and ``says`` are templates. With
+    ``again``, that call is asked too, and its answer counts.
+    """
+
+    kind: Kind
+    needed: str
+    test: Callable[[Any], object]
+    found: str = ""
+    says: str = ""
+    hint: str = ""
+    again: Callable[[Query], Query] | None = None
+
+    def problem(self, subject: Query | NodeView) -> Problem | None:
+        """Return the problem of a call or node, or None if it meets the demand. Raises Thrown as upstream does."""
+        problem = self.test(subject)
+        if problem is None or problem is False:
+            return None
+        return Problem(self, *[template.format_map(_Facts(subject, problem)) for template in (self.found, self.says)])
+
+
+class Problem(NamedTuple):
+    """A demand that a call does not meet, with a description of the actual value, and the backend's message."""
+
+    demand: Demand
+    found: str
+    said: str
+
+
+Demands: TypeAlias = tuple[Demand, ...]
+"""The demands of a backend on a layer, in the order of its checks."""
+NO_LAYER = Demand(
+    OPERATOR,
+    "a backend with this layer",
+    lambda _: True,
+    "no such layer",
+    hint="add CpuRef to the backends, or replace the operator",
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Backend:
+    """A backend: its demands for each layer. A layer without an entry is refused without a message."""
 
     name: str
-    of: Callable[[Query], Info | None]
+    layers: Mapping[str, Demands]
+    reports_all: bool = False
+    """Whether the backend goes on after a demand that is not met. Each message then ends in a line feed."""
+
+    def demands(self, layer: str) -> Demands:
+        """Return the demands on a layer."""
+        return self.layers.get(layer, (NO_LAYER,))
+
+    def problems(self, layer: str, call: Query) -> Mapping[int, Problem]:
+        """Return the problems by the position of the demand. Raises Thrown as the backend does."""
+        problems = {}
+        for position, demand in enumerate(self.demands(layer)):
+            problem = demand.problem(call)
+            if problem is not None:
+                if demand.again and not self.problems(layer, demand.again(call)):
+                    return {}
+                problems[position] = problem
+                if not self.reports_all:
+                    break
+        return problems
+
+    def warning(self, word: str, problems: Mapping[int, Problem]) -> str:
+        """Return the delegate's line about a layer that the backend refuses. ``word`` is the delegate's name of the layer."""
+        end = "\n" if self.reports_all else ""
+        reason = "".join([problem.said + end for problem in problems.values() if problem.said])
+        return f"WARNING: {word}: not supported by armnn" + (f": {reason}" if reason else "")
 
 
-INPUT = QueryPart("input 0", lambda call: call.input)
-SECOND = QueryPart("input 1", lambda call: call.second)
-OUTPUT = QueryPart("output", lambda call: call.output)
-WEIGHTS = QueryPart("weights", lambda call: call.weights)
-BIAS = QueryPart("bias", lambda call: call.bias)
+_NAMES = {"input": "input 0", "second": "input 1", "tensors": "a tensor"}
+"""The names of tensors in messages, where they differ from the names in tables."""
+_KINDS = {kind.name: kind for kind in KINDS}
+_SAME: Mapping[str, tuple[Kind, str, str, Callable[[Info, Info], bool]]] = {
+    "same_type": (HYBRID, "type", "{.type}", lambda one, two: one.type == two.type),
+    "same_rank": (RANK, "rank", "{.rank}", lambda one, two: one.rank == two.rank),
+    "same_size": (SHAPE, "number of elements", "{.element_count}", lambda one, two: one.element_count == two.element_count),
+    "same_space": (
+        QUANTIZATION,
+        "scale and zero point",
+        "{.scale:g} and {.zero_point}",
+        lambda one, two: not one.is_quantized or (one.space, one.scales) == (two.space, two.scales),
+    ),
+}
+"""The demands on two tensors: the kind, the words for the property, its template, and the comparison."""
 
 
-def of_type(part: QueryPart, types: Iterable[str], said: Said = "", *, hint: str = "") -> Need[Query]:
-    """Demand that a tensor has one of these types."""
-    allowed = tuple(types)
-
-    def find(call: Query) -> str | None:
-        info = part.of(call)
-        return None if info is None or info.type in allowed else f"{part.name} is {info.type}"
-
-    return Need(TENSOR_TYPE, f"{part.name} of type {listed(allowed)}", find, said, hint)
+def refusal(row: Mapping[str, Any], functions: Mapping[str, Any]) -> Demand:
+    """Return the demand of a row that names a problem."""
+    hint, says = row.get("hint", ""), row.get("says", "")
+    return Demand(_KINDS[row["kind"]], row["needed"], functions[row["refuses"]], row.get("found", ""), says, hint)
 
 
-def same_type(part: QueryPart, other: QueryPart, said: Said = "", *, hint: str = "") -> Need[Query]:
-    """Demand that two tensors have the same type."""
+def _typed(part: str, types: list[str]) -> Demand:
+    name = _NAMES.get(part, part)
 
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.type == two.type:
-            return None
-        return f"{one.type} {part.name} and {two.type} {other.name}"
+    def test(call: Query) -> Info | None:
+        infos = call.part(part) or ()
+        return next((info for info in ((infos,) if isinstance(infos, Info) else infos) if info.type not in types), None)
 
-    return Need(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
+    return Demand(TENSOR_TYPE, f"{name} of type {listed(types)}", test, f"{name} is {{problem.type}}")
 
 
-def same_size(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
-    """Demand that two tensors have the same number of elements."""
+def _ranked(part: str, least: int, most: int) -> Demand:
+    name, words = _NAMES.get(part, part), f"{least} to {most}" if least else f"at most {most}"
 
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.element_count == two.element_count:
-            return None
-        return f"{one.element_count} elements in {part.name} and {two.element_count} in {other.name}"
+    def test(call: Query) -> object:
+        info = call.part(part)
+        return info is not None and not least <= info.rank <= most and info
 
-    return Need(SHAPE, f"as many elements in {part.name} as in {other.name}", find, said)
+    return Demand(RANK, f"{name} of rank {words}", test, f"{name} of rank {{problem.rank}}")
 
 
-def ranked(part: QueryPart, ranks: range, words: str, said: Said = "") -> Need[Query]:
-    """Demand that the number of dimensions is in a range. ``words`` describes the range."""
+def _alike(key: str, first: str, second: str) -> Demand:
+    kind, words, template, holds = _SAME[key]
+    names = [_NAMES.get(part, part) for part in (first, second)]
 
-    def find(call: Query) -> str | None:
-        info = part.of(call)
-        return None if info is None or info.rank in ranks else f"{part.name} of rank {info.rank}"
+    def test(call: Query) -> object:
+        infos = call.part(first), call.part(second)
+        return None not in infos and not holds(*infos) and infos
 
-    return Need(RANK, f"{part.name} of rank {words}", find, said)
-
-
-def same_rank(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
-    """Demand that two tensors have the same number of dimensions."""
-
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.rank == two.rank:
-            return None
-        return f"{part.name} of rank {one.rank} and {other.name} of rank {two.rank}"
-
-    return Need(RANK, f"the same rank in {part.name} and {other.name}", find, said)
+    found = [f"{name} of {words} {template.replace('{', f'{{problem[{at}]')}" for at, name in enumerate(names)]
+    return Demand(kind, f"the same {words} in {names[0]} and {names[1]}", test, " and ".join(found))
 
 
-def broadcast(said: Said = "") -> Need[Query]:
-    """Demand that each size of the first two inputs is 1 or the size of the output."""
+def _not_half(part: str) -> Demand:
+    """Demand that a tensor is not FLOAT16 (``ARM_COMPUTE_RETURN_ERROR_ON_CPU_F16_UNSUPPORTED``).
 
-    def find(call: Query) -> str | None:
-        for at in range(call.output.rank):
-            size = call.output.size(at)
-            for info in call.inputs[:2]:
-                offset = call.output.rank - info.rank
-                if 0 <= offset <= at and info.size(at - offset) not in (1, size):
-                    one, two, result = (list(tensor.known_shape) for tensor in (*call.inputs[:2], call.output))
-                    return f"inputs of shape {one} and {two}, output of shape {result}"
-        return None
+    The simulated processor has no half-precision arithmetic, as a Cortex-A72. A layer is accepted if the backend supports it with
+    FLOAT32 tensors (``NeonLayerSupport::IsLayerSupported``).
+    """
+    name = _NAMES.get(part, part)
+    return Demand(
+        TENSOR_TYPE,
+        f"{name} of another type than FLOAT16",
+        lambda call: call.part(part).type == "FLOAT16",
+        f"{name} is FLOAT16",
+        again=_as_float,
+    )
 
-    return Need(BROADCAST, "inputs that can be broadcast to the output", find, said)
+
+def _as_float(call: Query) -> Query:
+    def cast(infos: tuple[Info | None, ...]) -> tuple[Any, ...]:
+        return tuple([info and info._replace(type="FLOAT32") for info in infos])
+
+    weights, bias = cast((call.weights, call.bias))
+    return call._replace(inputs=cast(call.inputs), outputs=cast(call.outputs), weights=weights, bias=bias)
+
+
+def _shaped(infer: Callable[[Query], Sequence[int]]) -> Demand:
+    """Demand that the output has a computed shape. The library does not see sizes of 1 at the front."""
+
+    def test(call: Query) -> object:
+        wanted, given = [*infer(call)], [*call.output.known_shape]
+        rank = max(len(wanted), len(given))
+        padded = [[1] * (rank - len(shape)) + shape for shape in (wanted, given)]
+        return padded[0] != padded[1] and wanted
+
+    found = "output of shape {output.sizes}, where {problem} is computed"
+    return Demand(SHAPE, "an output of the computed shape", test, found)
+
+
+def unknown_sizes(call: Query) -> None:
+    """Read all sizes (``BuildArmComputeTensorInfo``). Raises Thrown if one is not known."""
+    for info in (*call.inputs, call.weights, call.bias, *call.outputs):
+        _ = info and info.sizes
+
+
+KNOWN_SIZES = Demand(SHAPE, "known sizes of all dimensions", unknown_sizes, "", hint="fix the shapes before converting")
+"""The demand on tensors that Arm NN first describes to Compute Library."""
+_MAKERS: Mapping[str, Callable[..., Demand]] = {
+    "type": lambda row, _: _typed(row.get("of", "input"), row["type"]),
+    "ranks": lambda row, _: _ranked(row.get("of", "input"), *row["ranks"]),
+    "not_half": lambda row, _: _not_half(row["not_half"]),
+    "shape": lambda row, functions: _shaped(functions[row["shape"]]),
+    "refuses": lambda row, functions: Demand(_KINDS[row["kind"]], row["needed"], functions[row["refuses"]], row.get("found", "")),
+    **{key: lambda row, _, key=key: _alike(key, *row[key]) for key in _SAME},
+}
+"""The function that makes the demand of a row, by the key of the row."""
+
+
+def _rows(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows that a row stands for. ``unary`` is about the types of input and output, ``each`` about several tensors."""
+    if "unary" in row:
+        yield {"type": row["unary"], "says": row["says"][0]}
+        yield {"type": row.get("results", row["unary"]), "of": "output", "says": row["says"][1]}
+        yield from [{"same_type": ["input", "output"], "says": says} for says in row["says"][2:]]
+    elif "each" in row:
+        text = json.dumps({key: value for key, value in row.items() if key != "each"})
+        yield from [json.loads(text.replace("*", name)) for name in row["each"]]
+    else:
+        yield row
+
+
+def read_layers(file: str, functions: Mapping[str, Any]) -> Mapping[str, Demands]:
+    """Read the demands on each layer from a table beside this module. ``functions`` finds problems and infers shapes, by name."""
+    table = json.loads(files(__package__).joinpath(file).read_text("utf-8"))
+
+    def types(names: list[str]) -> list[str]:
+        return [kind for name in names for kind in (types(table["sets"][name]) if name in table["sets"] else [name])]
+
+    def demand(row: Mapping[str, Any], entry: Mapping[str, Any], start: str) -> Demand:
+        key = next(key for key in _MAKERS if key in row)
+        row = {**table["defaults"].get(key, {}), **row, **({"type": types(row["type"])} if "type" in row else {})}
+        if "line" in row:
+            path, function = (row.get("in") or entry["in"]).split(":")
+            start = f"in {function} src/{path}:{row['line']}: "
+        says = row.get("says", "")
+        return replace(_MAKERS[key](row, functions), says=start + says if says else "", hint=row.get("hint", ""))
+
+    layers: dict[str, Demands] = {}
+    for entry in table["layers"]:
+        for name in entry["layers"]:
+            start = entry["layers"][name] if isinstance(entry["layers"], dict) else entry.get("start", "")
+            rows = [part for row in entry["checks"] for part in _rows(row)]
+            known = (KNOWN_SIZES,) if entry.get("reads_sizes", "in" in entry) else ()
+            layers[name] = (*layers.get(name, ()), *known, *[demand(row, entry, start) for row in rows])
+    return layers

@@ -1,30 +1,50 @@
 """Rules of Arm NN's delegate: for each operator, the delegate's own demands and the layers that the backends are asked for.
 
-Source: ``ArmnnSubgraph::VisitNode`` (``delegate/classic/src/armnn_delegate.cpp``) and the file of each operator. The demands of
-the backends on layers are in ``reference.py`` and ``compute_library``. No rule looks at an operator's version.
+Source: ``ArmnnSubgraph::VisitNode`` (``delegate/classic/src/armnn_delegate.cpp``) and the file of each operator, as a table in
+``operators.json``. The demands of the backends on layers are in ``reference.py`` and ``compute_library.py``. No rule looks at an
+operator's version.
 """
 
 from __future__ import annotations
 
-from ....rules.book import Policy, RuleBook, Unknown
-from ....rules.families import family_rules, modules_of_families
-from ..kinds import CLASSIC, KINDS
-from ..steps import ArmnnTarget
-from . import windows
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
 
+from ....rules.book import Policy, RuleBook, Unknown
+from ..kinds import CLASSIC, KINDS
+from ..steps import ArmnnTarget, Layer, Step, VisitRule, visited
+from .checks import own_steps
+from .questions import QUESTIONS, ask
+
+
+def _layer(row: Mapping[str, Any], op: str, file: str) -> Layer:
+    name = row["layer"].replace("*", op.lower())
+    question = QUESTIONS[row["asks"]] if "asks" in row else ask(*row.get("of", (0,)))
+    place = f"{row.get('at', file)}:{row['line']}"
+    return Layer(row.get("word", name.upper()), name, question, place, row.get("function", "operator()"))
+
+
+def _rule(entry: Mapping[str, Any], op: str) -> VisitRule:
+    file = entry["file"]
+    steps: list[Step] = []
+    for row in entry["steps"]:
+        steps += [_layer(row, op, file)] if "layer" in row else own_steps(row)
+    return visited(file, entry.get("function", f"Visit{file.partition('.')[0]}Operator"), steps)
+
+
+_TABLE = json.loads(files(__package__).joinpath("operators.json").read_text("utf-8"))
+_BY_KIND = {
+    is_custom: {
+        op: _rule(entry, op) for entry in _TABLE if entry.get("is_custom", False) == is_custom for op in entry["operators"]
+    }
+    for is_custom in (False, True)
+}
 RULES: RuleBook[ArmnnTarget] = RuleBook(
     "armnn",
-    families=family_rules(
-        __name__,
-        modules_of_families(
-            arithmetic="activation arithmetic conversion",
-            windows="convolution pooling resizing matrix",
-            shapes="reshaping reduction gathering filling padding",
-            layers="slicing joining",
-            recurrent="recurrent",
-        ),
-    ),
-    custom=windows.CUSTOM_RULES,
+    families=(_BY_KIND[False],),
+    custom=_BY_KIND[True],
     kinds=KINDS,
     source=CLASSIC,
     unknown=Unknown("an operator that the delegate visits"),
