@@ -6,7 +6,8 @@ Both backends validate workloads alike, apart from layers that the table names t
 
 from __future__ import annotations
 
-from .demands import Problem, Query, read_layers
+from .demands import Problem, Query
+from .tables import read_layers
 from .tensors import PER_CHANNEL, Info
 
 

@@ -22,8 +22,10 @@ from .questions import QUESTIONS, ask
 def _layer(row: Mapping[str, Any], op: str, file: str) -> Layer:
     name = row["layer"].replace("*", op.lower())
     question = QUESTIONS[row["asks"]] if "asks" in row else ask(*row.get("of", (0,)))
-    place = f"{row.get('at', file)}:{row['line']}"
-    return Layer(row.get("word", name.upper()), name, question, place, row.get("function", "operator()"))
+    line = row["line"][op] if isinstance(row["line"], dict) else row["line"]
+    return Layer(
+        row.get("word", name.upper()), name, question, f"{row.get('at', file)}:{line}", row.get("function", "operator()")
+    )
 
 
 def _rule(entry: Mapping[str, Any], op: str) -> VisitRule:

@@ -10,9 +10,10 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Allocation
 from ....rules.kinds import ACTIVATION, CONSTANT, OPERAND_COUNT, RANK, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, counted, listed, operand, result
-from ..demands import Demand, refusal
+from ..demands import Demand
 from ..kinds import READS_COMPUTED
 from ..steps import Layer, Step
+from ..tables import refusal
 from ..tensors import Thrown, info_of
 from .problems import PROBLEMS, computed_weights
 from .questions import COUNTS, FUSED, LSTM_STATES, LSTM_WEIGHTS, fused
