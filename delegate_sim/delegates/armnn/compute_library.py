@@ -225,6 +225,11 @@ def _tiled(call: Query) -> list[int]:
     return [size * times for size, times in zip(call.input.known_shape, call.values["multiples"], strict=False)]
 
 
+def _many(values: Sequence[object]) -> int | None:
+    """Return the number of values if these are values for more dimensions than 4."""
+    return len(values) if len(values) > _MOST_DIMENSIONS else None
+
+
 def _unpadded_type(call: Query) -> None:
     """Raise Thrown for a type without padding values (``GetPixelValue``)."""
     if call.input.type not in (*_FLOATS_AND_EIGHT_BITS, "INT16", "INT32", PER_CHANNEL):
@@ -323,12 +328,12 @@ _FUNCTIONS_BY_NAME = {
     "gathered types": _gathered_types,
     "other ranks": _other_ranks,
     "stacked": _stacked,
-    "many multiples": lambda call: len(call.values["multiples"]) > _MOST_DIMENSIONS,
+    "many multiples": lambda call: _many(call.values["multiples"]),
     "zero multiples": lambda call: 0 in call.values["multiples"],
     "tiled": _tiled,
     "type without padding": _unpadded_type,
     "padded": padded_shape,
-    "many pads": lambda call: len(call.values["pads"]) > _MOST_DIMENSIONS and not call.values["is_mirrored"],
+    "many pads": lambda call: None if call.values["is_mirrored"] else _many(call.values["pads"]),
     "outer axes": lambda call: _outer_axis(call.values["axes"] or range(call.input.rank), call),
     "outer axis": lambda call: _outer_axis((call.values["axis"] % call.input.rank,), call),
     "unknown reduced sizes": _unknown_reduced_sizes,

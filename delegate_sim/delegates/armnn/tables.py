@@ -151,7 +151,11 @@ def _rows(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def read_layers(file: str, functions: Mapping[str, Any]) -> Mapping[str, Demands]:
     """Read the demands on each layer from a table beside this module. ``functions`` finds problems and infers shapes, by name."""
-    table = json.loads(files(__package__).joinpath(file).read_text("utf-8"))
+    return layers_of(json.loads(files(__package__).joinpath(file).read_text("utf-8")), functions)
+
+
+def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping[str, Demands]:
+    """Return the demands of a table on each layer. Raises KeyError for a name that the table or ``functions`` lacks."""
 
     def types(names: list[str]) -> list[str]:
         return [kind for name in names for kind in (types(table["sets"][name]) if name in table["sets"] else [name])]

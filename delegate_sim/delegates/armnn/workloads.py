@@ -43,7 +43,7 @@ def _mirrored_type(call: Query) -> bool:
     return is_joined and call.input.type not in ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 
 
-_LAYERS = read_layers(
+LAYERS = read_layers(
     "workloads.json",
     {
         "other space": lambda call: call.input.is_quantized and not call.input.has_space_of(call.output),
@@ -57,9 +57,10 @@ _LAYERS = read_layers(
         "mirrored type": _mirrored_type,
     },
 )
+"""The demands of workloads by layer, or by layer and backend."""
 
 
 def workload_problem(layer: str, call: Query, backend: str) -> Problem | None:
     """Return the problem of a workload of a backend, or None."""
-    demands = (*_LAYERS.get(layer, ()), *_LAYERS.get(f"{layer} on {backend}", ()))
+    demands = (*LAYERS.get(layer, ()), *LAYERS.get(f"{layer} on {backend}", ()))
     return next((problem for demand in demands if (problem := demand.problem(call)) is not None), None)
