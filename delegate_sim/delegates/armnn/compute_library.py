@@ -20,7 +20,7 @@ _EIGHT_BITS = ("UINT8", "INT8")
 _FLOATS_AND_EIGHT_BITS = (*_EIGHT_BITS, "FLOAT16", "FLOAT32")
 _MOST_DIMENSIONS = 4
 
-_FUNCTIONS = {
+_ACTIVATIONS = {
     **dict.fromkeys(_EIGHT_BITS, ("relu", "bounded_relu", "sigmoid", "tanh", "hard_swish", "leaky_relu")),
     "INT16": ("sigmoid", "tanh", "hard_swish", "bounded_relu"),
 }
@@ -56,7 +56,7 @@ _WINOGRAD = frozenset({(3, 3), (5, 5), (1, 3), (3, 1), (1, 5), (5, 1), (1, 7), (
 
 
 def _other_function(types: Sequence[str], call: Query) -> bool:
-    return call.input.type in types and call.values["function"] not in _FUNCTIONS[call.input.type]
+    return call.input.type in types and call.values["function"] not in _ACTIVATIONS[call.input.type]
 
 
 def _other_fixed_space(call: Query) -> dict[str, Any] | None:
@@ -285,7 +285,7 @@ def _split_types(call: Query) -> str | None:
     return other if _is_last_split(call) else None
 
 
-_FUNCTIONS_BY_NAME = {
+FUNCTIONS = {
     "other 8-bit function": partial(_other_function, _EIGHT_BITS),
     "other INT16 function": partial(_other_function, ("INT16",)),
     "other fixed space": _other_fixed_space,
@@ -348,5 +348,5 @@ _FUNCTIONS_BY_NAME = {
     "small block": lambda call: call.values["block"] < 2,
 }
 """The functions that the table names: they find problems, and infer shapes."""
-CPU_ACC = Backend("CpuAcc", read_layers("compute_library.json", _FUNCTIONS_BY_NAME))
+CPU_ACC = Backend("CpuAcc", read_layers("compute_library.json", FUNCTIONS))
 """The backend CpuAcc."""

@@ -70,7 +70,7 @@ def _no_broadcast(call: Query) -> list[list[int]] | None:
     return None
 
 
-_PROBLEMS = {
+FUNCTIONS = {
     "weights of 8-bit input": lambda call: _has_eight_bits(call) and call.weights.type not in _EIGHT_BITS,
     "weights of other input": lambda call: not _has_eight_bits(call) and call.weights.type not in (*_NUMBERS, PER_CHANNEL),
     "mixed weights": lambda call: not _has_eight_bits(call) and call.weights.type != call.input.type,
@@ -83,4 +83,5 @@ _PROBLEMS = {
     "mixed types": _mixed_types,
     "no broadcast": _no_broadcast,
 }
-CPU_REF = Backend("CpuRef", read_layers("reference.json", _PROBLEMS), reports_all=True)
+"""The functions that find problems, by the names in the table."""
+CPU_REF = Backend("CpuRef", read_layers("reference.json", FUNCTIONS), reports_all=True)

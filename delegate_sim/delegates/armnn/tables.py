@@ -160,14 +160,15 @@ def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping
     def types(names: list[str]) -> list[str]:
         return [kind for name in names for kind in (types(table["sets"][name]) if name in table["sets"] else [name])]
 
-    def demand(row: Mapping[str, Any], entry: Mapping[str, Any], start: str) -> Demand:
+    def demand_of(row: Mapping[str, Any], entry: Mapping[str, Any], start: str) -> Demand:
         key = next(key for key in _MAKERS if key in row)
         row = {**table.get("defaults", {}).get(key, {}), **row, **({"type": types(row["type"])} if "type" in row else {})}
         if "line" in row:
             path, function = (row.get("in") or entry["in"]).split(":")
             start = f"in {function} src/{path}:{row['line']}: "
-        says = row.get("says", "")
-        return replace(_MAKERS[key](row, functions), says=start + says if says else "", hint=row.get("hint", ""))
+        says, demand = row.get("says", ""), _MAKERS[key](row, functions)
+        needed = row.get("needed", demand.needed)
+        return replace(demand, needed=needed, says=start + says if says else "", hint=row.get("hint", ""))
 
     layers: dict[str, Demands] = {}
     for entry in table["layers"]:
@@ -175,5 +176,5 @@ def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping
             start = entry["layers"][name] if isinstance(entry["layers"], dict) else entry.get("start", "")
             rows = [part for row in entry["checks"] for part in _rows(row)]
             known = (KNOWN_SIZES,) if entry.get("reads_sizes", "in" in entry) else ()
-            layers[name] = (*layers.get(name, ()), *known, *[demand(row, entry, start) for row in rows])
+            layers[name] = (*layers.get(name, ()), *known, *[demand_of(row, entry, start) for row in rows])
     return layers

@@ -43,20 +43,19 @@ def _mirrored_type(call: Query) -> bool:
     return is_joined and call.input.type not in ("FLOAT32", "FLOAT16", "INT8", "UINT8")
 
 
-LAYERS = read_layers(
-    "workloads.json",
-    {
-        "other space": lambda call: call.input.is_quantized and not call.input.has_space_of(call.output),
-        "other ranks": lambda call: call.input.rank != call.second.rank,
-        "other inner sizes": _other_inner_sizes,
-        "other bias type": _other_bias_type,
-        "offset of bias": lambda call: call.bias is not None and call.bias.zero_point != 0,
-        "other scales of bias": _other_scales_of_bias,
-        "scales without per-channel type": lambda call: call.weights.is_per_axis and call.weights.type != PER_CHANNEL,
-        "several scales": _several_scales,
-        "mirrored type": _mirrored_type,
-    },
-)
+FUNCTIONS = {
+    "other space": lambda call: call.input.is_quantized and not call.input.has_space_of(call.output),
+    "other ranks": lambda call: call.input.rank != call.second.rank,
+    "other inner sizes": _other_inner_sizes,
+    "other bias type": _other_bias_type,
+    "offset of bias": lambda call: call.bias is not None and call.bias.zero_point != 0,
+    "other scales of bias": _other_scales_of_bias,
+    "scales without per-channel type": lambda call: call.weights.is_per_axis and call.weights.type != PER_CHANNEL,
+    "several scales": _several_scales,
+    "mirrored type": _mirrored_type,
+}
+"""The functions that find problems, by the names in the table."""
+LAYERS = read_layers("workloads.json", FUNCTIONS)
 """The demands of workloads by layer, or by layer and backend."""
 
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import string
+from importlib.resources import files
 
 import pytest
 
-from delegate_sim.delegates.armnn import workloads
+from delegate_sim.delegates.armnn import compute_library, reference, rules, workloads
 from delegate_sim.delegates.armnn.compute_library import CPU_ACC
 from delegate_sim.delegates.armnn.demands import Demand, Query
 from delegate_sim.delegates.armnn.reference import CPU_REF
 from delegate_sim.delegates.armnn.rules import RULES
+from delegate_sim.delegates.armnn.rules.problems import PROBLEMS
+from delegate_sim.delegates.armnn.rules.questions import QUESTIONS
 from delegate_sim.delegates.armnn.steps import BACKENDS, Layer
 from delegate_sim.delegates.armnn.tables import layers_of
 from delegate_sim.delegates.armnn.tensors import Info
 
+MODULES = {"reference": reference, "compute_library": compute_library, "workloads": workloads}
+ROW = {"refuses", "kind", "needed", "found", "says", "hint"}
+CHECK = ROW | {"in", "line", "type", "of", "ranks", "not_half", "shape", "unary", "results", "each"}
+CHECK |= {"same_type", "same_rank", "same_size", "same_space"}
+STEP = ROW | {"inputs", "inputs_at_least", "outputs", "reads", "takes", "stored", "vectors", "fused", "lstm_weights"}
+STEP |= {"layer", "word", "at", "line", "asks", "of", "function"}
 FLOATS, BYTES = Info("FLOAT32", (1, 4)), Info("INT8", (1, 4), 0.5)
 TENSORS = {"input", "second", "output", "weights", "bias", "problem"}
 VALUES = {
@@ -34,6 +44,24 @@ def roots(*templates):
     """The first names of all placeholders."""
     fields = [field for template in templates for _, field, _, _ in string.Formatter().parse(template) if field]
     return {field.split(".")[0].split("[")[0] for field in fields}
+
+
+def table_of(package, name):
+    return json.loads(files(package).joinpath(f"{name}.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_table_has_no_unknown_keys_and_names_all_functions(name):
+    rows = [row for entry in table_of(reference.__package__, name)["layers"] for row in entry["checks"]]
+    assert set().union(*rows) <= CHECK
+    assert {row[key] for row in rows for key in ("refuses", "shape") if key in row} == set(MODULES[name].FUNCTIONS)
+
+
+def test_the_table_of_operators_has_no_unknown_keys_and_names_all_functions():
+    rows = [row for entry in table_of(rules.__name__, "operators") for row in entry["steps"]]
+    assert set().union(*rows) <= STEP
+    assert {row["refuses"] for row in rows if "refuses" in row} == set(PROBLEMS)
+    assert {row["asks"] for row in rows if "asks" in row} == set(QUESTIONS)
 
 
 @pytest.mark.parametrize("layers", [CPU_REF.layers, CPU_ACC.layers, workloads.LAYERS], ids=["CpuRef", "CpuAcc", "workloads"])
