@@ -139,13 +139,11 @@ def _checks(step: Step, visit: Visit) -> Iterator[Check[ArmnnTarget]]:
     needed = "types, ranks and sizes that Arm NN can describe"
     yield Check(SHAPE, needed, partial(visit.find, step), hint, applies=f"layer {step.word}")
     for name, backend in BACKENDS.items():
-        condition = Condition(f"with {name}", partial(_names, name))
+        conditions = (Condition(f"with {name}", partial(_names, name)),)
         for number, demand in enumerate(backend.demands(step.name)):
-            finder = partial(visit.find, (step, name, number))
-            check: Check[ArmnnTarget] = Check(
-                demand.kind, demand.needed, finder, demand.hint, applies=f"layer {step.word} on {name}"
-            )
-            yield check.when(condition)
+            find = partial(visit.find, (step, name, number))
+            applies = f"layer {step.word} on {name}"
+            yield Check(demand.kind, demand.needed, find, demand.hint, applies=applies, conditions=conditions)
 
 
 def _names(backend: str, target: ArmnnTarget) -> bool:

@@ -1,8 +1,9 @@
 """Rules of Arm NN's delegate: for each operator, the delegate's own demands and the layers that the backends are asked for.
 
 Source: ``ArmnnSubgraph::VisitNode`` (``delegate/classic/src/armnn_delegate.cpp``) and the file of each operator, as a table in
-``operators.json``. The demands of the backends on layers are in ``reference.py`` and ``compute_library.py``. No rule looks at an
-operator's version.
+``operators.json``. It lists the steps of a visit in order: ``layer`` is a layer, with the line that asks for it and the name of
+the question (``asks``), and ``checks.py`` has the other steps. The demands of the backends on layers are in ``reference.py`` and
+``compute_library.py``. No rule looks at an operator's version.
 """
 
 from __future__ import annotations
@@ -20,12 +21,10 @@ from .questions import QUESTIONS, ask
 
 
 def _layer(row: Mapping[str, Any], op: str, file: str) -> Layer:
-    name = row["layer"].replace("*", op.lower())
+    name, line = row["layer"].replace("*", op.lower()), row["line"]
+    place = f"{row.get('at', file)}:{line[op] if isinstance(line, dict) else line}"
     question = QUESTIONS[row["asks"]] if "asks" in row else ask(*row.get("of", (0,)))
-    line = row["line"][op] if isinstance(row["line"], dict) else row["line"]
-    return Layer(
-        row.get("word", name.upper()), name, question, f"{row.get('at', file)}:{line}", row.get("function", "operator()")
-    )
+    return Layer(row.get("word", name.upper()), name, question, place, row.get("function", "operator()"))
 
 
 def _rule(entry: Mapping[str, Any], op: str) -> VisitRule:
@@ -36,17 +35,16 @@ def _rule(entry: Mapping[str, Any], op: str) -> VisitRule:
     return visited(file, entry.get("function", f"Visit{file.partition('.')[0]}Operator"), steps)
 
 
-_TABLE = json.loads(files(__package__).joinpath("operators.json").read_text("utf-8"))
-_BY_KIND = {
-    is_custom: {
-        op: _rule(entry, op) for entry in _TABLE if entry.get("is_custom", False) == is_custom for op in entry["operators"]
-    }
-    for is_custom in (False, True)
-}
+def _rules(*, is_custom: bool) -> Mapping[str, VisitRule]:
+    table = json.loads(files(__package__).joinpath("operators.json").read_text("utf-8"))
+    entries = [entry for entry in table if entry.get("is_custom", False) == is_custom]
+    return {op: _rule(entry, op) for entry in entries for op in entry["operators"]}
+
+
 RULES: RuleBook[ArmnnTarget] = RuleBook(
     "armnn",
-    families=(_BY_KIND[False],),
-    custom=_BY_KIND[True],
+    families=(_rules(is_custom=False),),
+    custom=_rules(is_custom=True),
     kinds=KINDS,
     source=CLASSIC,
     unknown=Unknown("an operator that the delegate visits"),
