@@ -97,24 +97,24 @@ class Visit:
                     continue
                 call = step.call(node)
                 place = f"\nFailed to check layer support at function {step.function} [delegate/classic/src/{step.place}]"
-                found = {} if call is None else _ask(step, call, target, lines)
+                refusals = {} if call is None else _ask(step, call, target, lines)
             except Thrown as thrown:
                 return VisitOutcome({step: thrown.found}, (*lines,), thrown.text + place)
-            if found:
-                return VisitOutcome(found, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
+            if refusals:
+                return VisitOutcome(refusals, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
         return VisitOutcome(lines=(*lines,))
 
 
 def _ask(layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Mapping[object, str]:
     """Ask the backends. Return what was found if all of them refuse. Add their lines to ``lines``."""
-    found: dict[object, str] = {}
+    values: dict[object, str] = {}
     for name in target.backends:
         problems = BACKENDS[name].problems(layer.name, call)
         if not problems:
             return {}
-        found |= {(layer, name, number): problem.found for number, problem in problems.items()}
+        values |= {(layer, name, number): problem.found for number, problem in problems.items()}
         lines.append(BACKENDS[name].warning(layer.word, problems))
-    return found
+    return values
 
 
 @dataclass(frozen=True, eq=False)

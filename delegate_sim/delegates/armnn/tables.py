@@ -76,8 +76,8 @@ def _alike(key: str, first: str, second: str) -> Demand:
         infos = call.part(first), call.part(second)
         return None not in infos and not holds(*infos) and infos
 
-    found = [f"{name} of {words} {template.replace('{', f'{{problem[{at}]')}" for at, name in enumerate(names)]
-    return Demand(kind, f"the same {words} in {names[0]} and {names[1]}", test, " and ".join(found))
+    descriptions = [f"{name} of {words} {template.replace('{', f'{{problem[{at}]')}" for at, name in enumerate(names)]
+    return Demand(kind, f"the same {words} in {names[0]} and {names[1]}", test, " and ".join(descriptions))
 
 
 def _not_half(part: str) -> Demand:
@@ -113,8 +113,8 @@ def _shaped(infer: Callable[[Query], Sequence[int]]) -> Demand:
         padded = [[1] * (rank - len(shape)) + shape for shape in (wanted, given)]
         return padded[0] != padded[1] and wanted
 
-    found = "output of shape {output.sizes}, where {problem} is computed"
-    return Demand(SHAPE, "an output of the computed shape", test, found)
+    template = "output of shape {output.sizes}, where {problem} is computed"
+    return Demand(SHAPE, "an output of the computed shape", test, template)
 
 
 def unknown_sizes(call: Query) -> None:

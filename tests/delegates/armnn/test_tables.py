@@ -87,7 +87,7 @@ def test_each_layer_of_an_operator_is_known_to_a_backend():
 
 
 def found(rows, call, functions=None, **entry):
-    """What the demands of a table with one layer find."""
+    """The descriptions and messages of the demands of a table with one layer."""
     table = {"sets": {"WHOLE": ["INT8", "INT32"]}, "layers": [{"layers": {"relu": "Relu: "}, "checks": rows, **entry}]}
     demands = layers_of(table, functions or {})["relu"]
     problems = [demand.problem(call) for demand in demands]
