@@ -8,7 +8,7 @@ Source: ``ArmnnSubgraph::Create`` (``delegate/classic/src/armnn_delegate.cpp``),
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,19 +17,16 @@ from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
 from ...refusal import Refusal
 from .compute_library import CPU_ACC
-from .inference import inferred_shape
+from .demands import Query
+from .inference import INFERRED
 from .kinds import ASSERTION, NOT_BUILT
 from .rules import RULES
-from .rules.checks import BACKENDS
-from .steps import ArmnnTarget, Layer, Query, VisitRule
+from .steps import BACKENDS, ArmnnTarget, Layer, VisitRule
 from .tensors import Info, Thrown, info_of
-from .workloads import WorkloadProblem, workload_problem
+from .workloads import workload_problem
 
-_OWN_CONSTANTS: Mapping[str, tuple[int, ...]] = {
-    "CONV_2D": (0, 1, 2),
-    "CONV_3D": (0, 1, 2),
-    "DEPTHWISE_CONV_2D": (0, 1, 2),
-    "FULLY_CONNECTED": (0, 1, 2),
+_OWN_CONSTANTS = {
+    **dict.fromkeys(("CONV_2D", "CONV_3D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"), (0, 1, 2)),
     "PRELU": (1,),
     "TRANSPOSE_CONV": (2,),
 }
@@ -44,14 +41,13 @@ _RESHAPED = frozenset({"FULLY_CONNECTED", "UNPACK", "EXPAND_DIMS"})
 """Operators whose results have another shape than the layer that the backends are asked for."""
 
 
-class BuildProblem(NamedTuple):
-    """The reason why a network cannot be built, at a node."""
+class _BuildProblem(NamedTuple):
+    """The reason why a network cannot be built, at a node. ``text`` is the text of the exception; empty if the process ends."""
 
     node: int
     found: str
     needed: str
     text: str = ""
-    """The text of the exception; empty if the process ends."""
     lines: tuple[str, ...] = ()
 
 
@@ -62,14 +58,18 @@ class _Built(NamedTuple):
     layer: Layer
     call: Query
 
+    @property
+    def at(self) -> int:
+        """The index of the node."""
+        return self.node.node.index
+
 
 def build_failure(graph: Graph, subset: Subset, target: ArmnnTarget) -> Refusal | None:
     """Return the failure to build the network of a partition, or None if the build succeeds."""
     problem = _Network(graph, subset, target).problem()
     if problem is None:
         return None
-    node = graph.nodes[problem.node]
-    values = {"operator": node.op, "found": problem.found, "needed": problem.needed}
+    values = {"operator": graph.nodes[problem.node].op, "found": problem.found, "needed": problem.needed}
     kind = NOT_BUILT if problem.text else ASSERTION
     lines = (*problem.lines, f"RuntimeError: {problem.text}") if problem.text else problem.lines
     return kind.refusal(kind.template, node=problem.node, values=values, log_lines=lines)
@@ -88,7 +88,7 @@ class _Network:
         self._forms = node_forms(graph)
         self._calls = graph.shared.get("armnn calls", (), FormTable[int, tuple[tuple[Layer, Query], ...]])
 
-    def problem(self) -> BuildProblem | None:
+    def problem(self) -> _BuildProblem | None:
         """Return the first problem, in the order in which Arm NN finds them."""
         inner = {tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].outputs}
         for index in self.subset.nodes:
@@ -101,7 +101,7 @@ class _Network:
                 return problem
         return next(chain(self._infer(), self._assign(), self._optimized(), self._load()), None)
 
-    def _parse(self, node: NodeView) -> BuildProblem | None:
+    def _parse(self, node: NodeView) -> _BuildProblem | None:
         """Add the layers of a node (``VisitNode`` with a network)."""
         index, op = node.node.index, node.op
         rule = RULES.rule_of(op, is_custom=node.node.is_custom)
@@ -112,106 +112,112 @@ class _Network:
         layer, call = calls[-1]
         data = _DATA.get(op, tuple(range(len(call.inputs))))
         for position in own:
-            tensor = node.node.input(position)
-            if tensor >= 0 and node.input(position).is_constant and tensor in self.slots:
+            if node.node.input(position) in self.slots and node.input(position).is_constant:
                 shared = f"the constant input {position}, which an earlier node of the partition also reads"
                 text = "Tried to connect an output slot to an input slot, but the latter already has a connection"
-                return BuildProblem(index, shared, "a constant of its own", text)
+                return _BuildProblem(index, shared, "a constant of its own", text)
         for position in data:
             tensor = node.node.input(position)
             if position in own or tensor in self.slots or tensor < 0:
                 continue
             info = info_of(node.input(position))
             if op in _DIRECT:
-                return BuildProblem(index, f"the constant input {position}", "a computed input")
+                return _BuildProblem(index, f"the constant input {position}", "a computed input")
             if op in _UNCONNECTED:
                 name = "Prelu" if op == "PRELU" else "Pad"
                 text = f'Input slot(s) 0 for {name} not connected to an output slot. \nLayer name: "{name}:{index}"'
-                return BuildProblem(index, f"the constant input {position}", "a computed input", _optimize(text))
-            lines: list[str] = []
-            if not self._has_constant(info, lines):
+                return _BuildProblem(index, f"the constant input {position}", "a computed input", _optimize(text))
+            lines = self._refused_constant(info)
+            if lines:
                 text = "TfLiteArmnnDelegate: Unable to parse node: "[index:]
-                return BuildProblem(index, f"a constant of type {info.type}", "constants of another type", text, tuple(lines))
+                return _BuildProblem(index, f"a constant of type {info.type}", "constants of another type", text, lines)
             self.slots[tensor] = info
-        inputs = tuple(
-            [self.slots.get(node.node.input(position)) or call.inputs[at] for at, position in enumerate(data[: len(call.inputs)])]
-        )
         if layer.name != "fully_connected":
-            call = call._replace(inputs=inputs)
-        for other, asked in calls[:-1]:
-            self.layers.append(_Built(node, other, asked))
-        self.layers.append(_Built(node, layer, call))
-        self.slots.update(zip(node.node.outputs, _results(node, call), strict=False))
+            slots = [self.slots.get(node.node.input(position)) for position in data[: len(call.inputs)]]
+            call = call._replace(inputs=tuple([slot or asked for slot, asked in zip(slots, call.inputs, strict=True)]))
+        self.layers += [_Built(node, *other) for other in (*calls[:-1], (layer, call))]
+        results = [info_of(tensor, is_result=True) for tensor in node.outputs] if op in _RESHAPED else call.outputs
+        self.slots.update(zip(node.node.outputs, results, strict=False))
         return None
 
-    def _has_constant(self, info: Info, lines: list[str]) -> bool:
-        call = Query((), (info,))
+    def _refused_constant(self, info: Info) -> tuple[str, ...]:
+        """Return the lines about a constant that no backend accepts, or no lines."""
+        call, lines = Query((), (info,)), []
         for name in self.target.backends:
-            backend = BACKENDS[name]
-            problems = backend.problems("constant", call)
+            problems = BACKENDS[name].problems("constant", call)
             if not problems:
-                return True
-            end = "\n" if backend.reports_all else ""
-            reason = "".join([demand.reason(call) + end for demand, _ in problems.values()])
-            lines.append(f"WARNING: CONSTANT: not supported by armnn: {reason}")
-        lines.append("ERROR: CONSTANT: not supported by any specified backend")
-        return False
+                return ()
+            lines.append(BACKENDS[name].warning("CONSTANT", problems))
+        return (*lines, "ERROR: CONSTANT: not supported by any specified backend")
 
-    def _infer(self) -> Iterator[BuildProblem]:
+    def _infer(self) -> Iterator[_BuildProblem]:
         """Yield the problems of shapes (``Graph::InferTensorInfos``)."""
+        end = "while using ShapeInferenceMethod::ValidateOnly"
         for built in self.layers:
-            index = built.node.node.index
             for output in built.call.outputs:
                 if output.shape is None:
-                    text = "Dimensionality can not be NotSpecified while using ShapeInferenceMethod::ValidateOnly"
-                    yield BuildProblem(
-                        index, "a result without dimensions", "a result with at least one dimension", _optimize(text)
-                    )
+                    text, found = f"Dimensionality can not be NotSpecified {end}", "a result without dimensions"
+                    yield _BuildProblem(built.at, found, "a result with at least one dimension", _optimize(text))
                 elif 0 in output.shape:
-                    text = "Unspecified dimension while using ShapeInferenceMethod::ValidateOnly"
-                    yield BuildProblem(index, f"a result of shape {list(output.shape)}", "no size of 0", _optimize(text))
+                    text, found = f"Unspecified dimension {end}", f"a result of shape {list(output.shape)}"
+                    yield _BuildProblem(built.at, found, "no size of 0", _optimize(text))
+            infer = INFERRED.get(built.layer.name)
             try:
-                inferred = inferred_shape(built.node, built.layer.name, built.call)
+                inferred = infer and infer(built.call)
             except Thrown as thrown:
-                yield BuildProblem(index, thrown.found, "shapes that Arm NN can infer", thrown.text and _optimize(thrown.text))
+                text = thrown.text and _optimize(thrown.text)
+                yield _BuildProblem(built.at, thrown.found, "shapes that Arm NN can infer", text)
                 continue
             shape = built.call.output.shape
             if inferred is not None and shape != inferred:
-                name, sizes = built.layer.word, [",".join(map(str, one or ())) for one in (shape, inferred)]
-                text = (
-                    f"{name}: TensorShape set on OutputSlot[0] does not match the inferred shape. : [{sizes[0]}] != [{sizes[1]}]"
-                )
-                yield BuildProblem(
-                    index, f"a result of shape {list(shape or ())}", f"the shape {list(inferred)}", _optimize(text)
-                )
+                sizes = " != ".join([f"[{','.join(map(str, one or ()))}]" for one in (shape, inferred)])
+                text = f"{built.layer.word}: TensorShape set on OutputSlot[0] does not match the inferred shape. : {sizes}"
+                found = f"a result of shape {list(shape or ())}"
+                yield _BuildProblem(built.at, found, f"the shape {list(inferred)}", _optimize(text))
 
-    def _assign(self) -> Iterator[BuildProblem]:
+    def _assign(self) -> Iterator[_BuildProblem]:
         """Yield the UINT8 results and weights with another number of scales than one (``CheckScaleSetOnQuantizedType``)."""
-        written = [(built.node.node.index, info) for built in self.layers for info in (*built.call.outputs, built.call.weights)]
+        written = [(built.at, info) for built in self.layers for info in (*built.call.outputs, built.call.weights)]
         for index, info in written:
             if info is None or info.type != "UINT8":
                 continue
             if info.is_per_axis:
-                yield BuildProblem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
+                yield _BuildProblem(index, f"a UINT8 tensor with {info.scales} scales", "one scale")
             elif not info.scale:
-                yield BuildProblem(
-                    index, "a UINT8 tensor without a scale", "a scale", _optimize("Failed to assign a backend to each layer")
-                )
+                text = _optimize("Failed to assign a backend to each layer")
+                yield _BuildProblem(index, "a UINT8 tensor without a scale", "a scale", text)
 
-    def _load(self) -> Iterator[BuildProblem]:
-        """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
+    def _optimized(self) -> Iterator[_BuildProblem]:
+        """Yield the problems of optimizations (``Optimizer::Pass`` and ``OptimizeSubgraphView``)."""
         for built in self.layers:
-            backend = self._backend_of(built.layer.name, built.call)
-            problem = workload_problem(built.layer.name, built.call, backend) or self._unread_view(built, backend)
-            if problem is None:
-                continue
-            text = "TfLiteArmnnDelegate: Network could not be loaded: An error occurred when preparing the network workloads: "
-            told = f"TfLiteArmnnDelegate: Exception ({text} {problem.text}) caught from LoadNetwork." if problem.text else ""
-            yield BuildProblem(built.node.node.index, problem.found, problem.needed, told)
+            name, call = built.layer.name, built.call
+            if name == "dequantize" and call.input.is_per_axis and call.input.is_constant and call.output.type == "FLOAT32":
+                yield _BuildProblem(built.at, f"constants with {call.input.scales} scales", "one scale, or float constants")
+            if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(built) == CPU_ACC.name:
+                chained = call.input._replace(shape=call.output.shape)
+                if chained != call.output:
+                    found = f"{_described(call.input)} input and {_described(call.output)} output"
+                    yield _BuildProblem(built.at, found, _CHAINED)
 
-    def _backend_of(self, layer: str, call: Query) -> str:
+    def _load(self) -> Iterator[_BuildProblem]:
+        """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
+        failed = "Network could not be loaded: An error occurred when preparing the network workloads: "
+        for built in self.layers:
+            backend = self._backend_of(built)
+            problem = workload_problem(built.layer.name, built.call, backend)
+            if problem is not None:
+                found, needed, said = problem.found, problem.demand.needed, problem.said
+            elif backend == CPU_ACC.name and built.layer.name == "split" and (unread := self._unread(built)):
+                found, needed, said = unread, "results that are all read", "GetConnection: Invalid index 0 provided"
+            else:
+                continue
+            text = f"TfLiteArmnnDelegate: Exception (TfLiteArmnnDelegate: {failed} {said}) caught from LoadNetwork."
+            yield _BuildProblem(built.at, found, needed, text if said else "")
+
+    def _backend_of(self, built: _Built) -> str:
         """Return the backend that a layer is assigned to."""
-        return next((name for name in self.target.backends if not BACKENDS[name].problems(layer, call)), "")
+        backends = self.target.backends
+        return next((name for name in backends if not BACKENDS[name].problems(built.layer.name, built.call)), "")
 
     @functools.cached_property
     def _read(self) -> frozenset[int]:
@@ -219,28 +225,10 @@ class _Network:
         read = [tensor for index in self.subset.nodes for tensor in self.graph.nodes[index].inputs]
         return frozenset((*read, *self.subset.outputs))
 
-    def _unread_view(self, built: _Built, backend: str) -> WorkloadProblem | None:
-        """Find a result of SPLIT that nothing reads (``SplitterLayer::CreateTensors``)."""
-        if backend != CPU_ACC.name or built.layer.name != "split":
-            return None
-        unread = next((at for at, tensor in enumerate(built.node.node.outputs) if tensor not in self._read), None)
-        text = "GetConnection: Invalid index 0 provided"
-        return (
-            None
-            if unread is None
-            else WorkloadProblem(f"result {unread}, which nothing reads", "results that are all read", text)
-        )
-
-    def _optimized(self) -> Iterator[BuildProblem]:
-        """Yield the problems of optimizations (``Optimizer::Pass`` and ``OptimizeSubgraphView``)."""
-        for built in self.layers:
-            index, name, call = built.node.node.index, built.layer.name, built.call
-            if name == "dequantize" and call.input.is_per_axis and call.input.is_constant and call.output.type == "FLOAT32":
-                yield BuildProblem(index, f"constants with {call.input.scales} scales", "one scale, or float constants")
-            if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(name, call) == CPU_ACC.name:
-                chained = call.input._replace(shape=call.output.shape)
-                if chained != call.output:
-                    yield BuildProblem(index, f"{_described(call.input)} input and {_described(call.output)} output", _CHAINED)
+    def _unread(self, built: _Built) -> str:
+        """Describe a result of SPLIT that nothing reads (``SplitterLayer::CreateTensors``)."""
+        unread = [at for at, tensor in enumerate(built.node.node.outputs) if tensor not in self._read]
+        return f"result {unread[0]}, which nothing reads" if unread else ""
 
 
 _CHAINED = "input and output of the same type and quantization, neither constant, to reduce several axes"
@@ -249,13 +237,6 @@ _CHAINED = "input and output of the same type and quantization, neither constant
 def _described(info: Info) -> str:
     space = f" (scale {info.scale:g}, zero point {info.zero_point})" if info.is_quantized else ""
     return f"{'constant ' if info.is_constant else ''}{info.type}{space}"
-
-
-def _results(node: NodeView, call: Query) -> tuple[Info, ...]:
-    """Return the results as the network describes them. The question may be about other shapes."""
-    if node.op in _RESHAPED:
-        return tuple([info_of(tensor, is_result=True) for tensor in node.outputs])
-    return call.outputs
 
 
 def _optimize(text: str) -> str:

@@ -26,8 +26,7 @@ from ..traits import LogTraits
 from .builds import build_failure
 from .kinds import ASSERTION, FALLBACK_DISABLED, NOT_BUILT, READS_COMPUTED, RELEASE
 from .rules import RULES
-from .rules.checks import BACKENDS
-from .steps import ArmnnTarget, VisitRule
+from .steps import BACKENDS, ArmnnTarget, VisitRule
 
 GPU_ACC = "GpuAcc"
 """The backend for Mali GPUs. It is known, but not simulated."""

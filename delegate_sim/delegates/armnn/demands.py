@@ -1,101 +1,138 @@
-"""Demands on layers that both backends use."""
+"""Demands of a backend on layers, and of the delegate itself on nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
-from ...rules.kinds import BROADCAST, HYBRID, RANK, SHAPE, TENSOR_TYPE
-from ...rules.operands import listed
-from .steps import Need, Query
+from ...graph.graph import NodeView
+from ...rules.kinds import OPERATOR, Kind
 from .tensors import Info
 
-Said = str | Callable[[Query], str]
+
+class Query(NamedTuple):
+    """A question to a backend: whether it supports a layer with these tensors and values."""
+
+    inputs: tuple[Info, ...]
+    outputs: tuple[Info, ...]
+    weights: Info | None = None
+    bias: Info | None = None
+    values: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def input(self) -> Info:
+        """The first operand."""
+        return next(iter(self.inputs))
+
+    @property
+    def second(self) -> Info:
+        """The second operand."""
+        _, second, *_ = self.inputs
+        return second
+
+    @property
+    def output(self) -> Info:
+        """The first result."""
+        return next(iter(self.outputs))
+
+    @property
+    def tensors(self) -> tuple[Info, ...]:
+        """The operands and the first result."""
+        return (*self.inputs, *self.outputs[:1])
+
+    def part(self, name: str) -> Any:
+        """Return a tensor or a value by name, or None if the call lacks it."""
+        return self.values[name] if name in self.values else getattr(self, name, None)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryPart:
-    """A tensor of a call, with its name in messages. ``of`` returns None if the call lacks the tensor."""
+class _Facts(NamedTuple):
+    """The values that a template may name."""
+
+    subject: Any
+    problem: object
+
+    def __getitem__(self, name: Any) -> Any:
+        if name == "problem":
+            return self.problem
+        if isinstance(self.subject, Query):
+            return self.subject.part(name)
+        node = self.subject.node
+        return f"#{node.builtin_code} node #{node.index}: " if name == "place" else getattr(self.subject, name)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Demand:
+    """A demand on a call (of a backend) or on a node (of the delegate itself).
+
+    ``test`` returns a problem, or None or False if the call meets the demand. ``found`` and ``says`` are templates. With
+    ``again``, that call is asked too, and its answer counts.
+    """
+
+    kind: Kind
+    needed: str
+    test: Callable[[Any], object]
+    found: str = ""
+    says: str = ""
+    hint: str = ""
+    again: Callable[[Query], Query] | None = None
+
+    def problem(self, subject: Query | NodeView) -> Problem | None:
+        """Return the problem of a call or node, or None if it meets the demand. Raises Thrown as upstream does."""
+        problem = self.test(subject)
+        if problem is None or problem is False:
+            return None
+        return Problem(self, *[template.format_map(_Facts(subject, problem)) for template in (self.found, self.says)])
+
+
+class Problem(NamedTuple):
+    """A demand that a call does not meet, with a description of the actual value, and the backend's message."""
+
+    demand: Demand
+    found: str
+    said: str
+
+
+Demands: TypeAlias = tuple[Demand, ...]
+"""The demands of a backend on a layer, in the order of its checks."""
+NO_LAYER = Demand(
+    OPERATOR,
+    "a backend with this layer",
+    lambda _: True,
+    "no such layer",
+    hint="add CpuRef to the backends, or replace the operator",
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Backend:
+    """A backend: its demands for each layer. A layer without an entry is refused without a message."""
 
     name: str
-    of: Callable[[Query], Info | None]
+    layers: Mapping[str, Demands]
+    reports_all: bool = False
+    """Whether the backend goes on after a demand that is not met. Each message then ends in a line feed."""
 
+    def demands(self, layer: str) -> Demands:
+        """Return the demands on a layer."""
+        return self.layers.get(layer, (NO_LAYER,))
 
-INPUT = QueryPart("input 0", lambda call: call.input)
-SECOND = QueryPart("input 1", lambda call: call.second)
-OUTPUT = QueryPart("output", lambda call: call.output)
-WEIGHTS = QueryPart("weights", lambda call: call.weights)
-BIAS = QueryPart("bias", lambda call: call.bias)
+    def problems(self, layer: str, call: Query) -> Mapping[int, Problem]:
+        """Return the problems by the position of the demand. Raises Thrown as the backend does."""
+        problems = {}
+        for position, demand in enumerate(self.demands(layer)):
+            problem = demand.problem(call)
+            if problem is not None:
+                if demand.again and not self.problems(layer, demand.again(call)):
+                    return {}
+                problems[position] = problem
+                if not self.reports_all:
+                    break
+        return problems
 
-
-def of_type(part: QueryPart, types: Iterable[str], said: Said = "", *, hint: str = "") -> Need[Query]:
-    """Demand that a tensor has one of these types."""
-    allowed = tuple(types)
-
-    def find(call: Query) -> str | None:
-        info = part.of(call)
-        return None if info is None or info.type in allowed else f"{part.name} is {info.type}"
-
-    return Need(TENSOR_TYPE, f"{part.name} of type {listed(allowed)}", find, said, hint)
-
-
-def same_type(part: QueryPart, other: QueryPart, said: Said = "", *, hint: str = "") -> Need[Query]:
-    """Demand that two tensors have the same type."""
-
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.type == two.type:
-            return None
-        return f"{one.type} {part.name} and {two.type} {other.name}"
-
-    return Need(HYBRID, f"the same type in {part.name} and {other.name}", find, said, hint)
-
-
-def same_size(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
-    """Demand that two tensors have the same number of elements."""
-
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.element_count == two.element_count:
-            return None
-        return f"{one.element_count} elements in {part.name} and {two.element_count} in {other.name}"
-
-    return Need(SHAPE, f"as many elements in {part.name} as in {other.name}", find, said)
-
-
-def ranked(part: QueryPart, ranks: range, words: str, said: Said = "") -> Need[Query]:
-    """Demand that the number of dimensions is in a range. ``words`` describes the range."""
-
-    def find(call: Query) -> str | None:
-        info = part.of(call)
-        return None if info is None or info.rank in ranks else f"{part.name} of rank {info.rank}"
-
-    return Need(RANK, f"{part.name} of rank {words}", find, said)
-
-
-def same_rank(part: QueryPart, other: QueryPart, said: Said = "") -> Need[Query]:
-    """Demand that two tensors have the same number of dimensions."""
-
-    def find(call: Query) -> str | None:
-        one, two = part.of(call), other.of(call)
-        if one is None or two is None or one.rank == two.rank:
-            return None
-        return f"{part.name} of rank {one.rank} and {other.name} of rank {two.rank}"
-
-    return Need(RANK, f"the same rank in {part.name} and {other.name}", find, said)
-
-
-def broadcast(said: Said = "") -> Need[Query]:
-    """Demand that each size of the first two inputs is 1 or the size of the output."""
-
-    def find(call: Query) -> str | None:
-        for at in range(call.output.rank):
-            size = call.output.size(at)
-            for info in call.inputs[:2]:
-                offset = call.output.rank - info.rank
-                if 0 <= offset <= at and info.size(at - offset) not in (1, size):
-                    one, two, result = (list(tensor.known_shape) for tensor in (*call.inputs[:2], call.output))
-                    return f"inputs of shape {one} and {two}, output of shape {result}"
-        return None
-
-    return Need(BROADCAST, "inputs that can be broadcast to the output", find, said)
+    def warning(self, word: str, problems: Mapping[int, Problem]) -> str:
+        """Return the delegate's line about a layer that the backend refuses. ``word`` is the delegate's name of the layer."""
+        end = "\n" if self.reports_all else ""
+        reason = "".join([problem.said + end for problem in problems.values() if problem.said])
+        return f"WARNING: {word}: not supported by armnn" + (f": {reason}" if reason else "")

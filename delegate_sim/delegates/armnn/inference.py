@@ -1,70 +1,44 @@
-"""The shapes that Arm NN infers (``InferOutputShapes``, ``src/armnn/layers``), where they may differ from the runtime's."""
+"""The shapes that Arm NN infers (``InferOutputShapes``, ``src/armnn/layers``), where they may differ from the runtime's.
+
+Each function returns the shape of the result of a call. It raises Thrown if there is none. If an assertion fails, the text is
+empty.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 
-from ...foundation.limits import element_count
-from ...graph.graph import NodeView
-from .steps import Query
-from .tensors import Info, Thrown
+from .demands import Query
+from .tensors import Thrown
 
-InferredSizes = tuple[int, ...]
-
-_SAME = """
-    activation cast dequantize quantize softmax log_softmax l2_normalization normalization floor abs ceil exp log logical_not neg
-    rsqrt sin sqrt
-"""
-_BROADCAST = """
-    add div maximum minimum mul power squared_difference sub comparison logical_and logical_or prelu
-"""
+Shape = tuple[int, ...]
 
 
-def inferred_shape(node: NodeView, layer: str, call: Query) -> InferredSizes | None:
-    """Return the shape of a layer's result, or None if it is always the runtime's.
-
-    Raises Thrown if there is none. The text is empty if an assertion fails.
-    """
-    infer = _INFERRED.get(layer)
-    return None if infer is None else infer(node, call)
-
-
-def _assertion(found: str) -> Thrown:
-    return Thrown("", found)
-
-
-def _same(_: NodeView, call: Query) -> InferredSizes:
-    return call.input.known_shape
-
-
-def _sizes(info: Info) -> InferredSizes:
-    return tuple([info.size(at) for at in range(info.rank)])
-
-
-def _broadcast(_: NodeView, call: Query) -> InferredSizes:
-    shapes = [_sizes(info) for info in call.inputs[:2]]
+def _broadcast(call: Query) -> Shape:
+    shapes = [info.sizes for info in call.inputs[:2]]
     rank = max(map(len, shapes))
-    one, two = ((1,) * (rank - len(shape)) + shape for shape in shapes)
+    one, two = ([1] * (rank - len(shape)) + shape for shape in shapes)
     if any(1 not in pair and pair[0] != pair[1] for pair in zip(one, two, strict=True)):
-        raise _assertion(f"inputs of shape {list(shapes[0])} and {list(shapes[1])}")
+        raise Thrown("", f"inputs of shape {shapes[0]} and {shapes[1]}")
     return tuple(map(max, one, two))
 
 
-def _logical(node: NodeView, call: Query) -> InferredSizes:
+def _logical(call: Query) -> Shape:
     if call.input.rank != call.second.rank:
-        raise _assertion(f"inputs of rank {call.input.rank} and {call.second.rank}")
-    return _broadcast(node, call)
+        raise Thrown("", f"inputs of rank {call.input.rank} and {call.second.rank}")
+    return _broadcast(call)
 
 
-def _pad(_: NodeView, call: Query) -> InferredSizes:
-    return tuple([size + sum(pair) for size, pair in zip(_sizes(call.input), call.values["pads"], strict=False)])
+def padded_shape(call: Query) -> Shape:
+    """Return the shape of the result of PAD."""
+    return tuple([size + sum(pair) for size, pair in zip(call.input.sizes, call.values["pads"], strict=False)])
 
 
-def strided_shape(call: Query) -> InferredSizes:
-    """Return the shape of the result of STRIDED_SLICE. Raises Thrown if Arm NN does not slice so."""
+def strided_shape(call: Query) -> Shape:
+    """Return the shape of the result of STRIDED_SLICE."""
     values, shape = call.values, []
-    for at, size in enumerate(_sizes(call.input)):
+    for at, size in enumerate(call.input.sizes):
         begin, end, stride = (values[name][at] for name in ("begin", "end", "stride"))
         if values["shrink_axis_mask"] >> at & 1:
             if abs(begin - end) > 1:
@@ -88,72 +62,62 @@ def _range(values: Mapping[str, int], at: int, size: int, begin: int, end: int, 
     return max(0, min(begin, size - 1)), max(0, min(end, size)) if stride > 0 else max(-1, min(end, size - 1))
 
 
-def _stack(_: NodeView, call: Query) -> InferredSizes:
+def _stack(call: Query) -> Shape:
     shape, axis = call.input.known_shape, call.values["axis"]
     for info in call.inputs:
         if info.known_shape != shape:
             text = "StackLayer: TensorShape set on InputSlot[1] does not match defined input shape"
             raise Thrown(text, f"inputs of shape {list(shape)} and {list(info.known_shape)}")
     if not 0 <= axis <= len(shape):
-        raise _assertion(f"axis {axis}")
+        raise Thrown("", f"axis {axis}")
     if len(shape) == 5:
         raise Thrown("Tensor numDimensions must be less than or equal to MaxNumOfTensorDimensions", "a result of rank 6")
     return (*shape[:axis], len(call.inputs), *shape[axis:])
 
 
-def _reshape(_: NodeView, call: Query) -> InferredSizes | None:
-    if "shape" not in call.values:
-        return None
-    shape = [*call.values["shape"]]
-    if -1 in shape:
-        known = -element_count(shape)
-        shape[shape.index(-1)] = call.input.element_count // known if known else 0
-    return tuple(shape)
-
-
-def _gather(_: NodeView, call: Query) -> InferredSizes:
-    source, indices = _sizes(call.input), _sizes(call.second)
+def _gather(call: Query) -> Shape:
+    source, indices = call.input.sizes, call.second.sizes
     axis = call.values["axis"] % len(source)
     return (*source[:axis], *indices, *source[axis + 1 :])
 
 
-def _reduced(_: NodeView, call: Query) -> InferredSizes:
+def _reduced(call: Query) -> Shape:
     if call.input.rank > 4:
-        raise _assertion(f"input of rank {call.input.rank}")
+        raise Thrown("", f"input of rank {call.input.rank}")
     axes, keeps = call.values["axes"], call.values["keep_dims"]
     if not axes:
         return (1,) * (call.input.rank if keeps else 1)
-    shape = [1 if at in axes else size for at, size in enumerate(_sizes(call.input)) if keeps or at not in axes]
+    shape = [1 if at in axes else size for at, size in enumerate(call.input.sizes) if keeps or at not in axes]
     return tuple(shape) or (1,)
 
 
-def _fully_connected(_: NodeView, call: Query) -> InferredSizes:
-    assert call.weights is not None
-    return call.input.size(0), call.weights.size(0)
-
-
-def _transpose_convolution(_: NodeView, call: Query) -> InferredSizes:
-    assert call.weights is not None
-    values = call.values
+def transposed_convolution_shape(call: Query) -> Shape:
+    """Return the shape of the result of TRANSPOSE_CONV."""
+    values, weights = call.values, call.part("weights")
     sides = [
-        (call.input.size(at) - 1) * values[f"stride_{side}"] + call.weights.size(at) - sum(values[f"padding_{side}"])
+        (call.input.size(at) - 1) * values[f"stride_{side}"] + weights.size(at) - values[f"padding_{side}"]
         for side, at in (("h", 1), ("w", 2))
     ]
-    return call.input.size(0), *sides, call.weights.size(0)
+    return call.input.size(0), *sides, weights.size(0)
 
 
-_INFERRED: Mapping[str, Callable[[NodeView, Query], InferredSizes | None]] = {
-    **dict.fromkeys(_SAME.split(), _same),
+_SAME = """
+    activation cast dequantize quantize softmax log_softmax l2_normalization normalization floor abs ceil exp log logical_not neg
+    rsqrt sin sqrt
+"""
+_BROADCAST = "add div maximum minimum mul power squared_difference sub comparison prelu"
+
+INFERRED: Mapping[str, Callable[[Query], Shape | None]] = {
+    **dict.fromkeys(_SAME.split(), lambda call: call.input.known_shape),
     **dict.fromkeys(_BROADCAST.split(), _broadcast),
-    "logical_and": _logical,
-    "logical_or": _logical,
-    "pad": _pad,
-    "strided_slice": lambda _, call: strided_shape(call),
+    **dict.fromkeys(("logical_and", "logical_or"), _logical),
+    **dict.fromkeys(("mean", "reduce"), _reduced),
+    "pad": padded_shape,
+    "strided_slice": strided_shape,
     "stack": _stack,
-    "reshape": _reshape,
+    "reshape": lambda call: tuple(call.values["shape"]) if "shape" in call.values else None,
     "gather": _gather,
-    "mean": _reduced,
-    "reduce": _reduced,
-    "fully_connected": _fully_connected,
-    "transpose_convolution": _transpose_convolution,
+    "fully_connected": lambda call: (call.input.size(0), call.part("weights").size(0)),
+    "transpose_convolution": transposed_convolution_shape,
 }
+"""The functions by layer. Other layers have the runtime's shape."""

@@ -11,17 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple
 
 from ...graph.graph import NodeView
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import OPERATOR, SHAPE, Kind
+from ...rules.kinds import SHAPE
 from ...rules.rule import Check, Condition, OpRule
 from ...rules.source import Source
+from .compute_library import CPU_ACC
+from .demands import Demand, Query
 from .kinds import ARMNN
-from .tensors import Info, Thrown
+from .reference import CPU_REF
+from .tensors import Thrown
 
-T = TypeVar("T")
+BACKENDS = {backend.name: backend for backend in (CPU_REF, CPU_ACC)}
+"""The simulated backends by name."""
 
 
 class ArmnnTarget(NamedTuple):
@@ -29,85 +33,6 @@ class ArmnnTarget(NamedTuple):
 
     backends: tuple[str, ...]
     release: Release = NEWEST
-
-
-class Query(NamedTuple):
-    """A question to a backend: whether it supports a layer with these tensors and values."""
-
-    inputs: tuple[Info, ...]
-    outputs: tuple[Info, ...]
-    weights: Info | None = None
-    bias: Info | None = None
-    values: Mapping[str, Any] = MappingProxyType({})
-
-    @property
-    def input(self) -> Info:
-        """The first operand."""
-        return next(iter(self.inputs))
-
-    @property
-    def second(self) -> Info:
-        """The second operand."""
-        _, second, *_ = self.inputs
-        return second
-
-    @property
-    def output(self) -> Info:
-        """The first result."""
-        return next(iter(self.outputs))
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Need(Generic[T]):
-    """A demand on a node (of the delegate) or on a call (of a backend).
-
-    ``find`` describes the actual value if the demand is not met. ``said`` is the delegate's log line or the backend's reason; it
-    may be a function of the same argument as ``find``. With ``again``, the backend is asked again with the argument that it
-    returns, and that answer counts.
-    """
-
-    kind: Kind
-    needed: str
-    find: Callable[[T], str | None]
-    said: str | Callable[[T], str] = ""
-    hint: str = ""
-    again: Callable[[T], T] | None = None
-
-    def reason(self, subject: T) -> str:
-        """Return the delegate's words."""
-        return self.said if isinstance(self.said, str) else self.said(subject)
-
-
-Needs: TypeAlias = tuple[Need[Query], ...]
-"""The demands of a backend on a layer, in the order of its checks."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Backend:
-    """A backend: its demands for each layer. A layer without an entry is refused without a reason."""
-
-    name: str
-    layers: Mapping[str, Needs]
-    reports_all: bool
-    """Whether the backend goes on after a demand that is not met. Each reason then ends in a line feed."""
-
-    def problems(self, layer: str, call: Query) -> Mapping[int, tuple[Need[Query], str]]:
-        """Return the demands that are not met, with what was found. Keys are positions. Raises Thrown as the backend does."""
-        problems = {}
-        for position, demand in enumerate(self.layers.get(layer, (NO_LAYER,))):
-            value = demand.find(call)
-            if value is not None:
-                if demand.again and not self.problems(layer, demand.again(call)):
-                    return {}
-                problems[position] = (demand, value)
-                if not self.reports_all:
-                    break
-        return problems
-
-
-NO_LAYER: Need[Query] = Need(
-    OPERATOR, "a backend with this layer", lambda _: "no such layer", hint="add CpuRef to the backends, or replace the operator"
-)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -125,28 +50,22 @@ class Layer:
     function: str = "operator()"
 
 
-class VisitOutcome(NamedTuple):
-    """The outcome of a visit: what was found, by position of the check; the log lines; the text of an exception."""
+Step = Demand | Layer
 
-    found: Mapping[int, str] = MappingProxyType({})
+
+class VisitOutcome(NamedTuple):
+    """The outcome of a visit: what was found, by key of the check; the log lines; the text of an exception."""
+
+    found: Mapping[object, str] = MappingProxyType({})
     lines: tuple[str, ...] = ()
     thrown: str = ""
 
 
-_KNOWN_SHAPES: Need[Any] = Need(
-    SHAPE,
-    "types, ranks and sizes that Arm NN can describe",
-    lambda _: None,
-    hint="give all tensors of the node a fixed shape with at least one dimension",
-)
-
-
 @dataclass(frozen=True, eq=False, slots=True)
-class DelegateVisit:
-    """The steps of an operator, each with the position of its first check."""
+class Visit:
+    """The steps in which the delegate visits a node. The key of a check is its step, or the step, the backend and a number."""
 
-    steps: tuple[tuple[int, Need[NodeView] | Layer], ...]
-    backends: Mapping[str, Backend]
+    steps: tuple[Step, ...]
 
     def outcome(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         """Visit a node."""
@@ -155,86 +74,77 @@ class DelegateVisit:
         outcome: VisitOutcome = node.kept[1]
         return outcome
 
-    def find(self, position: int, node: NodeView, target: ArmnnTarget) -> str | None:
-        """Return what was found at the check with this position, or None if the visit does not end there."""
-        return self.outcome(node, target).found.get(position)
+    def find(self, key: object, node: NodeView, target: ArmnnTarget) -> str | None:
+        """Return what was found at a check, or None if the visit does not end there."""
+        return self.outcome(node, target).found.get(key)
 
     def calls(self, node: NodeView) -> Iterator[tuple[Layer, Query]]:
         """Yield the layers of an accepted node, with their tensors and values."""
-        for _, step in self.steps:
+        for step in self.steps:
             if isinstance(step, Layer) and (call := step.call(node)) is not None:
                 yield step, call
 
     def _visit(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         lines: list[str] = []
-        for position, step in self.steps:
+        for step in self.steps:
             place = ""
             try:
-                if isinstance(step, Need):
-                    value = step.find(node)
-                    if value is not None:
-                        said = step.reason(node)
-                        return VisitOutcome({position: value}, (*lines, f"ERROR: {said}") if said else tuple(lines))
+                if isinstance(step, Demand):
+                    problem = step.problem(node)
+                    if problem is not None:
+                        said = [f"ERROR: {problem.said}"] if problem.said else []
+                        return VisitOutcome({step: problem.found}, (*lines, *said))
                     continue
                 call = step.call(node)
                 place = f"\nFailed to check layer support at function {step.function} [delegate/classic/src/{step.place}]"
-                failed = {} if call is None else self._ask(position + 1, step, call, target, lines)
+                refusals = {} if call is None else _ask(step, call, target, lines)
             except Thrown as thrown:
-                return VisitOutcome({position: thrown.found}, tuple(lines), thrown.text + place)
-            if failed:
-                return VisitOutcome(failed, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
-        return VisitOutcome(lines=tuple(lines))
+                return VisitOutcome({step: thrown.found}, (*lines,), thrown.text + place)
+            if refusals:
+                return VisitOutcome(refusals, (*lines, f"ERROR: {step.word}: not supported by any specified backend"))
+        return VisitOutcome(lines=(*lines,))
 
-    def _ask(self, position: int, layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Mapping[int, str]:
-        """Ask the backends. Return what was found if all of them refuse. Add their lines to ``lines``."""
-        first = {}
-        for name, backend in self.backends.items():
-            first[name] = position
-            position += len(backend.layers.get(layer.name, (NO_LAYER,)))
-        failed: dict[int, str] = {}
-        for name in target.backends:
-            backend = self.backends[name]
-            problems = backend.problems(layer.name, call)
-            if not problems:
-                return {}
-            failed |= {first[name] + number: value for number, (_, value) in problems.items()}
-            end = "\n" if backend.reports_all else ""
-            reason = "".join([demand.reason(call) + end for demand, _ in problems.values() if demand.said])
-            lines.append(f"WARNING: {layer.word}: not supported by armnn" + (f": {reason}" if reason else ""))
-        return failed
+
+def _ask(layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Mapping[object, str]:
+    """Ask the backends. Return what was found if all of them refuse. Add their lines to ``lines``."""
+    values: dict[object, str] = {}
+    for name in target.backends:
+        problems = BACKENDS[name].problems(layer.name, call)
+        if not problems:
+            return {}
+        values |= {(layer, name, number): problem.found for number, problem in problems.items()}
+        lines.append(BACKENDS[name].warning(layer.word, problems))
+    return values
 
 
 @dataclass(frozen=True, eq=False)
 class VisitRule(OpRule[ArmnnTarget]):
     """The rule of an operator, with its visit."""
 
-    visit: DelegateVisit = field(default_factory=lambda: DelegateVisit((), {}))
+    visit: Visit = field(default_factory=lambda: Visit(()))
 
 
-def rule_of(steps: Sequence[Need[NodeView] | Layer], backends: Mapping[str, Backend], file: str, function: str) -> VisitRule:
-    """Return the rule of an operator from its steps. ``function`` in the delegate's ``file`` visits the operator."""
-    placed: list[tuple[int, Need[NodeView] | Layer]] = []
-    demands: list[tuple[Need[Any], str, str]] = []
-    for step in steps:
-        placed.append((len(demands), step))
-        if isinstance(step, Need):
-            demands.append((step, "", ""))
-            continue
-        demands.append((_KNOWN_SHAPES, "", step.word))
-        for backend in backends.values():
-            demands.extend([(demand, backend.name, step.word) for demand in backend.layers.get(step.name, (NO_LAYER,))])
-    visit = DelegateVisit(tuple(placed), backends)
-    checks = [
-        _check(demand, backend, layer, partial(visit.find, position)) for position, (demand, backend, layer) in enumerate(demands)
-    ]
-    return VisitRule(tuple(checks), source=(Source(ARMNN, f"delegate/classic/src/{file}", function),), visit=visit)
+def visited(file: str, function: str, steps: Sequence[Step]) -> VisitRule:
+    """Return the rule of an operator, which a function in one of the delegate's files visits in these steps."""
+    visit = Visit((*steps,))
+    checks = tuple([check for step in steps for check in _checks(step, visit)])
+    return VisitRule(checks, source=(Source(ARMNN, f"delegate/classic/src/{file}", function),), visit=visit)
 
 
-def _check(
-    demand: Need[Any], backend: str, layer: str, finder: Callable[[NodeView, ArmnnTarget], str | None]
-) -> Check[ArmnnTarget]:
-    applies = " ".join([*([f"layer {layer}"] if layer else []), *([f"on {backend}"] if backend else [])])
-    check: Check[ArmnnTarget] = Check(demand.kind, demand.needed, finder, demand.hint, applies=applies)
-    if not backend:
-        return check
-    return check.when(Condition(f"with {backend}", lambda target: backend in target.backends))
+def _checks(step: Step, visit: Visit) -> Iterator[Check[ArmnnTarget]]:
+    if isinstance(step, Demand):
+        yield Check(step.kind, step.needed, partial(visit.find, step), step.hint)
+        return
+    hint = "give all tensors of the node a fixed shape with at least one dimension"
+    needed = "types, ranks and sizes that Arm NN can describe"
+    yield Check(SHAPE, needed, partial(visit.find, step), hint, applies=f"layer {step.word}")
+    for name, backend in BACKENDS.items():
+        conditions = (Condition(f"with {name}", partial(_names, name)),)
+        for number, demand in enumerate(backend.demands(step.name)):
+            find = partial(visit.find, (step, name, number))
+            applies = f"layer {step.word} on {name}"
+            yield Check(demand.kind, demand.needed, find, demand.hint, applies=applies, conditions=conditions)
+
+
+def _names(backend: str, target: ArmnnTarget) -> bool:
+    return backend in target.backends

@@ -15,9 +15,19 @@ PER_CHANNEL = "per-channel INT8"
 TYPES = ("BOOL", "FLOAT32", "FLOAT16", "UINT8", "INT8", "INT16", "INT32", "INT64")
 """The types that Arm NN knows, apart from ``PER_CHANNEL``."""
 QUANTIZED = frozenset({"UINT8", "INT8", PER_CHANNEL, "INT16"})
+_LIBRARY_TYPES = {
+    "BOOL": "U8",
+    "FLOAT32": "F32",
+    "FLOAT16": "F16",
+    "UINT8": "QASYMM8",
+    "INT8": "QASYMM8_SIGNED",
+    PER_CHANNEL: "QSYMM8_PER_CHANNEL",
+    "INT16": "QSYMM16",
+    "INT32": "S32",
+    "INT64": "S64",
+}
 MOST_DIMENSIONS = 5
 
-_UNKNOWN_TYPE = "TfLiteArmnnDelegate: Unsupported data type: "
 _SHAPE = "./src/armnn/Tensor.cpp"
 
 
@@ -38,7 +48,8 @@ class Thrown(Exception):
 class Info(NamedTuple):
     """A tensor as Arm NN describes it. ``shape`` is None for a result without dimensions. 0 is an unknown size.
 
-    ``scales`` is the number of scales. With several scales, ``scale`` is the first one.
+    ``scales`` is the number of scales. With several scales, ``scale`` is the first one. The properties that need the shape raise
+    Thrown if the number of dimensions is not known.
     """
 
     type: str
@@ -50,7 +61,7 @@ class Info(NamedTuple):
 
     @property
     def known_shape(self) -> tuple[int, ...]:
-        """The shape. Raises Thrown if the number of dimensions is not known."""
+        """The shape."""
         if self.shape is None:
             text = "Invalid action on a tensor shape that has unknown number of dimensions."
             raise Thrown(f"{text} at function CheckUnspecifiedNumDimensions [{_SHAPE}:323]", "a result without dimensions")
@@ -58,7 +69,7 @@ class Info(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """The number of dimensions. Raises Thrown if it is not known."""
+        """The number of dimensions."""
         return len(self.known_shape)
 
     def size(self, dimension: int) -> int:
@@ -73,10 +84,25 @@ class Info(NamedTuple):
         return shape[dimension]
 
     @property
+    def sizes(self) -> list[int]:
+        """The sizes of all dimensions. Raises Thrown if one is not known."""
+        return [self.size(at) for at in range(self.rank)]
+
+    @property
     def element_count(self) -> int:
-        """The product of all known sizes, or 0 if no size is known. Raises Thrown if the number of dimensions is not known."""
+        """The product of all known sizes, or 0 if no size is known."""
         known = [size for size in self.known_shape if size]
         return element_count(known) if known else 0
+
+    @property
+    def library_type(self) -> str:
+        """Compute Library's name of the type."""
+        return _LIBRARY_TYPES[self.type]
+
+    @property
+    def space(self) -> tuple[float, int]:
+        """The scale and the zero point."""
+        return self.scale, self.zero_point
 
     @property
     def is_quantized(self) -> bool:
@@ -94,8 +120,7 @@ class Info(NamedTuple):
 
     def has_space_of(self, other: Info) -> bool:
         """Return whether types are equal, and quantization parameters too (``IsTypeSpaceMatch``)."""
-        same = (self.scale, self.zero_point) == (other.scale, other.zero_point)
-        return self.type == other.type and (not self.is_quantized or self.is_per_axis or same)
+        return self.type == other.type and (not self.is_quantized or self.is_per_axis or self.space == other.space)
 
 
 def checked(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -107,26 +132,20 @@ def checked(shape: tuple[int, ...]) -> tuple[int, ...]:
     raise Thrown(text, detail=f"of rank {len(shape)}")
 
 
-def type_of(tensor: Tensor) -> str:
-    """Return Arm NN's type of a tensor. Raises Thrown if Arm NN does not know the type."""
-    if tensor.type not in TYPES:
-        # Upstream adds the type's number to the address of the text, so the text loses its beginning.
-        raise Thrown(_UNKNOWN_TYPE[type_number(tensor.type) :], detail=f"of type {tensor.type}")
-    given = tensor.quantization
-    is_per_channel = tensor.type == "INT8" and given is not None and given.is_affine and len(given.zero_points) != 1
-    return PER_CHANNEL if is_per_channel else tensor.type
-
-
 def info_of(tensor: Tensor, *, is_result: bool = False) -> Info:
     """Describe a tensor. Raises Thrown if Arm NN does not know its type or its number of dimensions."""
-    kind = type_of(tensor)
+    kind, given = tensor.type, tensor.quantization
+    if kind not in TYPES:
+        # Upstream adds the type's number to the address of the text, so the text loses its beginning.
+        text = "TfLiteArmnnDelegate: Unsupported data type: "[type_number(kind) :]
+        raise Thrown(text, detail=f"of type {kind}")
     shape: tuple[int, ...] | None = tuple(max(size, 0) for size in tensor.shape)
     shape = (None if is_result else (1,)) if not shape else checked(shape)
-    constant = tensor.is_constant and shape is not None
-    given = tensor.quantization
+    is_constant = tensor.is_constant and shape is not None
     if given is None or not given.is_affine:
-        return Info(kind, shape, tensor.scale, tensor.zero_point, 1, constant)
-    return Info(kind, shape, given.scale, given.zero_point, max(len(given.scales), 1), constant)
+        return Info(kind, shape, tensor.scale, tensor.zero_point, 1, is_constant)
+    kind = PER_CHANNEL if kind == "INT8" and len(given.zero_points) != 1 else kind
+    return Info(kind, shape, given.scale, given.zero_point, max(len(given.scales), 1), is_constant)
 
 
 def input_info(node: NodeView, position: int) -> Info:

@@ -20,10 +20,10 @@ from ...model.numbers import distinct
 from ...rules import kinds
 from ...rules.book import RuleBook, Unknown
 from ...rules.kinds import ACTIVATION, ATTRIBUTE, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind, Problem
-from ...rules.operands import INPUT, OUTPUT, Operand, operand, stored_integers
+from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand, stored_integers
 from ...rules.rule import Check, OpRule
 from ...rules.source import Repository, Source
-from ...rules.vocabulary import check, operand_count, typed
+from ...rules.vocabulary import activation, check, operand_count, option, refused_if, typed
 from ..decision import READS_BEYOND_OPERANDS, ReleaseOnly
 
 NAME = "teflon"
@@ -105,10 +105,6 @@ def _one_scale(which: Operand) -> Check[object]:
     return check(QUANTIZATION, f"equal scales and zero points of {which.name}", find)
 
 
-def _bias_given(node: NodeView) -> str | None:
-    return None if _BIAS.is_given(node) else "no bias"
-
-
 def _largest(tensor: Tensor) -> float | None:
     """Return the largest real value of a quantized tensor, or None for other types."""
     given = tensor.quantization
@@ -130,11 +126,6 @@ def _relu6(node: NodeView) -> str | None:
     return None if largest <= _LARGEST_RELU6 else f"fused RELU6 with values up to {largest:g}"
 
 
-def _other_activation(node: NodeView) -> str | None:
-    name = fused_activation(node)
-    return None if name in ("NONE", "RELU", "RELU6") else f"fused {name}"
-
-
 def _dilation(node: NodeView) -> str | None:
     sizes = node.options.dilation_h_factor, node.options.dilation_w_factor
     return None if node.version < 2 or sizes == (1, 1) else f"dilation {sizes[0]} x {sizes[1]}"
@@ -147,14 +138,16 @@ _RELU6 = check(
     "calibrate so that the output ends at 6, or fuse RELU instead",
 )
 _UNDILATED = check(ATTRIBUTE, "no dilation", _dilation, "use a larger filter instead of dilation")
-_WITH_BIAS = check(READS_BEYOND_OPERANDS, "a bias", _bias_given, "convert with a bias, for example of zeros")
+_WITH_BIAS = refused_if(
+    READS_BEYOND_OPERANDS, "a bias", lambda node: not _BIAS.is_given(node), "no bias", "convert with a bias, for example of zeros"
+)
 _QUANTIZED = (INPUT, _WEIGHTS, _BIAS, OUTPUT)
 
 _CONVOLUTION_25_0: OpRule[object] = OpRule(
     (
         _WITH_BIAS,
         *map(_scales, _QUANTIZED),
-        check(ACTIVATION, "no fused activation, or RELU or RELU6", _other_activation),
+        activation(("NONE", "RELU", "RELU6")),
         _RELU6,
         _UNDILATED,
     )
@@ -187,10 +180,6 @@ def _values(node: NodeView, position: int) -> list[int]:
     return [half for number in numbers for half in (number, 0)] if tensor.type == "INT64" else numbers
 
 
-def _axis(node: NodeView) -> str | None:
-    return None if node.options.axis in (_CHANNELS, -1) else f"axis {node.options.axis}"
-
-
 def _split_axis(node: NodeView) -> str | None:
     axis = next(iter(_values(node, 0)), 0)
     return None if axis in (_CHANNELS, -1) else f"axis {axis}"
@@ -208,13 +197,12 @@ def reads_stale_sizes(node: NodeView) -> bool:
     return len(tensors) > 1 and any(tensor.rank <= _CHANNELS for tensor in tensors)
 
 
-_ON_CHANNELS = "axis 3 or -1"
-_JOINED = check(ATTRIBUTE, _ON_CHANNELS, _axis, "concatenate along the channels")
+_JOINED = option("axis", exactly(_CHANNELS, -1), hint="concatenate along the channels")
 _EQUAL_JOINED = check(SHAPE, "inputs of equal channels", lambda node: _channels(node.inputs, "inputs"))
 _SPLIT: OpRule[object] = OpRule(
     (
         _readable(INPUT),
-        check(OPERAND_VALUE, _ON_CHANNELS, _split_axis, "split along the channels"),
+        check(OPERAND_VALUE, "axis 3 or -1", _split_axis, "split along the channels"),
         check(SHAPE, "outputs of equal channels", lambda node: _channels(node.outputs, "outputs")),
     )
 )
