@@ -185,10 +185,6 @@ def _unpacked(options: Options, operands: Sequence[Array]) -> list[Array]:
     return [np.squeeze(part, options.axis) for part in np.split(operands[0], options.num, options.axis)]
 
 
-def _squeezed(options: Options, operands: Sequence[Array]) -> Array:
-    return np.squeeze(operands[0], tuple(options.squeeze_dims) or None)
-
-
 _EVALUATORS: Mapping[str, _Evaluator] = {
     "ABS": _of_one("abs"),
     "ADD": _elementwise("add"),
@@ -226,7 +222,7 @@ _EVALUATORS: Mapping[str, _Evaluator] = {
     "SELECT_V2": _elementwise("where", 3),
     "SLICE": _slice,
     "SQRT": _of_one("sqrt"),
-    "SQUEEZE": _squeezed,
+    "SQUEEZE": lambda options, operands: np.squeeze(operands[0], tuple(options.squeeze_dims) or None),
     "STRIDED_SLICE": _strided_slice,
     "SUB": _elementwise("subtract"),
     "SUM": _reduced("sum"),

@@ -38,10 +38,6 @@ def feature_level(value: Any) -> int:
     return level
 
 
-def _optional_feature_level(value: Any) -> int | None:
-    return None if value is None else feature_level(value)
-
-
 def _preference(value: Any) -> str | None:
     name = text(value)
     if name in (None, "undefined"):
@@ -116,7 +112,7 @@ OPTIONS = (
     ),
     Option(
         "device_feature_level",
-        _optional_feature_level,
+        lambda value: None if value is None else feature_level(value),
         None,
         "feature level of the accelerator, if it is lower than the feature level of the NNAPI runtime",
         flag="device-feature-level",

@@ -70,10 +70,6 @@ def _bits(value: Any) -> int:
     return bits
 
 
-def _optional_boolean(value: Any) -> bool | None:
-    return None if value is None else boolean(value)
-
-
 _FLAG_HELP = {
     "qs8": "accept nodes with signed 8-bit quantization",
     "qu8": "accept nodes with unsigned 8-bit quantization",
@@ -106,7 +102,7 @@ OPTIONS = (
     *(
         Option(
             name,
-            _optional_boolean,
+            lambda value: None if value is None else boolean(value),
             None,
             f"{_FLAG_HELP[name]} (default: the value of bit {bit:#x} in flags)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),

@@ -316,10 +316,6 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
-def _averaged(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    return _same_type(kernel, node) or _pooled_image(kernel, node)
-
-
 def _pooled_image(kernel: _Kernel, node: NodeView) -> Refusal | None:
     """Return a failure if the input of a pooling does not have the rank of an image. A filter of 1x1 accepts any rank."""
     if node.options.filter_height == node.options.filter_width == 1:
@@ -384,7 +380,7 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
-    "AVERAGE_POOL_2D": _averaged,
+    "AVERAGE_POOL_2D": lambda kernel, node: _same_type(kernel, node) or _pooled_image(kernel, node),
     "BATCH_MATMUL": _multiplied,
     "CONV_2D": _convolved,
     "DEPTHWISE_CONV_2D": _convolved,

@@ -102,10 +102,6 @@ def _output_shape(node: NodeView) -> str | None:
     return f"output of shape {list(result)} for a product of shape {list(shape)}"
 
 
-def _shapes(node: NodeView) -> Mapping[int, tuple[int, ...]]:
-    return {0: _product_shape(node)}
-
-
 def _transposed_copies(node: NodeView) -> tuple[int, ...]:
     copies = [node.input(0)] if node.options.adj_x else []
     copies += [] if node.options.adj_y else [node.input(1)]
@@ -192,7 +188,7 @@ KERNELS = {
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
         ),
         in_source("batch_matmul.cc", "BatchMatMulEval"),
-        shapes=_shapes,
+        shapes=lambda node: {0: _product_shape(node)},
         persistent=_transposed_copies,
     ),
     "FULLY_CONNECTED": MicroKernel(

@@ -63,10 +63,6 @@ def _svdf_bias_scale(node: NodeView) -> str | None:
     )
 
 
-def _given_state(node: NodeView) -> str | None:
-    return None if node.input(4).index >= 0 else "no state"
-
-
 def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
     batch, filters = dimension(node.input(0), 0), dimension(node.input(1), 0)
     products = 4 * batch * filters
@@ -77,7 +73,7 @@ _SVDF = MicroKernel(
     in_source(
         "svdf_common.cc",
         "PrepareSvdf",
-        check(OPERAND_COUNT, "state", _given_state),
+        check(OPERAND_COUNT, "state", lambda node: None if node.input(4).index >= 0 else "no state"),
         check(SHAPE, "a number of filters that is a multiple of rank", _svdf_rank),
         takes(INPUT, FLOAT32_INT8),
         rank(INPUT, 2),

@@ -144,10 +144,6 @@ FULLY_CONNECTED_SHAPE = operation_rule(
 )
 
 
-def _fully_connected_scale_level(view: OperationView) -> int:
-    return product_level(view, view.outputs[0].scale)
-
-
 def _fully_connected_shape(view: OperationView) -> Violation | None:
     """Return a violation if the operands' shapes do not match. If a rank is unknown, the check passes."""
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
@@ -210,7 +206,7 @@ RULES: dict[int, OperationRule] = {
         REAL_1,
         (form(SAME, SAME, BIAS, INT32),),
         checks=(SignatureCheck(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
-        raises=(_fully_connected_scale_level,),
+        raises=(lambda view: product_level(view, view.outputs[0].scale),),
     ),
     _O.BATCH_MATMUL: OperationRule(
         "BatchMatmul.cpp: batch_matmul_op::validate",

@@ -76,10 +76,6 @@ def _concatenation_level(view: OperationView) -> int:
     return 1 if are_equal else 3
 
 
-def _concatenation_ranks(view: OperationView) -> Violation | None:
-    return max_rank(*range(len(view.inputs) - 1)).find(view)
-
-
 MIRROR_PAD_SHAPE = operation_rule(
     "mirror-pad-shape",
     Concern.SHAPE,
@@ -113,10 +109,6 @@ def _resize_sizes(view: OperationView) -> Violation | None:
     return None if width == height else (OperandPart("input", 1, "type"), _T(width), f"the type of input 2, {_T(height)!s}")
 
 
-def _resize_scale_level(view: OperationView) -> int:
-    return 1 if view.inputs[2].type == _T.INT32 else 3
-
-
 _SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32}))
 _RESIZE = (SAME, _SIZE_OR_SCALE, _SIZE_OR_SCALE)
 
@@ -132,7 +124,7 @@ def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> Op
             form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
         ),
         checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
-        raises=(_resize_scale_level,),
+        raises=(lambda view: 1 if view.inputs[2].type == _T.INT32 else 3,),
         optional=(optional,),
     )
 
@@ -179,7 +171,7 @@ RULES: dict[int, OperationRule] = {
         "Concatenation.cpp: concatenation::validate",
         REAL_1,
         (Form((), repeated=SAME, tail=(INT32,)),),
-        checks=(SignatureCheck(RANK_LIMIT, _concatenation_ranks),),
+        checks=(SignatureCheck(RANK_LIMIT, lambda view: max_rank(*range(len(view.inputs) - 1)).find(view)),),
         raises=(_concatenation_level,),
     ),
     _O.PACK: OperationRule(

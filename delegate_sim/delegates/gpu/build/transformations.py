@@ -63,17 +63,13 @@ def _remove_identities(model: GpuModel) -> None:
                 _remove_keeping_input(operation)
 
 
-def _is_identity_reshape(operation: Operation) -> bool:
-    return bool(operation.input(0).shape == operation.attributes)
-
-
 def _is_identity_slice(operation: Operation) -> bool:
     starts, ends, strides = operation.attributes
     shape = operation.output(0).shape
     return bool(operation.input(0).shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
 
 
-_IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
+_IDENTITIES = {"RESHAPE": lambda operation: bool(operation.input(0).shape == operation.attributes), "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:

@@ -118,10 +118,6 @@ def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(condition, {"other": list(result.shape)}) if is_elsewhere else None
 
 
-def _tanh(node: NodeView, part: GraphPart) -> Affected | None:
-    return Affected(node.output(0)) if fused_activation(node) == "TANH" else None
-
-
 def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
     powers = part.values(exponent)
@@ -225,7 +221,7 @@ RULES = (
         "Remove the fused activation, and put a TANH node behind the operator if TANH is meant.",
         "replace the fused activation by a node",
         "the GPU applies the fused activation TANH, and the CPU ignores it",
-        _tanh,
+        lambda node, _: Affected(node.output(0)) if fused_activation(node) == "TANH" else None,
         is_before_backend=True,
     ),
     NumberRule(

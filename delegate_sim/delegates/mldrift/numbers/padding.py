@@ -104,14 +104,6 @@ def _value_lost(reader: NodeView, padding: NodeView | None) -> Affected | None:
     return Affected(reader.output(0), {"value": value, "padding": padding.node.index})
 
 
-def _value_before_convolution(node: NodeView, part: GraphPart) -> Affected | None:
-    return _value_lost(node, _padding_of_image(node, part))
-
-
-def _value_before_sum(node: NodeView, part: GraphPart) -> Affected | None:
-    return _value_lost(node, _padding_of_channels(node, part))
-
-
 def _unwritten(node: NodeView, part: GraphPart) -> Affected | None:
     padding = _padding_of_channels(node, part) if node.op == "ADD" else _padding_of_image(node, part)
     if padding is None or not part.is_output(padding.output(0)):
@@ -180,7 +172,7 @@ RULES = (
         "Pad with CONCATENATION and constants of the value.",
         "pad with CONCATENATION and constants of the value",
         "the GPU merges the padding of node {padding} into the convolution, and pads with 0 in place of {value:g}",
-        _value_before_convolution,
+        lambda node, part: _value_lost(node, _padding_of_image(node, part)),
         is_before_backend=True,
     ),
     NumberRule(
@@ -194,7 +186,7 @@ RULES = (
         "Pad with CONCATENATION and constants of the value.",
         "pad with CONCATENATION and constants of the value",
         "the GPU merges the padding of node {padding} into the addition, and takes the value {value:g} as 0",
-        _value_before_sum,
+        lambda node, part: _value_lost(node, _padding_of_channels(node, part)),
         is_before_backend=True,
     ),
     NumberRule(

@@ -68,19 +68,11 @@ def _is_flattened(node: NodeView) -> bool:
     return source.rank > 1 and weights.rank == 2 and source.shape[-1] != weights.shape[-1]
 
 
-def _flattened(node: NodeView, part: GraphPart) -> Affected | None:
-    return Affected(node.input(0), {"needed": node.input(1).shape[-1]}) if _is_flattened(node) else None
-
-
 def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
     source = node.input(0)
     if not _is_quantized(node.input(1)) or node.options.keep_num_dims or _is_flattened(node):
         return None
     return Affected(source) if source.rank > 2 and element_count(source.shape[1:-1]) > 1 else None
-
-
-def _bias(node: NodeView, part: GraphPart) -> Affected | None:
-    return Affected(node.input(2)) if not node.input(1).is_constant and node.node.input(2) >= 0 else None
 
 
 def _broadcast_batches(node: NodeView, part: GraphPart) -> Affected | None:
@@ -188,7 +180,7 @@ RULES = (
         "Put a RESHAPE to [rows, columns] before the node.",
         "reshape the input to [n, {needed}] first",
         "the GPU does not flatten {tensor} of shape {shape} to rows of {needed} elements",
-        _flattened,
+        lambda node, _: Affected(node.input(0), {"needed": node.input(1).shape[-1]}) if _is_flattened(node) else None,
         is_before_backend=True,
     ),
     NumberRule(
@@ -215,7 +207,7 @@ RULES = (
         "Leave out the bias, and add it with ADD.",
         "leave out the bias, and add it with ADD",
         "the GPU does not add the bias {tensor}, because the weights are not constant",
-        _bias,
+        lambda node, _: Affected(node.input(2)) if not node.input(1).is_constant and node.node.input(2) >= 0 else None,
         is_before_backend=True,
     ),
     NumberRule(

@@ -93,21 +93,13 @@ def _has_two_constants(node: NodeView) -> bool:
     return len(node.node.inputs) == 2 and runtime_input_count(node) == 0
 
 
-def _reads_one_tensor(node: NodeView) -> bool:
-    return node.node.input(0) == node.node.input(1)
-
-
 _NOT_TWICE = refused_if(
     NEIGHBOR,
     "two different operands",
-    _reads_one_tensor,
+    lambda node: node.node.input(0) == node.node.input(1),
     "the same tensor as both operands",
     "use an equivalent operator with one operand",
 ).saying("No support of few identical inputs in the same operation.")
-
-
-def _differ_in_rank(node: NodeView) -> bool:
-    return node.input(0).rank != node.input(1).rank
 
 
 def _not_broadcastable(node: NodeView) -> str | None:
@@ -134,7 +126,7 @@ def _two_runtime_operands(*, may_be_one: bool) -> Checks:
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
         *readable(1),
-        *where(_differ_in_rank, "of different ranks", *_BROADCAST),
+        *where(lambda node: node.input(0).rank != node.input(1).rank, "of different ranks", *_BROADCAST),
     )
     return where(_has_two_runtime_operands, "for two runtime inputs", *own)
 
@@ -215,15 +207,11 @@ def _two_constants(name: str) -> Checks:
     )
 
 
-def _has_other_numbers(node: NodeView) -> bool:
-    return not _has_two_runtime_operands(node) and not _has_two_constants(node)
-
-
 def _constant_operands(name: str) -> Checks:
     """Return the checks of nodes with one constant operand or, from LiteRT 2.3 on, with two constant operands."""
     return (
         *where(
-            _has_other_numbers,
+            lambda node: not _has_two_runtime_operands(node) and not _has_two_constants(node),
             "if the inputs are neither two runtime tensors nor two constants",
             *exact_inputs(1, 1, 1),
             _one_constant(),

@@ -39,10 +39,6 @@ from .checks import (
 )
 
 
-def _is_constant(node: NodeView) -> bool:
-    return runtime_input_count(node) == 0
-
-
 def _is_computed(node: NodeView) -> bool:
     return runtime_input_count(node) != 0
 
@@ -74,7 +70,7 @@ _DEQUANTIZE = parsed_by(
     *arithmetic.DEQUANTIZE,
     *RESULTS_FROM_2_1_5,
     *where(
-        _is_constant,
+        lambda node: runtime_input_count(node) == 0,
         "of a constant",
         available(0),
         asked(RANK, "a constant of rank 2 to 4", _constant_rank),

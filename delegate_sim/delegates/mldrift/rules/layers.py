@@ -73,14 +73,6 @@ def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
     return lambda node: runtime_input_count(node) == number
 
 
-def _is_matrix(node: NodeView) -> bool:
-    return node.input(1).rank == 2
-
-
-def _is_batch_of_matrices(node: NodeView) -> bool:
-    return node.input(1).rank in (3, 4)
-
-
 def _second_not_constant(node: NodeView) -> str | None:
     return None if node.input(1).is_constant else "a constant as the first input"
 
@@ -97,8 +89,8 @@ _ONE_CONSTANT = (
         f"{_CASE} non-constant tensor"
     ),
     check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),
-    *where(_is_matrix, "of rank 2", *float_constant(1, "matrix")),
-    *where(_is_batch_of_matrices, "of rank 3 or 4", *float_constant(1, "any")),
+    *where(lambda node: node.input(1).rank == 2, "of rank 2", *float_constant(1, "matrix")),
+    *where(lambda node: node.input(1).rank in (3, 4), "of rank 3 or 4", *float_constant(1, "any")),
 )
 
 

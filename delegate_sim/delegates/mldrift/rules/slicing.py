@@ -311,10 +311,6 @@ RULES = {
 # Building the model
 
 
-def _constants_updated(node: NodeView) -> Iterator[Refusal]:
-    return constants_read(node, 0, 1)
-
-
 def _copied_input(node: NodeView) -> Iterator[Refusal]:
     source, result, graph = node.input(0), node.output(0), node.graph
     is_input = source.index >= 0 and not source.is_constant and source.index not in graph.writers
@@ -324,4 +320,4 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
         yield COPIED_INPUT.failure(source)
 
 
-BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": _constants_updated, "STRIDED_SLICE": _copied_input}
+BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1), "STRIDED_SLICE": _copied_input}

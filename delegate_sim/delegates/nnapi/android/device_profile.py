@@ -153,7 +153,7 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         _costs(execution, power, performance),
         entry.take("takes", _operations),
         entry.take("rejects", _operations) or frozenset(),
-        entry.take("types", _types),
+        entry.take("types", lambda value: frozenset([OperandType[name].value for name in _type_names(value)])),
         bool(entry.take("fails_to_compile", boolean)),
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
@@ -222,10 +222,6 @@ def _operation(value: Any) -> str:
     if name not in OperationType.__members__:
         raise InvalidValueError("NNAPI has no such operation")
     return OperationType[name].name
-
-
-def _types(value: Any) -> frozenset[int]:
-    return frozenset([OperandType[name].value for name in _type_names(value)])
 
 
 def _type_names(value: Any) -> tuple[str, ...]:

@@ -39,14 +39,10 @@ class _Sizes:
     """The type of the weights, or an empty string if the weights are floats."""
 
 
-def _no_options(node: NodeView) -> bool:
-    return node.node.custom_options is None or node.node.custom_options[1] == 0
-
-
 def _read(node: NodeView) -> _Sizes | Found:
     if not node.node.is_custom:
         return Found("a composite", "moe has unsupported op carrier.")
-    if _no_options(node):
+    if node.node.custom_options is None or node.node.custom_options[1] == 0:
         if len(node.node.inputs) in (_FLOAT_INPUTS, _QUANTIZED_INPUTS):
             return _inferred(node)
         return Found("no custom options", "moe is missing custom options.")

@@ -98,13 +98,9 @@ def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> Non
     builder.add_operation(node, "MUL")
 
 
-def _values_are_int8(view: NodeView) -> bool:
-    return view.input(1).type == "INT8"
-
-
 _BINARY = OperandTraits(takes_scalars=True, converts_int8=first_is_int8, converts_all_inputs=True)
 _SCALARS = OperandTraits(takes_scalars=True)
-_SELECTION = OperandTraits(converts_int8=_values_are_int8, converts_all_inputs=True)
+_SELECTION = OperandTraits(converts_int8=lambda view: view.input(1).type == "INT8", converts_all_inputs=True)
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
