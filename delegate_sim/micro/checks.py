@@ -158,7 +158,6 @@ def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...
 
 
 def _activation_bounds(node: NodeView) -> str | None:
-    """Return text about a bound that the result cannot represent, or None (``CalculateActivationRangeQuantized``)."""
     activation = fused_activation(node)
     for bound in ACTIVATION_BOUNDS.get(activation, ()):
         if not is_quantizable(bound, node.output(0)):

@@ -273,10 +273,6 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the whole model and return the version that the model needs.
-
-        ``operations`` are the model's operations in run order, or None if the operations are not sorted yet.
-        """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
             operations = (
@@ -298,7 +294,6 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand at an index. If no operand has this index, reject the call and return None."""
         try:
             self._check_indices((index,), call)
         except Refused as refused:

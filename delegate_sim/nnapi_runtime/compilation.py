@@ -167,10 +167,6 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    """Check that a step has inputs and outputs, and compile the step.
-
-    Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish.
-    """
     if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
         lacking = "output" if step.has_inputs else "input"
         subject, needed = f"step on {step.device.name}", "an input and an output"

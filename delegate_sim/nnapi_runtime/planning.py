@@ -214,10 +214,6 @@ class _StepPartitioner:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an IF or WHILE, or one of its models, has an input or output of unknown size.
-
-    Only the CPU supports an IF or WHILE with unknown sizes.
-    """
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [
         operand

@@ -72,8 +72,6 @@ def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
 
 
 def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluator:
-    """Return an evaluator that broadcasts ``count`` operands and applies a function to each element."""
-
     def apply(_: Options, operands: Sequence[Array]) -> Any:
         taken = operands[:count]
         _small(np.broadcast_shapes(*[operand.shape for operand in taken]))
@@ -83,8 +81,6 @@ def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluat
 
 
 def _joined(function: str) -> _Evaluator:
-    """Return an evaluator that joins all operands along an axis."""
-
     def join(options: Options, operands: Sequence[Array]) -> Any:
         _small([sum([operand.size for operand in operands])])
         return getattr(np, function)(list(operands), options.axis)
@@ -169,7 +165,6 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple. Raise ValueError if the shape has too many elements for a folded result."""
     if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)

@@ -137,7 +137,6 @@ def _is_compiled(graph: Graph, index: int) -> bool:
 
 
 def _vela_warnings(decision: Decision) -> list[str]:
-    """Return a warning about delegated nodes that NXP's Vela probably leaves to the CPU."""
     graph = decision.graph
     nodes = [index for index in decision.nodes if graph.nodes[index].op in _LEFT_BY_VELA]
     if not nodes:

@@ -62,10 +62,6 @@ def custom_strides(node: NodeView) -> tuple[int, int] | None:
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """Return the first ``count`` 32-bit words of the custom options, or None if there are no custom options.
-
-    Missing words are 0.
-    """
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
@@ -257,8 +253,6 @@ def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options
 
 
 def _at_least_1x1(name: str, own_name: str, sizes: Sizes, symbol: str) -> Check[object]:
-    """Require that height and width are at least 1."""
-
     def find(node: NodeView) -> Found | None:
         height, width = sizes(node)
         if height > 0 and width > 0:

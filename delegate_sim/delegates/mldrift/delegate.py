@@ -274,7 +274,6 @@ class MlDriftDelegate(Delegate):
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return the message for each refused node. The message for a DEQUANTIZE of a float16 constant is empty."""
     return {
         index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()
@@ -296,7 +295,6 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the decomposition subgraphs of delegated composites. The runtime no longer runs these subgraphs."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):

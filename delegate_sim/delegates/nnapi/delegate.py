@@ -243,7 +243,6 @@ def _partitions(decision: Decision) -> Partitions:
 
 
 def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
-    """Keep the ``limit`` largest partitions (``LimitDelegatedPartitions``)."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision

@@ -76,7 +76,6 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if the options have a profile of devices but no simulated runtime; otherwise ""."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"

@@ -193,7 +193,6 @@ class XnnpackDelegate(Delegate):
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return a bitmask of the flags in the options and the flags that the runtime sets in this release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -204,7 +203,6 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Return the verdict on each node. If a node's verdict depends on later nodes, the node is checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     forms = node_forms(graph)

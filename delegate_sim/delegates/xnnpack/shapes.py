@@ -203,6 +203,5 @@ def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: C
 
 
 def _is_used(graph: Graph, variable: int, positions: Mapping[int, int], between: range) -> bool:
-    """Return whether a node at a position in ``between`` reads or assigns the variable (``can_reorder_use``)."""
     users = (*graph.readers.get(variable, ()), *graph.writers.get(variable, ()))
     return any(positions.get(user.index) in between for user in users)

@@ -50,7 +50,6 @@ _ZERO_POINTS = range(-128, 128)
 
 
 def _unary(symbol: str, *types: str) -> MicroKernel:
-    """Return a kernel of ``elementwise.cc`` that supports only these types."""
     return MicroKernel(
         in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL),
         in_source("elementwise.cc", symbol, takes(INPUT, types)),
@@ -73,7 +72,6 @@ def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) 
 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
-    """Return a kernel that requires float tensors, and the same shape for the input and the output."""
     checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, SAME_SHAPES)
     return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
 
@@ -119,8 +117,6 @@ _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
 
 
 def _alike_inputs(kind: Kind, same: Callable[[NodeView, int], bool], needed: str, property_name: str) -> Check[object]:
-    """Require that every input is like input 0. ``same`` compares the input at a position with input 0."""
-
     def find(node: NodeView) -> str | None:
         for position in range(1, len(node.node.inputs)):
             if not same(node, position):

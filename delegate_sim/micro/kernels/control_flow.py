@@ -26,11 +26,6 @@ def _missing_subgraph(*fields: str) -> Check[object]:
 
 
 def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
-    """Require that the node and the called subgraph have the same number of inputs.
-
-    With ``results``, they must also have the same number of outputs.
-    """
-
     def find(node: NodeView) -> str | None:
         subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)
         if not 0 <= index < len(subgraphs):

@@ -92,7 +92,6 @@ def _channel_axis(axis: int) -> Check[object]:
 
 
 def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Check[object], ...]:
-    """Return the checks of ``PopulateConvolutionQuantizationParams``. They do not apply to float inputs."""
     return where(
         lambda node: source.tensor(node).type != "FLOAT32",
         "unless input is FLOAT32",

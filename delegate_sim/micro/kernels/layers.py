@@ -67,7 +67,6 @@ def _channel_count(node: NodeView) -> str | None:
 
 
 def _product(node: NodeView) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Return the shapes of both operands, padded with 1 to the same rank, and this rank."""
     left, right = node.input(0).shape, node.input(1).shape
     count = max(len(left), len(right))
     # bounded: the reader limits ranks

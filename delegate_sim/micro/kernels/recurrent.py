@@ -130,8 +130,6 @@ def _lstm_type(position: int, name: str) -> Check[object]:
 
 
 def _given_of_one_type(positions: Sequence[int], compared: int) -> Callable[[NodeView], str | None]:
-    """Return a function that finds an input that is not given, or has another type than the input at ``compared``."""
-
     def find(node: NodeView) -> str | None:
         kind = node.input(compared).type
         for position in positions:

@@ -77,7 +77,6 @@ def _expanded_shape(node: NodeView) -> str | None:
 
 
 def _stretched(node: NodeView) -> tuple[int, ...]:
-    """Return the output's shape. A size of -1 is computed from the number of input elements."""
     shape = node.output(0).shape
     if len(node.node.inputs) == 1 and shape == (0,):
         return ()

@@ -61,7 +61,6 @@ def _clamped(value: int, least: int, most: int) -> int:
 
 
 def _start_of(begin: int, stride: int, size: int, *, is_masked: bool) -> int:
-    """Return the first index along a dimension (``StartForAxis``)."""
     if size == 0:
         return 0
     if is_masked:
@@ -72,7 +71,6 @@ def _start_of(begin: int, stride: int, size: int, *, is_masked: bool) -> int:
 
 
 def _stop_of(end: int, stride: int, size: int, start: int, *, is_masked: bool, shrinks: bool) -> int:
-    """Return the index after the last one along a dimension (``StopForAxis``)."""
     if size == 0:
         return 0
     if shrinks:

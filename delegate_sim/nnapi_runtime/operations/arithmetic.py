@@ -49,12 +49,10 @@ def _activation(quantized: dict[int, int]) -> OperationRule:
 
 
 def _rank_4_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs. Below level 3, the rank must be 4."""
     return 1 if view.inputs[0].rank == 4 else 3
 
 
 def _softmax_rank_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs. Below level 3, the rank must be 2, 4 or unknown."""
     return 1 if view.inputs[0].rank in {0, 2, 4} else 3
 
 
@@ -96,7 +94,6 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """Return a violation if the ranks of both inputs are known and at least one rank is above 4."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
@@ -127,10 +124,6 @@ CAST_SHAPE = operation_rule(
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Return a violation if input and output have different shapes.
-
-    If the input's rank, the output's rank or an output dimension is unknown, the check passes.
-    """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None

@@ -145,7 +145,6 @@ FULLY_CONNECTED_SHAPE = operation_rule(
 
 
 def _fully_connected_shape(view: OperationView) -> Violation | None:
-    """Return a violation if the operands' shapes do not match. If a rank is unknown, the check passes."""
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
     if not given or not weights or not bias:
         return None

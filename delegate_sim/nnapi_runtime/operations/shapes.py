@@ -51,7 +51,6 @@ PACK_RANK = operation_rule(
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Return a violation if the known ranks of inputs and output do not match."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:

@@ -56,7 +56,6 @@ _SAME_SIGN = upstream(
 
 
 def _other_broadcast(node: NodeView) -> str | None:
-    """Return the shapes if the inputs cannot be broadcast, or if the output does not have the broadcast shape."""
     if len(node.node.inputs) == 1:
         return None
     first, second, result = node.input(0).shape, node.input(1).shape, node.output(0).shape

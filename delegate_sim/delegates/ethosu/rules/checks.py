@@ -91,7 +91,6 @@ def _if(condition: bool, text: str) -> str | None:
 
 
 def _before(side: str, *, strings: bool, scalars: bool) -> tuple[TensorDemand, ...]:
-    """Return the requirements for every input or output. ``strings`` and ``scalars`` allow STRING tensors and scalars."""
     static = TensorDemand(
         TENSOR_TYPE,
         f"{side} without STRING elements",

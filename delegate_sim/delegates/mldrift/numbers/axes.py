@@ -20,7 +20,6 @@ def _has_incomplete_lanes(tensor: Tensor) -> bool:
 
 
 def _axis(node: NodeView, tensor: Tensor) -> int | None:
-    """Return the axis in the second operand, which counts from the first dimension, or None if it is unknown."""
     axes = integers(node, 1)
     return axes[0] % tensor.rank if axes and tensor.rank else None
 

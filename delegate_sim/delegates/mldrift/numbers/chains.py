@@ -18,7 +18,6 @@ _BINARY = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM
 
 
 def _runtime_operand(node: NodeView) -> Tensor | None:
-    """Return the only runtime operand of an elementwise node. None for other nodes."""
     if node.op in _UNARY:
         return node.input(0)
     runtime = {tensor.index: tensor for tensor in node.inputs if not tensor.is_constant} if node.op in _BINARY else {}

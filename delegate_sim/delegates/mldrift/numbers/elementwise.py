@@ -26,7 +26,6 @@ _CUBE = 3
 
 
 def _strides(sizes: tuple[int, ...]) -> list[int]:
-    """Return the distance of neighbors along each dimension, and 0 for dimensions of size 1, which are broadcast."""
     strides, step = [], 1
     for size in reversed(sizes):
         strides.append(step if size > 1 else 0)
@@ -62,7 +61,6 @@ def constant_layout(constant: Tensor) -> Bhwc:
 
 
 def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
-    """Return the constant and the runtime operand of a node with exactly one of each, or None."""
     inputs = node.inputs[:2]
     if len(inputs) != 2 or inputs[0].is_constant == inputs[1].is_constant:
         return None

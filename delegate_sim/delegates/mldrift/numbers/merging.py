@@ -21,7 +21,6 @@ _FLOATS = ("FLOAT32", "FLOAT16")
 
 
 def _sum_before(node: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the ADD of two different runtime tensors of one shape that only this reduction reads."""
     source = node.input(0)
     total = part.writer(source)
     if total is None or total.op != "ADD" or part.only_reader(source) is None or fused_activation(total) != "NONE":
@@ -49,7 +48,6 @@ def _output_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _other_operand(node: NodeView) -> Tensor | None:
-    """Return the runtime operand of a MUL or ADD by a constant that is a scalar or one value for each channel."""
     constants = [tensor for tensor in node.inputs if tensor.is_constant]
     others = [tensor for tensor in node.inputs if not tensor.is_constant]
     if len(constants) != 1 or len(others) != 1:
@@ -105,7 +103,6 @@ def _reverses(node: NodeView) -> bool:
 
 
 def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
-    """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
     passed: list[int] = []
     following: NodeView | None = node
     is_output = False
@@ -132,7 +129,6 @@ def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _comes_early_from_split(tensor: Tensor, part: GraphPart) -> NodeView | None:
-    """Return the split that computes the tensor, or None. The last output of a split does not count."""
     split = part.writer(tensor)
     return split if split is not None and split.op in _SPLITS and split.node.outputs[-1] != tensor.index else None
 

@@ -36,13 +36,11 @@ def _batch(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _pads_only(pads: Sequence[tuple[int, int]], *axes: int) -> bool:
-    """Return whether there is padding, and only along these axes of rank 4."""
     padded = [axis for axis, pair in enumerate(pads) if pair != _NONE]
     return len(pads) == 4 and bool(padded) and set(padded) <= set(axes)
 
 
 def _merged_padding(reader: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the PAD or PADV2 whose only reader is this node, as its first operand. A pool may have a RESHAPE in between."""
     source = reader.input(0)
     writer = part.writer(source)
     if writer is not None and reader.op in _POOLS and writer.op == "RESHAPE" and writer.input(0).shape == source.shape:
@@ -53,13 +51,11 @@ def _merged_padding(reader: NodeView, part: GraphPart) -> NodeView | None:
 
 
 def _padding_of_image(reader: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the merged padding of only height and width, or None."""
     padding = _merged_padding(reader, part)
     return padding if padding is not None and _pads_only(paddings(padding), 1, 2) else None
 
 
 def _padding_of_channels(total: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the padding at the end of channels that is merged into an ADD of two runtime tensors, or None."""
     if len(total.inputs) != 2 or any(tensor.is_constant for tensor in total.inputs):
         return None
     for source in total.inputs:
@@ -72,7 +68,6 @@ def _padding_of_channels(total: NodeView, part: GraphPart) -> NodeView | None:
 
 
 def _covers_padding(padding: NodeView, pool: NodeView) -> bool:
-    """Return whether a window of the pool covers a padded element."""
     options, shape, pads, counts = pool.options, pool.input(0).shape, paddings(padding), pool.output(0).shape
     windows = ((1, options.filter_height, options.stride_h), (2, options.filter_width, options.stride_w))
     if len(counts) != 4:

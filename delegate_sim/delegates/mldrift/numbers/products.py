@@ -12,7 +12,6 @@ from .rule import Affected, GraphPart, NumberRule
 
 
 def _is_quantized(weights: Tensor) -> bool:
-    """Return whether weights have one scale, or one for each channel."""
     return weights.is_constant and weights.quantization is not None and weights.quantization.is_affine
 
 

@@ -58,7 +58,6 @@ _NOT_KNOWN = check(
 
 
 def _is_linear_alpha(node: NodeView) -> bool:
-    """Return whether alpha has one value per channel. Otherwise, alpha has one value per element."""
     alpha = node.input(1)
     return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
 

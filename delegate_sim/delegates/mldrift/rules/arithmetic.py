@@ -121,7 +121,6 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks of two runtime operands. If ``may_be_one`` is True, the two operands may be the same tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
@@ -161,7 +160,6 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Require a constant that can be read as floats. A constant with one element may also be INT32."""
     needed = "a constant that is not sparse and has at most rank 4; a single element must be float, INT32 or quantized"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
@@ -208,7 +206,6 @@ def _two_constants(name: str) -> Checks:
 
 
 def _constant_operands(name: str) -> Checks:
-    """Return the checks of nodes with one constant operand or, from LiteRT 2.3 on, with two constant operands."""
     return (
         *where(
             lambda node: not _has_two_runtime_operands(node) and not _has_two_constants(node),

@@ -103,7 +103,6 @@ def _unscaled_result(node: NodeView) -> Found | None:
 
 
 def _element_bits(name: str) -> int:
-    """Return the size of an element in bits (``GetSizeOfType``): 0 for unknown types, and at least 8 for known types."""
     bits = schema.BITS_PER_ELEMENT.get(name, 0)
     return max(bits, 8) if bits else 0
 

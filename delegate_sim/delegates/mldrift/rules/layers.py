@@ -43,7 +43,6 @@ def has_runtime_weights(node: NodeView) -> bool:
 
 
 def _is_convertible(node: NodeView) -> bool:
-    """Return whether the weights have 8 or 4 bits, height 1 and width 1 (``IsConvertibleToFC``)."""
     weights = node.input(1)
     is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
     is_affine = weights.quantization is not None and weights.quantization.is_affine
@@ -175,10 +174,6 @@ def _weights(position: int) -> Checks:
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
-    """Return the checks of a gate (``CheckBuildLstmGate``).
-
-    The normalization coefficients are required even without layer normalization.
-    """
     peephole_checks: Checks = ()
     if peephole is not None:
         peephole_checks = where(_has_operand(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))

@@ -198,7 +198,6 @@ def _cost(value: Any) -> float:
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
-    """Parse a table of costs by operand type. Each cost is one number, or an execution time and a power."""
     if not isinstance(value, dict):
         raise InvalidValueError("takes a table with a number for each operand type")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)

@@ -75,10 +75,6 @@ class DriverAnswers:
         return Reason(DRIVER.name, "driver", f"the driver rejects {operations}", operations, needed, DRIVER.hint)
 
     def _left_out(self, lowered: LoweredPartition) -> frozenset[int]:
-        """Return the nodes with an operation that no device supports.
-
-        The profile and the feature levels decide which operations a device supports.
-        """
         if self._described is None and (lowered.required is None or lowered.required.fits(self._version)):
             return frozenset()
         if lowered.model is None or not lowered.is_finished:

@@ -127,8 +127,6 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a copy of a rule with all sources in another repository."""
-
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)
 

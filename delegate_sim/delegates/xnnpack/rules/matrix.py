@@ -64,7 +64,6 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """Return the type of the weights as text, or None if the type is supported (``CheckTensorFilterType``)."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None

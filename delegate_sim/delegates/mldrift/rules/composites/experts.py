@@ -29,8 +29,6 @@ _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes in the node's attributes. If there are no attributes, the sizes are inferred from shapes."""
-
     experts: int
     active: int
     model: int
