@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..delegates.mldrift import failures as mldrift_failures
+from ..delegates.mldrift.failures import KINDS as MLDRIFT_FAILURES
 from ..delegates.options import parse_options
 from ..delegates.registry import find_delegate
-from ..delegates.xnnpack import failures as xnnpack_failures
+from ..delegates.xnnpack.target import FAILURES as XNNPACK_FAILURES
 from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
@@ -57,7 +57,7 @@ _HINT = (
 )
 
 _CRASHES = frozenset(
-    {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
+    {code for kinds in (MLDRIFT_FAILURES, XNNPACK_FAILURES) for code, kind in kinds.items() if kind.effect.is_crash}
 )
 """The codes of failures that end the process while a delegate makes its kernels."""
 _NO_KERNEL = "change the operator in the export, because the engine has no CPU kernel for this node"

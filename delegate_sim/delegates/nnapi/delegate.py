@@ -30,7 +30,7 @@ from .android.runtime import (
     notes,
     runtime_level,
 )
-from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
+from .kinds import DRIVER, FAILURES, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
 from .partitions import Partitions, supported_nodes, supports_operator
@@ -126,11 +126,10 @@ class NnapiDelegate(Delegate):
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """The kinds of problem for kernel failures, and for rejections by the runtime or the driver."""
-        from . import failures  # only needed to explain failures
         from .android import refusal_kinds
 
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
+        return MappingProxyType({**FAILURES, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""

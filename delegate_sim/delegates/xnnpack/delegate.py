@@ -24,11 +24,10 @@ from ..decision import Decision
 from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
-from .failures import KINDS
 from .kernel_creation import build_partition
 from .node_visit import UNPACKING, VALUES, Visit
 from .rules import RULES
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FAILURES, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
@@ -126,7 +125,7 @@ class XnnpackDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    further_kinds = KINDS
+    further_kinds = FAILURES
     computes_on_cpu = True
     is_applied_by_default = True
     live = RuntimeTraits()

@@ -14,8 +14,7 @@ from ....nnapi_runtime.types import feature_level as level_of
 from ....refusal import Refusal
 from ....rules.rule import Reason
 from ...options import OptionValues
-from ..failures import kernel_failure
-from ..kinds import DRIVER, HIDDEN
+from ..kinds import DRIVER, HIDDEN, kernel_failure
 from ..lowering.partition import LoweredPartition, node_of
 from ..options import chosen_devices, device_level
 from ..target import NNAPI_1_2, REFERENCE_DEVICE, is_constant_densify, is_runtime_float16_dequantize

@@ -19,7 +19,7 @@ from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
-from ..failures import kernel_failure
+from ..kinds import kernel_failure
 from ..target import QUANTIZED_TYPES
 from .node import (
     DEQUANTIZED,
