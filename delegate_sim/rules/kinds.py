@@ -133,7 +133,7 @@ def kinds_in(folder: str, section: str, known: Iterable[Kind] = (), **fields: An
     general = {kind.name: kind for kind in known}
 
     def kind_of(name: str, entry: dict[str, Any]) -> Kind:
-        values = {key: _FIELDS[key](value) if key in _FIELDS else value for key, value in entry.items()}
+        values = field_values(entry)
         if "problem" in entry:
             return Kind(name, **{**fields, **values})
         return (general.get(name) or _DELEGATES[name]).reworded(**values)
@@ -141,12 +141,16 @@ def kinds_in(folder: str, section: str, known: Iterable[Kind] = (), **fields: An
     return MappingProxyType({name: kind_of(name, entry) for name, entry in kinds_data(folder)[section].items()})
 
 
+def field_values(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of an entry in ``kinds.json``, with members of enums and hints in place of their texts."""
+    return {key: _READERS[key](value) if key in _READERS else value for key, value in entry.items()}
+
+
 def _hint(hint: str | dict[str, str]) -> str:
     return hint if isinstance(hint, str) else next(Hint(text, HintKind(way)) for way, text in hint.items())
 
 
-_FIELDS: Mapping[str, Callable[[Any], Any]] = {"problem": Problem, "hint": _hint, "stage": Stage, "effect": Effect}
-"""The fields of a kind that are no plain texts, with the function that reads their value."""
+_READERS: Mapping[str, Callable[[Any], Any]] = {"problem": Problem, "hint": _hint, "stage": Stage, "effect": Effect}
 
 _DELEGATES = kinds_in("rules", "delegates")
 _RUNTIME = kinds_in("rules", "runtime", is_shared=True)

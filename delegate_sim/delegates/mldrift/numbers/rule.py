@@ -11,7 +11,7 @@ from ....graph.partition import Subset
 from ....model.model import Node, Tensor
 from ....refusal import Effect, Refusal, Stage
 from ....releases.catalogue import Release, parse_release
-from ....rules.kinds import Kind, Problem
+from ....rules.kinds import Kind, Problem, field_values, kinds_data
 
 CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0", "2.4")])
 """The releases whose numbers were measured, oldest first."""
@@ -94,7 +94,7 @@ class NumberRule:
     """A condition under which accepted nodes compute other numbers than the CPU.
 
     ``condition`` and ``result`` are sentences: when the numbers are wrong, and what comes out instead. ``cure`` says how to
-    change the model, and ``hint`` says it briefly. ``message`` is the template of the message.
+    change the model, and ``hint`` says it briefly. ``message`` is the template of the message. These texts are in ``kinds.json``.
     """
 
     name: str
@@ -163,3 +163,11 @@ class NumberRule:
         if doubt:
             refusal = refusal.within("", f"; {doubt}")
         return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS) if doubt or not found.is_certain else refusal
+
+
+_TEXTS = kinds_data("delegates/mldrift")["numbers"]
+
+
+def number_rule(name: str, operators: tuple[str, ...], find: RiskFinder | None = None, **facts: Any) -> NumberRule:
+    """Return a rule with the texts that ``kinds.json`` has for its name. ``facts`` are further fields of the rule."""
+    return NumberRule(name, operators=operators, find=find, **field_values(_TEXTS[name]), **facts)
