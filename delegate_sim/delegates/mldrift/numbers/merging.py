@@ -159,9 +159,6 @@ def unwritten_outputs(part: GraphPart) -> list[tuple[NumberRule, Tensor]]:
     return [*passed, *[(OUTPUT_TWICE, graph.tensor(index)) for index, number in outputs.items() if number > 1]]
 
 
-_COPY = "Give a RESHAPE (to the same shape) of the tensor as the output."
-_COPY_HINT = "give a RESHAPE of the tensor as the output"
-
 INPUT_IS_OUTPUT = number_rule("input-is-output", (), is_before_backend=True)
 OUTPUT_TWICE = number_rule("output-twice", (), is_before_backend=True)
 
