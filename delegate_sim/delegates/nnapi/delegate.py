@@ -88,7 +88,7 @@ class AndroidRuntime(StageBehind):
     ) -> Iterator[StageSplit]:
         """For each delegated partition, yield the steps and the device of each step."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
-            from .android.device_split import split_of
+            from .android.compilation import split_of
 
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)

@@ -10,8 +10,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....releases.catalogue import parse_release
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
-from .rule import Affected, GraphPart, number_rule
-from .values import is_never_negative, is_positive
+from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule
 
 _BROADCASTING = (
     "ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD", "ATAN2", "EQUAL",

@@ -8,8 +8,7 @@ from ....graph.graph import NodeView
 from ....model import schema
 from ....releases.catalogue import parse_release
 from ..shapes import bhwc
-from .rule import Affected, GraphPart, number_rule
-from .values import is_never_negative, pad_value, paddings
+from .rule import Affected, GraphPart, is_never_negative, number_rule, pad_value, paddings
 
 _ALL = ("PAD", "PADV2", "MIRROR_PAD")
 _FILLING = ("PAD", "PADV2")

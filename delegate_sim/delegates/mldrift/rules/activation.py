@@ -10,8 +10,7 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..build_problems import BuildProblems
-from ..failures import BATCH
+from ..failures import BATCH, BuildProblems
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
 from .checks import (

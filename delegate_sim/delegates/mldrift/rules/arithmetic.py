@@ -25,8 +25,7 @@ from ...gpu_compatibility.checks import (
     runtime_input_count,
     shapes,
 )
-from ..build_problems import BuildProblems, unread_constants
-from ..failures import BATCH
+from ..failures import BATCH, BuildProblems, unread_constants
 from ..shapes import bhwc, is_linear
 from .checks import (
     ANY_NUMBERS,

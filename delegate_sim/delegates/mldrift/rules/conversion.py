@@ -11,9 +11,8 @@ from ....rules.kinds import NEIGHBOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..build_problems import BuildProblems
-from ..failures import BATCH, CONSTANT_TYPE
-from ..tensor_names import name_of
+from ..failures import BATCH, CONSTANT_TYPE, BuildProblems
+from ..messages import name_of
 from .checks import (
     ANY_NUMBERS,
     RANKED_RESULT,

@@ -9,7 +9,7 @@ from ....refusal import Refusal
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..build_problems import BuildProblems, constants_read, unread_constants
+from ..failures import BuildProblems, constants_read, unread_constants
 from ..shapes import Bhwc, bhwc
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,

@@ -11,8 +11,18 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, unread_constants
-from ..failures import BATCH, COLUMNS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..failures import (
+    BATCH,
+    COLUMNS,
+    CONSTANT_READ,
+    CONSTANT_TYPE,
+    GROUPS,
+    WEIGHTS,
+    BuildProblems,
+    FormerProblems,
+    blockwise_weights,
+    unread_constants,
+)
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
@@ -106,6 +116,7 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
 
 
 _FEW_ROWS = 8
+"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
 def _few_rows(node: NodeView) -> Iterator[Refusal]:
@@ -131,10 +142,6 @@ def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
         yield WEIGHTS.failure(weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
         yield CONSTANT_READ.failure(weights)
-
-
-_FEW_ROWS = 8
-"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:

@@ -14,8 +14,18 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, constants_read, unread_constants
-from ..failures import AXES, CHANNELS, CONSTANT_TYPE, INDICES, WEIGHTS
+from ..failures import (
+    AXES,
+    CHANNELS,
+    CONSTANT_TYPE,
+    INDICES,
+    WEIGHTS,
+    BuildProblems,
+    FormerProblems,
+    blockwise_weights,
+    constants_read,
+    unread_constants,
+)
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,

@@ -17,8 +17,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import Found, asked, case
-from ..build_problems import BuildProblems, constants_read
-from ..failures import COPIED_INPUT
+from ..failures import COPIED_INPUT, BuildProblems, constants_read
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from .checks import (
     ANY_NUMBERS,
