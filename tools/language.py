@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
 PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "skills/*/SKILL.md", "docs/*.md", "docs/appendix/*.md")
-TEXTS = ("delegate_sim/**/kinds.json", "delegate_sim/versions/features.json")
+TEXTS = ("delegate_sim/**/kinds.json", "delegate_sim/versions/features.json", "delegate_sim/nnapi_runtime/rules.json")
 """Data files of texts, one text in a line."""
 GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""

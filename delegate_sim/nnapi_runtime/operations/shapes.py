@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..operands import FALSE, OptionalInputs
-from ..refusal import Concern, OperandPart, Violation
+from ..refusal import OperandPart, Violation, rule
 from ..types import OperandType, OperationType
 from .signature import (
     BOOL,
@@ -33,7 +33,6 @@ from .signature import (
     levels,
     max_rank,
     one_of,
-    operation_rule,
     unequal_quantization,
     unequal_rank,
     zero_point_level,
@@ -42,12 +41,7 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-PACK_RANK = operation_rule(
-    "pack-rank",
-    Concern.SHAPE,
-    "All inputs of a PACK must have the same rank, and the output must have one more dimension than the inputs.",
-    "Pack.cpp: pack_op::validate",
-)
+PACK_RANK = rule("operation-pack-rank")
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
@@ -75,12 +69,7 @@ def _concatenation_level(view: OperationView) -> int:
     return 1 if are_equal else 3
 
 
-MIRROR_PAD_SHAPE = operation_rule(
-    "mirror-pad-shape",
-    Concern.SHAPE,
-    "MIRROR_PAD must have two paddings for each dimension, and the output must have the same rank as the input.",
-    "MirrorPad.cpp: mirror_pad_op::validate",
-)
+MIRROR_PAD_SHAPE = rule("operation-mirror-pad-shape")
 
 
 def _mirror_pad_shape(view: OperationView) -> Violation | None:
@@ -95,12 +84,7 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
 
 _PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
 
-RESIZE_SIZES = operation_rule(
-    "resize-sizes",
-    Concern.TYPES,
-    "The width and the height of a resize must both be sizes, or must both be scales.",
-    "ResizeImageOps.cpp: resize_image::validate",
-)
+RESIZE_SIZES = rule("operation-resize-sizes")
 
 
 def _resize_sizes(view: OperationView) -> Violation | None:
@@ -128,12 +112,7 @@ def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> Op
     )
 
 
-REVERSE_SHAPE = operation_rule(
-    "reverse-shape",
-    Concern.SHAPE,
-    "REVERSE must have one axis, and the output must have the same rank as the input.",
-    "Reverse.cpp: reverse_op::validate",
-)
+REVERSE_SHAPE = rule("operation-reverse-shape")
 
 
 def _reverse_shape(view: OperationView) -> Violation | None:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
 from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
-from ....nnapi_runtime.refusal import OperandPart, Rule
-from ....nnapi_runtime.rules import RULES
+from ....nnapi_runtime.refusal import RULES, OperandPart, Rule
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal
 from ....rules.kinds import Kind, Problem, kinds_data
