@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
 PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "skills/*/SKILL.md", "docs/*.md", "docs/appendix/*.md")
-TEXTS = ("delegate_sim/**/kinds.json", "delegate_sim/versions/features.json", "delegate_sim/nnapi_runtime/rules.json")
-"""Data files of texts, one text in a line."""
+TEXTS = "delegate_sim/**/*.json"
+"""Data files, with one text in a line."""
 GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""
 UNCHECKED: tuple[str, ...] = ()
@@ -186,7 +186,7 @@ def problems() -> Iterator[Problem]:
     for folder in PYTHON_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield from problems_of_module(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
-    for path in [path for pattern in TEXTS for path in sorted(ROOT.glob(pattern))]:
+    for path in sorted(ROOT.glob(TEXTS)):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in [text for text in _STRING.findall(line) if " " in text]:
                 yield from problems_of_prose(path.relative_to(ROOT).as_posix(), number, text)
