@@ -95,6 +95,7 @@ def is_task(path: str) -> bool:
 
 
 def _beginning(path: str) -> bytes | None:
+    """Return the first bytes of a file, or None if it cannot be read."""
     try:
         if not os.path.isfile(path):
             return None
