@@ -16,7 +16,7 @@ from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHA
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition
 from ..rules.source import Source
-from ..rules.vocabulary import check, operand_count, same_type, typed, where
+from ..rules.vocabulary import check, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
@@ -89,11 +89,6 @@ def with_cmsis_nn(file: str, *checks: Check[object], symbol: str = "Prepare") ->
 def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> tuple[Check[object], ...]:
     """Return these checks, limited to nodes whose operand ``which`` has one of these types."""
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
-
-
-def takes(which: Operand, types: Collection[str]) -> Check[object]:
-    """Require one of these types."""
-    return typed(which, types, kind=TENSOR_TYPE)
 
 
 def quantized(*which: Operand) -> tuple[Check[object], ...]:
