@@ -20,7 +20,6 @@ _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Return whether a node has the expected number of operands, and all operands and results are floats."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
     return all(work.tensor(index).type == "FLOAT32" for index in (*node.inputs, *node.outputs))
@@ -121,10 +120,6 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand.
-
-    If an operand is constant, the pass negates the constant itself.
-    """
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -159,7 +154,6 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute max(x, slope * x), for a slope from 0 to 1."""
     slope = work.options(node).alpha
     if not _is_float(work, node) or not 0 <= slope <= 1:
         return None
@@ -171,7 +165,6 @@ def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute min(max(x, 0), 1)."""
     if not _is_float(work, node):
         return _quantized_limits(work, node)
     positive = work.result(work.output(node), "positive")
@@ -182,10 +175,6 @@ def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that limit quantized values to the range from 0 to 1.
-
-    If all values of the type are in this range, return a RESHAPE.
-    """
     source, target = work.input(node, 0), work.output(node)
     is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
     if (
@@ -218,7 +207,6 @@ def _rounded(value: np.float32) -> int:
 
 
 def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute relu6(6 * x) / 6."""
     if not _is_float(work, node):
         return None
     wide = work.result(work.output(node), "relu6")
@@ -259,7 +247,6 @@ def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an AVERAGE_POOL_2D over all positions of an image."""
     source, target = work.input(node, 0), work.output(node)
     if axes_of(work, node) != [1, 2] or source.rank != 4 or work.is_open(source, target):
         return None

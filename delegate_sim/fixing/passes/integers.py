@@ -67,7 +67,6 @@ def _fits(values: npt.NDArray[Any]) -> bool:
 
 
 def _narrow_operands(work: Work) -> None:
-    """Cast INT64 index operands to INT32. All nodes that read the same tensor share one CAST."""
     casts: dict[int, int] = {}
 
     def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
@@ -121,7 +120,6 @@ _ARITHMETIC = frozenset(
 
 
 def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the node with INT32 operands, after CASTs of its INT64 operands. An INT64 result also gets a CAST."""
     wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
     expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
     if wide != expected or len(node.outputs) != 1:
@@ -188,7 +186,6 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return CASTs of a node's operands, and the node with the result ``goal``."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -246,7 +243,6 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return an earlier tensor that a CAST can read instead of its operand, or None if there is no such tensor."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -271,7 +267,6 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that casts a constant to another type. Return None if the kernel's result may differ."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None

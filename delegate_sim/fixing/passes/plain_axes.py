@@ -26,13 +26,11 @@ def _is_known(work: Work, node: Node) -> bool:
 
 
 def _parts(work: Work, tensor: Tensor, number: int, shape: Sequence[int]) -> list[int]:
-    """Add tensors for the parts of a tensor, and return their indices. ``number`` is at most ``_MOST_PARTS``."""
     labels = [f"part_{index}" for index in range(min(number, _MOST_PARTS))]
     return [work.result(tensor, label, shape) for label in labels]
 
 
 def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER with descending indices."""
     axes, source = axes_of(work, node), work.input(node, 0)
     if axes is None or len(axes) != 1 or not _is_known(work, node) or not 0 < source.shape[axes[0]] <= _MOST_POSITIONS:
         return None
@@ -42,7 +40,6 @@ def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _largest(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ARG_MAX along an axis that is not the last."""
     axes, source, target = axes_of(work, node), work.input(node, 0), work.output(node)
     is_last = axes is not None and tuple(axes) == (source.rank - 1,)
     if not is_last or source.rank < 2 or source.element_count == 0 or not _is_known(work, node):
@@ -53,7 +50,6 @@ def _largest(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SPLIT of the batches, one node for each batch, and a CONCATENATION."""
     source, target = work.input(node, 0), work.output(node)
     if source.rank != MOST or not 1 < source.shape[0] <= _MOST_PARTS or source.is_constant or not _is_known(work, node):
         return None
@@ -69,7 +65,6 @@ def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _padding(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a padding between TRANSPOSEs, so that the padded batch is another dimension."""
     source, target, pads = work.input(node, 0), work.output(node), work.integers(work.input(node, 1))
     is_padded = source.rank == MOST and source.shape[0] == 1 and pads is not None and pads.shape == (MOST, 2) and pads[0].any()
     if not is_padded or pads is None or source.is_constant or not _is_known(work, node):
@@ -93,7 +88,6 @@ def _padding(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batches(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand for each batch of the constant, and the node."""
     constants = [work.tensor(index).is_constant for index in node.inputs]
     target = work.output(node)
     if sorted(constants) != [False, True] or target.rank != MOST or not _is_known(work, node):
@@ -112,7 +106,6 @@ def _batches(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CUMSUM between REVERSE_V2 nodes."""
     source, axes, options = work.input(node, 0), axes_of(work, node), work.options(node)
     if not options.reverse or options.exclusive or axes is None or len(axes) != 1 or not _is_known(work, node):
         return None
@@ -127,7 +120,6 @@ def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _exclusive_sum(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CUMSUM, and a SUB of the operand."""
     source, target, options = work.input(node, 0), work.output(node), work.options(node)
     if not options.exclusive or target.type != "FLOAT32" or not _is_known(work, node):
         return None
@@ -137,7 +129,6 @@ def _exclusive_sum(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a transposed convolution with VALID padding, and a SLICE."""
     sizes, weights, source, target = (
         work.integers(work.input(node, 0)),
         work.input(node, 1),
@@ -165,7 +156,6 @@ def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
-    """Add the part of a constant with ``size`` slices of the first dimension, and return its index."""
     whole = work.later(tensor)
     shape = (size, *tensor.shape[1:])
     return work.computed(
@@ -174,7 +164,6 @@ def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
 
 
 def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SPLIT of the channels, one convolution for each group, and a CONCATENATION."""
     source, weights, bias, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
     is_usual = source.rank == weights.rank == target.rank == MOST and source.type == target.type == weights.type == "FLOAT32"
     if not is_usual or not weights.shape[3] or source.is_constant or not _is_known(work, node):
@@ -213,7 +202,6 @@ def _is_hybrid(work: Work, node: Node) -> bool:
 
 
 def _every_pixel(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a STRIDED_SLICE that takes every n-th pixel, and the convolution without a stride."""
     source, weights, options = work.input(node, 0), work.input(node, 1), work.options(node)
     is_pointwise = source.rank == weights.rank == MOST and weights.shape[1:3] == (1, 1) and weights.is_constant
     strides = (options.stride_h, options.stride_w)
@@ -229,7 +217,6 @@ def _every_pixel(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _without_bias(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer without a bias, and an ADD of the bias."""
     target, options = work.output(node), work.options(node)
     has_bias = len(node.inputs) > 2 and node.inputs[2] >= 0
     if not has_bias or target.type != "FLOAT32" or work.input(node, 1).is_constant or not _is_known(work, node):
@@ -244,7 +231,6 @@ def _without_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _wider_window(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a depthwise convolution with a 3x3 window, whose weights are zero around the given weights."""
     weights, options = work.input(node, 1), work.options(node)
     is_pointwise = weights.rank == MOST and weights.shape[:3] == (1, 1, 1) and weights.type == "FLOAT32"
     is_plain = options.stride_h == options.stride_w == 1 and work.has_elements(weights)

@@ -25,7 +25,6 @@ _MOST_CHANNELS = 4096
 
 
 def _as_image(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape with four dimensions: sizes of 1 are put in front."""
     return (*(1, 1, 1, 1)[len(shape) :], *shape)
 
 
@@ -35,7 +34,6 @@ def _is_known(work: Work, node: Node) -> bool:
 
 
 def _with_constant(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the node with a runtime operand and a result of rank 4. The constant operand keeps its shape."""
     constants = [work.tensor(index).is_constant for index in node.inputs]
     if sorted(constants) != [False, True] or not _is_known(work, node):
         return None
@@ -48,7 +46,6 @@ def _with_constant(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _padding(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a padding of rank 3 with another dimension in front, which is not padded."""
     source, target, pads = work.input(node, 0), work.output(node), work.integers(work.input(node, 1))
     if source.rank != 3 or pads is None or pads.shape != (3, 2) or not _is_known(work, node):
         return None
@@ -57,7 +54,6 @@ def _padding(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _layer(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer whose input is a matrix with the columns of the weights."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if weights.rank != 2 or not weights.shape[1] or target.rank < 1 or not _is_known(work, node):
         return None
@@ -68,7 +64,6 @@ def _layer(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _layer_with_rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer whose result keeps the rows of the input as dimensions, and a RESHAPE of the result."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     is_matrix = weights.rank == 2 and target.rank == 2 and 2 <= source.rank < MOST and source.shape[-1] == weights.shape[1]
     if not is_matrix or source.is_constant or work.options(node).keep_num_dims or not _is_known(work, node):
@@ -111,7 +106,6 @@ def _ones(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _slope(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a PRELU with one slope for each channel."""
     source = work.input(node, 0)
     if source.type != "FLOAT32" or source.rank < 2 or source.shape[-1] > _MOST_CHANNELS or not _is_known(work, node):
         return None

@@ -36,8 +36,6 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Dimensions:
-    """The dimensions of a scatter's tensor, indices and updates, and their correspondence."""
-
     kept: dict[int, int]
     """For each window dimension of the updates, the dimension of the tensor."""
     batches: tuple[int, ...]
@@ -51,7 +49,6 @@ class _Dimensions:
 
 
 def _dimensions(work: Work, node: Node) -> _Dimensions | None:
-    """Return the dimensions of a scatter, or None if its options contradict the shapes."""
     source, indices, updates = [work.input(node, position) for position in range(3)]
     options, rank = work.options(node), source.rank
     window, inserted, scattered = [
@@ -115,7 +112,6 @@ def _window(work: Work, node: Node) -> _Window | None:
 
 
 def _replaces(work: Work, node: Node) -> bool:
-    """Return whether a scatter replaces elements. Other scatters combine old and new elements, for example by adding."""
     index = work.options(node).update_computation_subgraph_index
     if not 0 <= index < len(work.model.subgraphs):
         return False
@@ -142,7 +138,6 @@ def _is_inside(starts: Sequence[int] | None, sizes: Sequence[int], source: Tenso
 
 
 def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the updates in the shape of the slice. Append the nodes that reshape the updates to ``nodes``."""
     updates = work.input(node, 2)
     moved = [place for place in window.order if updates.shape[place] != 1]
     operand = updates.index
@@ -158,7 +153,6 @@ def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
 
 
 def _starts(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the slice's first positions along all dimensions as a vector. Append the nodes that compute it to ``nodes``."""
     indices, rank = work.input(node, 1), len(window.sizes)
     if window.starts is not None:
         return work.constant(f"{indices.name}/starts", indices.type, window.starts)
@@ -198,7 +192,6 @@ def _as_update_slice(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CONCATENATION of the elements before the slice, the updates, and the elements after the slice."""
     window, source = _window(work, node), work.input(node, 0)
     if window is None or window.starts is None or source.is_per_channel:
         return None

@@ -252,7 +252,6 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
 
 
 def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SLICE and a RESHAPE for a GATHER_ND whose indices are all positions of a box, in order."""
     source, indices, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if work.is_open(source, target) or source.is_per_channel or not 0 < indices.element_count <= _MOST_INDICES:
         return None

@@ -49,8 +49,6 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
 
 
 def _widen_constants(work: Work, *types: str) -> None:
-    """Replace the DEQUANTIZE of a constant by a FLOAT32 constant. ``types`` are the types of such constants."""
-
     def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         source = work.input(node, 0)
         compute = widened(source, work.later(source)) if source.type in types and work.has_elements(source) else None
@@ -64,8 +62,6 @@ _BROADCASTS = ("BROADCAST_TO", "FILL")
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace the BROADCAST_TO or FILL of a constant by a larger constant. The node stays if its result is too large."""
-
     def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         target = work.output(node)
         is_chosen = work.is_chosen(origin) and len(node.outputs) == 1
@@ -78,7 +74,6 @@ def _broadcast_constants(work: Work) -> None:
 
 
 def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
-    """Return a function that computes a constant's elements in the shape of ``target``. Return None if that is impossible."""
     fits = source.rank <= target.rank and all(
         own in (1, size) for own, size in zip(source.shape, target.shape[target.rank - source.rank :], strict=True)
     )
@@ -110,7 +105,6 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Remove pairs of nodes that cancel each other. Nodes that read a pair's result then read the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -172,7 +166,6 @@ def _do_cancel(work: Work, first: Node, second: Node) -> bool:
 
 
 def _inline_composites(work: Work) -> None:
-    """Replace composites by the nodes of their decompositions."""
     nodes: list[tuple[int, Node]] = []
     for origin, node in work.editor.nodes:
         inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
@@ -181,10 +174,6 @@ def _inline_composites(work: Work) -> None:
 
 
 def _decomposed(work: Work, node: Node) -> list[Node] | None:
-    """Return the nodes of a composite's decomposition, with tensors of the calling subgraph.
-
-    Return None if this is impossible.
-    """
     index = work.options(node).decomposition_subgraph_index
     if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
         return None
