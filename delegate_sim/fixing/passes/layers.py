@@ -222,52 +222,10 @@ UNIDIRECTIONAL_SEQUENCE_RNN
 """
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "bias-of-zeros",
-        " ".join(_BIAS),
-        "adds a bias of zeros if the node has no bias",
-        "FLOAT32, or quantized types with known scales",
-        Exactness.EXACT,
-        _zero_bias,
-    ),
-    node_pass(
-        "matrix-product-as-layer",
-        "BATCH_MATMUL",
-        "replaces BATCH_MATMUL by one FULLY_CONNECTED for all rows, with a RESHAPE before and after it",
-        "FLOAT32, a single constant matrix as the second operand, a known shape, and the option adj_x not set",
-        Exactness.ROUNDING,
-        _batch_matmul,
-    ),
-    node_pass(
-        "layer-as-convolution",
-        "FULLY_CONNECTED",
-        "replaces FULLY_CONNECTED by a CONV_2D with a 1x1 window, with a RESHAPE before and after it; each row becomes a pixel",
-        "constant weights that are float or quantized like the activations, and a known shape",
-        Exactness.ROUNDING,
-        _as_convolution,
-    ),
-    node_pass(
-        "layer-of-rows",
-        "FULLY_CONNECTED",
-        "joins all rows of the input into one matrix, with a RESHAPE before and after the layer",
-        "a result with 3 or more dimensions, and a known shape",
-        Exactness.EXACT,
-        _rows,
-    ),
-    node_pass(
-        "conv-3d-by-frames",
-        "CONV_3D",
-        "replaces CONV_3D by a STRIDED_SLICE and a CONV_2D for each frame of the window, and adds the results",
-        "FLOAT32, constant weights, and a known shape",
-        Exactness.ROUNDING,
-        _conv_3d,
-    ),
-    node_pass(
-        "symmetric-activations",
-        _DYNAMIC,
-        "clears the option asymmetric_quantize_inputs, so that activations are quantized without a zero point",
-        "quantized weights, float activations, and the option asymmetric_quantize_inputs",
-        Exactness.APPROXIMATE,
-        _symmetric,
-    ),
+    node_pass("bias-of-zeros", " ".join(_BIAS), Exactness.EXACT, _zero_bias),
+    node_pass("matrix-product-as-layer", "BATCH_MATMUL", Exactness.ROUNDING, _batch_matmul),
+    node_pass("layer-as-convolution", "FULLY_CONNECTED", Exactness.ROUNDING, _as_convolution),
+    node_pass("layer-of-rows", "FULLY_CONNECTED", Exactness.EXACT, _rows),
+    node_pass("conv-3d-by-frames", "CONV_3D", Exactness.ROUNDING, _conv_3d),
+    node_pass("symmetric-activations", _DYNAMIC, Exactness.APPROXIMATE, _symmetric),
 )

@@ -101,14 +101,4 @@ def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
     return places
 
 
-PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "matrix-product-unfolded",
-        "BATCH_MATMUL",
-        "replaces BATCH_MATMUL by one FULLY_CONNECTED for each matrix, as the converter does with unfold_batchmatmul; SPLIT and "
-        "CONCATENATION separate and join the matrices",
-        f"FLOAT32, a known shape, at most {MOST_MATRICES} matrices, and operands that are not a single constant matrix",
-        Exactness.ROUNDING,
-        _by_matrix,
-    ),
-)
+PASSES: tuple[Pass, ...] = (node_pass("matrix-product-unfolded", "BATCH_MATMUL", Exactness.ROUNDING, _by_matrix),)

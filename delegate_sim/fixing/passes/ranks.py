@@ -451,46 +451,13 @@ _BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that m
 _NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "transpose-of-lower-rank",
-        "TRANSPOSE",
-        "replaces TRANSPOSE by one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge "
-        "and restore neighboring dimensions",
-        "rank 5 or more, a known shape, and a constant permutation",
-        Exactness.EXACT,
-        _transpose,
-    ),
-    node_pass(
-        "operands-of-same-rank",
-        _BINARY,
-        "adds a RESHAPE before each operand that has fewer dimensions than the result; scalars and vectors stay unchanged",
-        "at most 4 dimensions and a known shape",
-        Exactness.EXACT,
-        _same_rank,
-    ),
-    node_pass(
-        "raised-to-rank-4",
-        " ".join(_RAISED),
-        "computes the node with 4 dimensions, between RESHAPEs that add and remove dimensions of size 1",
-        "rank 3 or less, for selections at least 2; a known shape; for slices, constant positions and strides above 0",
-        Exactness.EXACT,
-        lambda work, node: _RAISED[node.op](work, node),
-    ),
-    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
-    node_pass(
-        "move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)
-    ),
-    node_pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
-    node_pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
-    node_pass(
-        "rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)
-    ),
-    node_pass(
-        "gather-of-flat-indices",
-        "GATHER",
-        "turns the indices into a vector, with a RESHAPE before and after the GATHER",
-        "indices that are not a vector, no batch_dims, and a known shape",
-        Exactness.EXACT,
-        _gather_of_flat_indices,
-    ),
+    node_pass("transpose-of-lower-rank", "TRANSPOSE", Exactness.EXACT, _transpose),
+    node_pass("operands-of-same-rank", _BINARY, Exactness.EXACT, _same_rank),
+    node_pass("raised-to-rank-4", " ".join(_RAISED), Exactness.EXACT, lambda work, node: _RAISED[node.op](work, node)),
+    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, Exactness.EXACT, _element_wise),
+    node_pass("move-of-rank-4", " ".join(_MOVES), Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)),
+    node_pass("limit-of-rank-4", _LIMITS, Exactness.EXACT, _reduction),
+    node_pass("sum-of-rank-4", _SUMS, Exactness.ROUNDING, _reduction),
+    node_pass("rows-of-rank-4", " ".join(_ROWS), Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)),
+    node_pass("gather-of-flat-indices", "GATHER", Exactness.EXACT, _gather_of_flat_indices),
 )

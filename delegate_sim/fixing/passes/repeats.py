@@ -13,7 +13,7 @@ from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ...rules.malformed import is_whole
 from ..pass_workspace import Work
-from .base import Exactness, Pass, node_pass
+from .base import Exactness, Pass, graph_pass, node_pass
 
 _SHAPES = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE"})
 _OPS = _SHAPES | {"BROADCAST_TO", "TILE"}
@@ -153,21 +153,6 @@ def _without_half_pixels(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass(
-        "repeats-as-resize",
-        "replaces nodes that repeat rows or columns of an image, such as Keras' UpSampling2D, by one RESIZE_NEAREST_NEIGHBOR",
-        "FLOAT32, INT8 or UINT8 with the same scale and zero point everywhere; an image of rank 4, known shapes, "
-        "and at most 4096 rows and columns in the result",
-        Exactness.EXACT,
-        _resize_repeated,
-        _OPS,
-    ),
-    node_pass(
-        "resize-without-half-pixels",
-        "RESIZE_NEAREST_NEIGHBOR",
-        "turns half_pixel_centers off",
-        "FLOAT32, INT8 or UINT8; constant sizes that are whole multiples of the image's sizes, at most 4096",
-        Exactness.EXACT,
-        _without_half_pixels,
-    ),
+    graph_pass("repeats-as-resize", Exactness.EXACT, _resize_repeated, _OPS),
+    node_pass("resize-without-half-pixels", "RESIZE_NEAREST_NEIGHBOR", Exactness.EXACT, _without_half_pixels),
 )

@@ -216,21 +216,6 @@ def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 _NEEDS = "a known shape, updates that replace elements, and positions that form one slice"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "scatter-as-update-slice",
-        _OP,
-        "replaces STABLEHLO_SCATTER by a DYNAMIC_UPDATE_SLICE",
-        f"{_NEEDS}: a single position, or constant consecutive positions along one dimension",
-        Exactness.EXACT,
-        _as_update_slice,
-        IN_RANGE,
-    ),
-    node_pass(
-        "scatter-as-concatenation",
-        _OP,
-        "replaces STABLEHLO_SCATTER by a CONCATENATION of the elements before the slice, the updates and the elements after it",
-        f"{_NEEDS}: constant consecutive positions, and all elements along all other dimensions",
-        Exactness.EXACT,
-        _as_concatenation,
-    ),
+    node_pass("scatter-as-update-slice", _OP, Exactness.EXACT, _as_update_slice, IN_RANGE),
+    node_pass("scatter-as-concatenation", _OP, Exactness.EXACT, _as_concatenation),
 )
