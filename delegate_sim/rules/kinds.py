@@ -177,6 +177,8 @@ ATTRIBUTE = _DELEGATES["attribute-value"]
 ACTIVATION = _DELEGATES["activation"]
 QUANTIZATION = _DELEGATES["quantization"]
 NEIGHBOR = _DELEGATES["neighbouring-node"]
+READS_BEYOND_OPERANDS = _DELEGATES["reads-beyond-operands"]
+"""A problem that probably causes a refusal. It is not certain, because the delegate reads memory with unknown content."""
 
 DYNAMIC_TENSORS = _RUNTIME["dynamic-tensors"]
 CPU_KERNEL_AFTER_REMAPPING = _RUNTIME["cpu-kernel-after-remapping"]

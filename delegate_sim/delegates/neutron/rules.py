@@ -24,14 +24,14 @@ from ...model.model import OPTIONAL_TENSOR, Node
 from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
 from ...rules.hints import by_reshape
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, SHAPE, Kind
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
-from ..decision import READS_BEYOND_OPERANDS, ReleaseOnly
+from ..decision import ReleaseOnly
 
-_KINDS = kinds.kinds_in("delegates/neutron", "rules", [READS_BEYOND_OPERANDS])
+_KINDS = kinds.kinds_in("delegates/neutron", "rules")
 READS_MISSING_SIZES = _KINDS["reads-missing-sizes"]
 COMPILED_ELSEWHERE = _KINDS["beside-compiled-network"]
 KINDS = tuple(_KINDS.values())

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model.model import OPTIONAL_TENSOR
-from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, exactly
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
 from ....rules.vocabulary import check, operand_count
-from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,
     ETHOSU_DELEGATE,

@@ -24,9 +24,8 @@ from ....rules.operands import INPUT, Operand, at_least, listed, operand
 from ....rules.rule import Check, OpRule
 from ....rules.source import Repository, Source
 from ....rules.vocabulary import TensorDemand, check, inputs, of_tensors, operand_count, outputs, rank, typed, where, where_given
-from ...decision import READS_BEYOND_OPERANDS
 
-_KINDS = kinds.kinds_in("delegates/ethosu", "rules", [READS_BEYOND_OPERANDS])
+_KINDS = kinds.kinds_in("delegates/ethosu", "rules")
 READS_COMPUTED_VALUE = _KINDS["reads-computed-value"]
 KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""
