@@ -349,27 +349,13 @@ def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
         yield BATCH.failure(node.input(0))
 
 
+_WITH_TWO_OPERANDS = (
+    "ADD ADD_N ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL MAXIMUM MINIMUM MUL NOT_EQUAL POW "
+    "RIGHT_SHIFT SQUARED_DIFFERENCE SUB"
+)
 BUILD_PROBLEMS: BuildProblems = {
-    "ADD": unread_operands,
-    "ADD_N": unread_operands,
-    "ATAN2": unread_operands,
-    "DIV": unread_operands,
-    "EQUAL": unread_operands,
-    "FLOOR_DIV": unread_operands,
-    "FLOOR_MOD": unread_operands,
-    "GREATER": unread_operands,
-    "GREATER_EQUAL": unread_operands,
-    "LESS": unread_operands,
-    "LESS_EQUAL": unread_operands,
-    "MAXIMUM": unread_operands,
-    "MINIMUM": unread_operands,
-    "MUL": unread_operands,
-    "NOT_EQUAL": unread_operands,
-    "POW": unread_operands,
-    "RIGHT_SHIFT": unread_operands,
+    **dict.fromkeys(_WITH_TWO_OPERANDS.split(), unread_operands),
     "SELECT": _unread_selected,
     "SELECT_V2": _unread_selected,
-    "SQUARED_DIFFERENCE": unread_operands,
-    "SUB": unread_operands,
 }
 WEBGPU_PROBLEMS: BuildProblems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}
