@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from delegate_sim.delegates.base import Delegate
-from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
+from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO

@@ -20,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_FOLDERS = ("delegate_sim", "cli", "tools", "benchmarks", "fixtures", "tests")
 PAGES = ("README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "skills/*/SKILL.md", "docs/*.md", "docs/appendix/*.md")
+TEXTS = "delegate_sim/**/*.json"
+"""Data files, with one text in a line."""
 GENERATED_PAGES = ("docs/api.md", "docs/codes.md", "docs/commands.md", "docs/suggestions.md")
 """Pages of docstrings, which are checked in their modules, and of messages, as those in ``docs/rules``."""
 UNCHECKED: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ _BRITISH = {
     r"\bfulfil(s|ment)?\b": "fulfill",
     r"\bprogrammes?\b": "program",
 }
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _CODE = re.compile(r"``.*?``|`[^`\n]*`|https?://\S+|\w+\.md|\]\([^)]*\)", re.DOTALL)
 _BLOCK = re.compile(r"^(```|~~~).*?^\1|^\|[^\n]*", re.DOTALL | re.MULTILINE)
 """Code and tables: most tables are generated, and hold codes and messages."""
@@ -183,6 +186,10 @@ def problems() -> Iterator[Problem]:
     for folder in PYTHON_FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield from problems_of_module(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.glob(TEXTS)):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for text in [text for text in _STRING.findall(line) if " " in text]:
+                yield from problems_of_prose(path.relative_to(ROOT).as_posix(), number, text)
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):
             name = path.relative_to(ROOT).as_posix()

@@ -137,7 +137,6 @@ def _raw_bytes(content: Content, entry: zipfile.ZipInfo) -> Content:
 
 
 def _compression_of(entry: zipfile.ZipInfo, raw: Content) -> tuple[Compression, Content]:
-    """Return the compression of a member, and its compressed bytes. Raises BundleError if the compression is not supported."""
     if entry.compress_type == zipfile.ZIP_DEFLATED:
         return DEFLATE, raw
     if entry.compress_type == zipfile.ZIP_BZIP2:

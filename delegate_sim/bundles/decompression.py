@@ -46,8 +46,6 @@ class Decompressor(Protocol):
 
 
 class _Inflater:
-    """A decompressor for the formats of ``zlib``."""
-
     def __init__(self, bits: int) -> None:
         self._stream = zlib.decompressobj(bits)
         self.needs_input = True

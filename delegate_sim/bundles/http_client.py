@@ -96,7 +96,6 @@ def _server(url: yarl.URL) -> tuple[str, str | None, int | None]:
 
 
 def _servers(url: yarl.URL) -> Iterator[tuple[str, str | None, int | None]]:
-    """Yield the servers to which a URL may redirect: its own, and the encrypted one in place of an unencrypted one."""
     yield _server(url)
     if url.scheme == "http" and url.port == 80:
         yield "https", url.host, 443

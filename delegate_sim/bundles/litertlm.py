@@ -157,7 +157,6 @@ def section_names(sections: Sequence[Section]) -> tuple[str, ...]:
 
 
 def _count_shared_bytes(sections: Sequence[Section], size: int) -> None:
-    """Count the bytes that are read again because sections share them. Raises LimitError if there are too many."""
     sizes = sum([max(0, min(section.end, size) - min(section.begin, size)) for section in sections])
     spend_steps(max(0, sizes - size), READING)
 
@@ -262,7 +261,6 @@ def _string(table: Any, at: int) -> str:
 
 
 def _length(table: Any) -> int:
-    """Return the number of tables in the first field of a table. Raises ValueError if they do not fit into the header."""
     at = table.Offset(4)
     count = int(table.VectorLen(at)) if at else 0
     if count > len(table.Bytes):
@@ -271,7 +269,6 @@ def _length(table: Any) -> int:
 
 
 def _vector(table: Any, count: int) -> list[Any]:
-    """Return the first ``count`` tables in the first field of a table. Several tables may share this field."""
     import flatbuffers
 
     if not count:

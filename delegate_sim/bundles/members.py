@@ -127,7 +127,6 @@ def _addresses(opened: _Opened, above: tuple[str, ...]) -> Iterator[str]:
 
 
 def _kind(member: Member) -> str | None:
-    """Return the format of a member, or None if the member is neither a model nor a bundle."""
     try:
         return format_of(member.beginning(512), member.name)
     except BundleError:  # a damaged member
@@ -187,7 +186,6 @@ def _file_content(path: str) -> Content:
 
 @functools.lru_cache(maxsize=_DEEPEST)
 def _opened(path: str, stamp: tuple[int, ...], above: tuple[str, ...]) -> _Opened:
-    """Open a bundle. The last few bundles are cached, because callers usually read all models of a bundle one after another."""
     if not above:
         return _opened_file(path)
     *outer, name = above
@@ -204,6 +202,5 @@ def _stamp(path: str) -> tuple[int, ...]:
 
 
 def _inside(content: Content, name: str) -> Sequence[Member] | None:
-    """Return the members of a bundle, or None if the content is not a bundle."""
     kind = format_of(bytes(content[:512]), name)
     return None if kind in (None, MODEL) else _READERS[str(kind)](content)

@@ -89,14 +89,12 @@ class FilePattern:
 
     @functools.cached_property
     def _parts(self) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """The parts and their expressions. Of several ``**`` in succession, there is one."""
         spend_steps(_STEPS_FOR_A_CHARACTER * len(self.text), "reading patterns")
         parts = self.text.split("/")
         kept = [part for before, part in zip([None, *parts], parts, strict=False) if part != "**" or before != "**"]
         return [(part, re.compile(translate(part))) for part in kept]
 
     def _step(self, reached: set[int], name: str) -> set[int]:
-        """Return the positions in the pattern that are reached if one more name of the path matches."""
         positions = set()
         for position in reached:
             if position == len(self._parts):
@@ -155,7 +153,6 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _above(folder: str) -> frozenset[tuple[int, int]]:
-    """Return the identities of a folder's parents, which show whether a link leads back to a parent."""
     folders = set()
     path = os.path.realpath(folder)
     while (parent := os.path.dirname(path)) != path:

@@ -113,7 +113,6 @@ def _joined(blocks: Mapping[int, bytes], start: int, end: int, block: int) -> by
 
 
 def _blocks(start: int, end: int, block: int) -> range:
-    """Return the numbers of the blocks that contain a range of bytes."""
     return range(start // block, -(-end // block))  # bounded: the size of the file
 
 

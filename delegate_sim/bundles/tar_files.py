@@ -85,7 +85,6 @@ def _check(header: bytes) -> None:
 
 
 def _number(field: bytes) -> int:
-    """Return a number: octal digits, or a binary number if the first bit is set. Raises ValueError."""
     if field[0] & 0x80:
         return int.from_bytes(bytes([field[0] & 0x7F]) + field[1:], "big") if field[0] == 0x80 else -1
     digits = _text(field).strip()

@@ -124,7 +124,6 @@ def _rewrite(source: BinaryIO, target: BinaryIO, models: Mapping[str, bytes | me
 
 
 def _by_bundle(models: Mapping[str, bytes | memoryview]) -> dict[str, dict[str, bytes | memoryview]]:
-    """Return the models in nested bundles, by the name of the bundle. A name may contain the separator, so each part counts."""
     nested: dict[str, dict[str, bytes | memoryview]] = {}
     for name, model in models.items():
         at = name.find(SEPARATOR)
@@ -169,7 +168,6 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _file_name(number: int, name: str) -> str:
-    """Return a safe file name that begins with the member's number."""
     stem, suffix = os.path.splitext(os.path.basename(name.rstrip("/")))
     safe = "".join(
         [character if character.isascii() and (character.isalnum() or character in "-_") else "_" for character in stem]

@@ -121,7 +121,6 @@ class ZipWriter:
 
 
 def _without_sizes(extra: bytes) -> bytes:
-    """Return the extra fields of an entry, except the field for sizes of 8 bytes."""
     kept, at = b"", 0
     while at + 4 <= len(extra):
         field, size = struct.unpack_from("<HH", extra, at)

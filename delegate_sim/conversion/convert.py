@@ -138,7 +138,6 @@ def convert(
 
 
 def _key(source: SourceModel, route: Route, settings: Settings, calibration: Calibration) -> str:
-    """Return the cache key of a conversion: a digest of all inputs. Paths of the source and the data make no difference."""
     elsewhere = replace(source, path=f"/source{os.path.splitext(source.path)[1]}", folder="/")
     data = replace(calibration, path="/data" if calibration.path else "", folder="/")
     content = {
@@ -186,7 +185,6 @@ def _run(result: Conversion, key: str, before: Conversion | None, cache: Convers
 
 @contextlib.contextmanager
 def _temporary_folder() -> Iterator[str]:
-    """Create a temporary folder, and remove it afterwards. Raise OptionError if the folder cannot be created."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="delegate-sim-", ignore_cleanup_errors=True)
     except OSError as error:
@@ -197,7 +195,6 @@ def _temporary_folder() -> Iterator[str]:
 
 
 def _is_full(folder: str, ended: Ended) -> bool:
-    """Return whether the converter may have failed because of a full disk."""
     if _NO_SPACE in ended.printed:
         return True
     try:
@@ -301,7 +298,6 @@ _MOST_LINES = 400
 
 
 def _lines(printed: str) -> list[str]:
-    """Return the last printed lines without colors. If a line was overwritten, return only its last version."""
     clean = _COLORS.sub("", printed).replace("\r\n", "\n")
     return [line.rpartition("\r")[2] for line in clean.split("\n")][-_MOST_LINES:]
 
@@ -325,7 +321,6 @@ def error_line(printed: str) -> str:
 
 
 def _exception(lines: Sequence[str]) -> str:
-    """Return the exception of a traceback, or "" if it has none."""
     for place, line in enumerate(lines[1:], 1):
         if line and not line.startswith(" ") and _EXCEPTION.match(line):
             return _exception_line([line.strip() for line in lines[place:] if line.strip()])
@@ -333,7 +328,6 @@ def _exception(lines: Sequence[str]) -> str:
 
 
 def _exception_line(lines: Sequence[str]) -> str:
-    """Return an exception's name and message in one line. ``lines`` starts with the exception."""
     first = lines[0]
     matches = [_LOCATED_ERROR.match(line) for line in lines]
     errors = list(dict.fromkeys([match[1] for match in matches if match is not None]))

@@ -84,8 +84,6 @@ def run_bounded(command: Sequence[str], folder: str, environment: Mapping[str, s
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A known converter: its distributions on PyPI, the packages that affect its results, and the sources that it accepts."""
-
     distributions: tuple[str, ...]
     companions: tuple[str, ...]
     kinds: tuple[SourceKind, ...]

@@ -155,7 +155,6 @@ def _described(one: SourceInput) -> str:
 
 
 def _column(calibration: Calibration, one: SourceInput, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array of the samples of one input. Each sample has the input's shape and type."""
     kind = np.dtype(one.kind)
     if kind.kind in "iub" and array.dtype.kind not in "iub":
         raise OptionError(printable(f"{calibration.path}: array {one.name!r} is {array.dtype}, but the input takes {one.kind}"))

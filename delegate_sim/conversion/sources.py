@@ -62,7 +62,6 @@ def _function_of_module(module: str, name: str) -> Function:
 
 
 def _functions(path: str) -> set[str]:
-    """Return the names that a module defines or imports at top level."""
     names = set()
     for node in _tree(path).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -208,7 +207,6 @@ def _file_source(path: str, text: str) -> SourceModel:
 
 
 def _external_weights(path: str) -> list[tuple[str, str]]:
-    """Return (name, path) of each separate file that stores weights of an ONNX model."""
     names: set[str] = set()
     rest = b""
     with open_input(path) as file:

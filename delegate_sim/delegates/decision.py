@@ -13,9 +13,12 @@ from ..graph.partition import Subset, partition
 from ..model.model import Tensor
 from ..refusal import Effect, Refusal, Stage
 from ..releases.catalogue import NEWEST, Release
+from ..rules import kinds
 from ..rules.book import RuleBook
-from ..rules.kinds import Kind, Problem
+from ..rules.kinds import Kind
 from ..rules.rule import Reason, Verdict
+
+READS_BEYOND_OPERANDS = kinds.READS_BEYOND_OPERANDS
 
 
 def kernel_failure(
@@ -120,21 +123,6 @@ def take_supported(graph: Graph, rules: RuleBook[Any], target: Any) -> Decision:
 def kinds_by_code(*kinds: Kind) -> Mapping[str, Kind]:
     """Return the kinds of problem, keyed by code."""
     return MappingProxyType({kind.name: kind for kind in kinds})
-
-
-READS_BEYOND_OPERANDS = Kind(
-    "reads-beyond-operands",
-    Problem.OPERANDS,
-    "missing operand that the delegate reads",
-    "The node lacks an operand or a result, so the delegate reads memory behind the list of operands. Usually the delegate "
-    "then refuses the node, but the process may also crash.",
-    "Give the node the operand, or replace the operator before you convert the model.",
-    "give the node the operand, or convert without this operator",
-)
-"""A problem that probably causes a refusal.
-
-The refusal is not certain, because the delegate reads memory with unknown content.
-"""
 
 
 def summary_line(name: str, decision: Decision) -> str:

@@ -190,17 +190,12 @@ def _never_needed(
 def _each_enough(
     cause: Cause, others: Sequence[Cause], helping: Sequence[Cause], cost_without: CostWithout, tries: Tries
 ) -> dict[Identity, Gain]:
-    """Find the causes that each make a fix of ``cause`` help. Return these causes, with the gain.
-
-    Causes in ``others`` are left out. Only causes in ``helping`` are tried.
-    """
     tried = (other for other in helping if other not in others and tries.take())
     gains = {other.identity: gain(cost_without([other]), cost_without([other, cause])) for other in tried}
     return {identity: gained for identity, gained in gains.items() if gained > NO_GAIN}
 
 
 def _behind_loops(order: Sequence[RankedCause], loops: Mapping[Identity, Identity]) -> list[RankedCause]:
-    """Move each loop before the causes inside the loop."""
     by_identity = {ranked.cause.identity: ranked for ranked in order}
     result: dict[Identity, RankedCause] = {}
     for ranked in order:

@@ -35,7 +35,6 @@ def worsened(diagnosis: Diagnosis, change: Remedy | FoundPass | PlainFix, others
 
 
 def _changed(diagnosis: Diagnosis, change: Remedy | FoundPass | PlainFix) -> Model | None:
-    """Return the changed model, or None if the change does not affect the model."""
     model = diagnosis.model
     if isinstance(change, FoundPass):
         return rewritten(model, change.pass_)
@@ -65,6 +64,5 @@ def _is_worse(other: Diagnosis, model: Model) -> bool:
 
 
 def _integer_nodes(model: Model) -> int:
-    """Return the number of nodes with an 8-bit result."""
     views = [graph.view(node) for graph in file_graphs(model) for node in graph.nodes]
     return sum([view.output(0).type in ("INT8", "UINT8") for view in views])

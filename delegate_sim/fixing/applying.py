@@ -94,12 +94,10 @@ def apply_pass(before: Rewritten, pass_: Pass, nodes: Collection[NodeKey] | None
 
 
 def _has_untyped(model: Model) -> bool:
-    """Return whether any tensor has no type. A file cannot store such a tensor."""
     return any(tensor.type == NO_TENSOR.type for subgraph in model.subgraphs for tensor in subgraph.tensors)
 
 
 def _has_work(model: Model, pass_: Pass, nodes: Collection[NodeKey] | None) -> bool:
-    """Return whether any of the nodes has an operator that the pass rewrites."""
     if not pass_.ops:
         return True
     if nodes is None:
@@ -120,7 +118,6 @@ def _is_same(before: Model, after: Edited) -> bool:
 
 
 def _with_demanded_versions(model: Model, touched: Sequence[Collection[int]]) -> Edited:
-    """Set the version of each new or changed node to the version that the node needs."""
     graphs = file_graphs(model)
 
     def set_versions(editor: Editor) -> None:

@@ -167,7 +167,6 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:
-    """Raise FixError if the analysis of the rewritten file differs from the plan's prediction."""
     try:
         model = load(path)
     except ModelError as error:
@@ -182,7 +181,6 @@ def _check_prediction(plan: FixPlan, path: str) -> None:
 
 
 def _read_data(model: Model) -> frozenset[tuple[int, int]]:
-    """Return the (offset, size) of each constant that a node reads or that is an output."""
     return frozenset(
         [
             data
@@ -231,7 +229,6 @@ def prove(
 
 
 def _default_samples(plan: FixPlan) -> int:
-    """Return the number of random inputs: more inputs if outputs may differ and the inputs are small."""
     if plan.exactness is Exactness.EXACT:
         return SAMPLES
     graph = plan.whole.model.subgraphs[0]
@@ -240,7 +237,6 @@ def _default_samples(plan: FixPlan) -> int:
 
 
 def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
-    """Return inputs for each signature whose subgraph runs changed nodes. Signatures of the first subgraph are left out."""
     model, now = plan.model, plan.whole.model
     changed = {
         index for index, (old, new) in enumerate(zip(model.subgraphs, now.subgraphs, strict=True)) if old.nodes != new.nodes
@@ -266,7 +262,6 @@ def _signature_inputs(plan: FixPlan, samples: int) -> list[SignatureInputs]:
 
 
 def _outputs(plan: FixPlan, count: int) -> list[Tensor]:
-    """Return the output tensors in the order of a comparison: outputs of the first subgraph, then outputs of signatures."""
     model = plan.model
     graph = model.subgraphs[0]
     tensors = [graph.tensors[index] for index in graph.outputs]

@@ -157,8 +157,6 @@ def second_model(split: Split) -> tuple[Iterator[bytes | memoryview], Mapping[in
 
 
 class _Second:
-    """Builds the second model's tables. Tensors are numbered in the order of first use."""
-
     def __init__(self, split: Split) -> None:
         self._split = split
         self._model = split.whole.model
@@ -235,10 +233,6 @@ class _Second:
         return table
 
     def _buffer(self, tensor: Tensor) -> int:
-        """Return the number of a tensor's buffer, or 0 if the tensor is not a constant.
-
-        If constants share a buffer in the unsplit model, they share a buffer in the second model too.
-        """
         if not tensor.is_constant:
             return 0
         key = tensor.data or (("computed", tensor.buffer) if tensor.buffer < 0 else ("value", tensor.index))

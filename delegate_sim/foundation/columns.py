@@ -199,7 +199,6 @@ def _part(column: Column, value: Any) -> Any:
 
 
 def _flat(columns: Iterable[Column]) -> Iterator[Column]:
-    """Yield columns for a table: the columns of an object take the place of the object."""
     for column in columns:
         if column.type == OBJECT and column.parts:
             yield from [
@@ -276,7 +275,6 @@ class Declared:
         return {**head(self.document), **content} if self.document else content
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return functions that create the tables, keyed by table name. By default, each list of parts is a table."""
         lists = [column for column in self.columns if column.type == LIST and column.parts]
         return {column.key: partial(self._list_table, column) for column in lists}
 

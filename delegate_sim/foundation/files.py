@@ -167,7 +167,6 @@ def write_chunks(
 
 
 def _write_with_holes(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
-    """Write chunks of bytes. Blocks that contain only zeros are skipped."""
     for chunk in chunks:
         for start in range(0, len(chunk), len(_ZEROS)):
             block = chunk[start : start + len(_ZEROS)]
@@ -236,7 +235,6 @@ _KEPT_OF_NAME = 20
 
 
 def _sync(path: str) -> None:
-    """Flush a file, or the entries of a folder, to disk."""
     descriptor = os.open(path, os.O_RDWR if os.path.isfile(path) else os.O_RDONLY)
     try:
         os.fsync(descriptor)

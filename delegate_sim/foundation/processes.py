@@ -125,7 +125,6 @@ def run(
 
 
 def _checked(command: Sequence[str]) -> list[str]:
-    """Return the command. Raise FileNotFoundError if the path of the program depends on the current folder."""
     if not os.path.isabs(command[0]):
         raise FileNotFoundError(f"the program {command[0]!r} is not named by an absolute path")
     return list(command)

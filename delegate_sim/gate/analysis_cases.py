@@ -97,10 +97,6 @@ def _sentence(timing: Timing) -> str:
 
 
 def _findings(run: Run, times: Mapping[NodeKey, float]) -> Iterator[Finding]:
-    """Yield an error if the whole graph is refused, and findings about wrong numbers.
-
-    Yield a warning for each CPU node that has another code than the error.
-    """
     if run.refusal is not None:
         refusal = run.refusal
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)

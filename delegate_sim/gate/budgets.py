@@ -181,7 +181,6 @@ _NUMBERS = frozenset([column.key for column in _NUMBER_CODES.values()])
 
 
 def _counts(base: Measures, now: Measures, words: OutcomeWords) -> Iterator[tuple[str, str, str, int, int]]:
-    """Yield the code, the title, the attribute, the old count and the new count of each measure that can be compared."""
     counts = {
         "more-partitions": ("partitions", "partitions"),
         "more-delegate-kernels": (words.kernels, "delegate_kernels"),

@@ -162,7 +162,6 @@ def check_models(
 def _chosen(
     configuration: Configuration, names: Sequence[str]
 ) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
-    """Return the targets with these names, or all targets if no names are given. Targets of kind micro are a separate list."""
     every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
@@ -274,11 +273,10 @@ def _cases(
     *,
     is_known: bool,
 ) -> Iterator[Case]:
-    """Yield the cases of a model. ``accept`` has the words of the command that updates the baseline, without target and model.
+    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
 
-    ``is_known`` tells whether the baseline has an entry for the model.
-
-    Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
+    ``accept`` has the words of the command that updates the baseline, without target and model. ``is_known`` tells whether the
+    baseline has an entry for the model.
     """
     try:
         conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
@@ -461,5 +459,4 @@ def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry],
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
-    """Return the path of a model relative to the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))

@@ -281,7 +281,6 @@ def _limit_targets(key: tuple[str | int, ...], count: int) -> None:
 def _targets(
     name: str, table: ConfigurationTable, runtime: tuple[Release, ...], defaults: str, root: str, before: int
 ) -> list[ConfiguredTarget]:
-    """Return the targets of a table. ``before`` is the number of the targets before it."""
     delegate = table.take("delegate", parse_delegate)
     on_devices = table.take("device", parse_devices, ()) + table.take("for", parse_groups, ())
     releases = table.take("runtime", parse_releases, runtime)
@@ -435,7 +434,6 @@ def _matched(root: str, patterns: Sequence[str]) -> set[str]:
 
 
 def _files_of(pattern: str, root: str) -> Sequence[str]:
-    """Return the files that match a pattern. A folder matches all models in the folder and its subfolders."""
     spend_steps(_STEPS_FOR_A_PATTERN, _FINDING)
     if is_pattern(pattern):
         return matching_files(pattern, root, _FINDING)

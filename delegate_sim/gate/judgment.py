@@ -138,7 +138,6 @@ def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Findi
 
 
 def _expected_idle(target: Target, now: Measures, compute: ComputeTotals, entry: Entry | None) -> Iterator[Finding]:
-    """Yield a note if the delegate does no work, and the baseline expects this."""
     if entry is None or now.outcome in NOT_RUNNING or not now.nodes:
         return
     is_same_outcome = (now.outcome == TAKEN) == (entry.measures.outcome == TAKEN)
@@ -148,7 +147,6 @@ def _expected_idle(target: Target, now: Measures, compute: ComputeTotals, entry:
 
 
 def _is_idle(measures: Measures, compute: ComputeTotals | None) -> bool:
-    """Return whether the delegate runs no node, or no multiply-adds of a model that has some."""
     has_no_work = compute is not None and compute.multiply_adds > 0 and not compute.delegated_multiply_adds
     return measures.outcome != TAKEN or has_no_work
 
@@ -259,7 +257,6 @@ def _regression_finding(regression: Regression, *, is_cause: bool) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
-    """Yield a finding for each node that fell back to the CPU. A refusal of the whole graph is one finding for all nodes."""
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)

@@ -118,7 +118,6 @@ def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTa
 
 
 def _findings(model: Model, report: MicroReport) -> Iterator[Finding]:
-    """Yield findings: nodes without a kernel, refused nodes, and weights outside the flatbuffer."""
     if report.outcome is Outcome.FILE and report.failing_node is None:
         yield Finding("micro-file", ERROR, f"cannot be used: {report.problem}", "convert the model again")
     for node in report.refused:

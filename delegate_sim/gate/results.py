@@ -205,7 +205,6 @@ class Results(Shown):
         return f"{self.command}: {', '.join([f'{count:,} {status}' for status, count in counts.items()]) or 'no case'}"
 
     def _tables(self) -> Mapping[str, Callable[[], Table]]:
-        """Return the tables: a row for each model on each target, and a row for each finding."""
         return {
             "cases": lambda: Table.of(CASE, self.cases),
             "findings": lambda: Table(

@@ -142,7 +142,6 @@ def _place(root: str, value: Any) -> str:
 
 
 def _file_of(text: str) -> str:
-    """Return the path in the text, or "" if the text is a function of a module such as ``package.nets:make``."""
     place, _, function = text.rpartition(":")
     if not place or not function.isidentifier():
         return text

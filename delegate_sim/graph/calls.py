@@ -133,7 +133,6 @@ def _in_single_calls(graph: Graph, calls: Sequence[Collection[int]]) -> tuple[tu
 
 
 def _with_borders(graph: Graph, groups: Sequence[tuple[bool, list[int]]]) -> tuple[Subset, ...]:
-    """Return a subset for each group of nodes, with the tensors that cross the boundary of the group."""
     writer: dict[int, int] = {}
     inputs: list[set[int]] = [set() for _ in groups]
     outputs: list[set[int]] = [set() for _ in groups]

@@ -240,7 +240,6 @@ def size_of_body(body: Subgraph) -> int:
 
 
 def _size_of_bodies(model: Model) -> int:
-    """Return the size of the bodies of all composites, each with the bodies of the composites in it."""
     called = [[body for node in subgraph.nodes if (body := _body(model, node))] for subgraph in model.subgraphs]
     sizes = [size_of_body(subgraph) for subgraph in model.subgraphs]
     inner = [sum([sizes[body] for body in bodies]) for bodies in called]
@@ -248,7 +247,6 @@ def _size_of_bodies(model: Model) -> int:
 
 
 def _body(model: Model, node: Node) -> int:
-    """Return the body of a composite, or 0 for another node and if there is no body."""
     is_composite = node.op == _COMPOSITE and not node.is_custom
     index = int(model.options(node).decomposition_subgraph_index) if is_composite else 0
     return index if 0 < index < len(model.subgraphs) else 0

@@ -100,7 +100,6 @@ class Forms:
         return known[1]
 
     def _identity(self, item: object) -> int:
-        """Return a number that no other object has."""
         if item is None:
             return 0
         if id(item) not in self._compared:

@@ -60,7 +60,6 @@ def _partitioned(graph: Graph, delegated: tuple[int, ...]) -> tuple[Subset, ...]
 
 
 def _order(graph: Graph) -> tuple[ControlEdges, bool]:
-    """Return the control edges, and whether the plan and the control edges are in order."""
     control_edges = _side_effect_chain(graph) if graph.control_edges is None else graph.control_edges
     return control_edges, is_in_order(graph) and all(before < after for before, after in control_edges)
 
@@ -139,7 +138,6 @@ def _in_one_scan(graph: Graph, delegated: Collection[int], control_edges: Contro
 
 
 def _waits_for(plan: Sequence[int], control_edges: ControlEdges) -> Mapping[int, Sequence[int]]:
-    """Return the nodes that must run before each node because of control edges."""
     earlier: dict[int, list[int]] = {}
     for before, after in control_edges:
         if before >= 0 and after < len(plan):
@@ -235,14 +233,12 @@ class _Partitioner:
         return heap[0] if heap else None
 
     def _start_epoch(self) -> bool:
-        """Begin an epoch with the plan's first ready node, and return whether this node is delegated."""
         other, delegated = self._first_ready(False), self._first_ready(True)
         kind = delegated is not None and (other is None or delegated < other)
         self.subsets.append((kind, [], set(), set()))
         return kind
 
     def _assign(self, position: int) -> list[int]:
-        """Add the node at a position to the current epoch. Return the positions of nodes that are now ready."""
         epoch_of, waiting_for = self.tensor_epoch, self.waiting_for
         epoch = len(self.subsets) - 1
         _, nodes, inputs, _ = self.subsets[epoch]

@@ -56,7 +56,6 @@ def _median(run: list[tuple[int, Element]], candidates: tuple[int, int, int]) ->
 
 
 def _split(run: list[tuple[int, Element]], pivot: int, last: int) -> int:
-    """Move elements less than the pivot to the front. Return the position after these elements."""
     left, right, value = pivot + 1, last, run[pivot][0]
     while True:
         while run[left][0] < value:
@@ -185,7 +184,6 @@ def _split_equals_right(run: list[tuple[int, Element]], first: int, last: int) -
 
 
 def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) -> int:
-    """Move elements greater than the first element to the right. Return the position of the first greater element."""
     begin, end, pivot = first, last, run[first]
     first += 1
     while first < end and run[first][0] <= pivot[0]:
@@ -207,7 +205,6 @@ def _split_equals_left(run: list[tuple[int, Element]], first: int, last: int) ->
 
 
 def _insert_few(run: list[tuple[int, Element]], first: int, last: int) -> bool:
-    """Sort by insertion, but stop after a few moves. Return whether the part is now sorted."""
     if last - first <= 5:
         run[first:last] = sorted(run[first:last], key=lambda entry: entry[0])
         return True
@@ -247,7 +244,6 @@ def _larger_child(heap: list[tuple[int, Element]], parent: int, count: int) -> i
 
 
 def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Move an element down the heap, past every child that is not less than the element."""
     entry = heap[hole]
     while 2 * hole + 1 < len(heap):
         child = _larger_child(heap, hole, len(heap))
@@ -259,7 +255,6 @@ def _sift_down(heap: list[tuple[int, Element]], hole: int) -> None:
 
 
 def _sink(heap: list[tuple[int, Element]], count: int) -> int:
-    """Move a hole at the top down to a leaf. Return the final position of the hole."""
     hole = 0
     while 2 * hole + 1 < count:
         child = _larger_child(heap, hole, count)
@@ -269,7 +264,6 @@ def _sink(heap: list[tuple[int, Element]], count: int) -> int:
 
 
 def _sift_up(heap: list[tuple[int, Element]], hole: int) -> None:
-    """Move an element up the heap, past every parent that is less than the element."""
     entry = heap[hole]
     while hole and heap[(hole - 1) // 2][0] < entry[0]:
         heap[hole] = heap[(hole - 1) // 2]

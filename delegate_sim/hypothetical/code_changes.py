@@ -65,7 +65,6 @@ def _cast(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _floating(editor: Editor, index: int) -> int:
-    """Add a float32 tensor with the shape of another tensor. Return the index of the new tensor."""
     return editor.add_tensor(editor.tensor(index)._replace(type="FLOAT32", data=None, value=None, allocation=Allocation.ARENA))
 
 
@@ -143,7 +142,6 @@ def _inline(editor: Editor, chosen: Collection[int]) -> None:
 
 
 def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: Mapping[int, int]) -> list[int]:
-    """Add the nodes of a subgraph, and return the tensors of its outputs. ``results`` maps outputs to existing tensors."""
     known = {**results, **dict(zip(body.inputs, operands, strict=False))}
 
     def own(index: int) -> int:
@@ -158,7 +156,6 @@ def _inlined(editor: Editor, body: Subgraph, operands: Sequence[int], results: M
 
 
 def _without_last(changed: Edited, gone: Collection[int]) -> Edited:
-    """Remove the subgraphs in ``gone`` if they are at the end of the model."""
     subgraphs = changed.model.subgraphs
     while subgraphs[-1].index in gone:
         subgraphs = subgraphs[:-1]

@@ -59,7 +59,6 @@ def with_inputs(model: Model, release: Release, batch: int | None = None, *, all
 
 
 def _explained_versions(model: Model) -> frozenset[str]:
-    """Return the operators for which all nodes have the version that a converter would write."""
     versions = demanded_versions(model)
     own: dict[str, set[int]] = {}
     for graph in file_graphs(model):
@@ -69,7 +68,6 @@ def _explained_versions(model: Model) -> frozenset[str]:
 
 
 def _with_versions(model: Model, explained: frozenset[str]) -> Edited:
-    """Give each operator in ``explained`` the version that a converter would write."""
     return with_versions(model, {op: version for op, version in demanded_versions(model).items() if op in explained})
 
 

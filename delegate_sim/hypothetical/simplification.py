@@ -33,7 +33,6 @@ def simplify(editor: Editor, constants: frozenset[int], zeros: frozenset[int]) -
 
 
 def _was_unknown(editor: Editor, node: Node, constants: frozenset[int]) -> bool:
-    """Return whether the shape of a node's result was unknown in the original model."""
     return not constants.isdisjoint(node.inputs[1:]) or editor.graph.tensor(node.output(0)).has_unspecified_dimension
 
 
@@ -52,7 +51,6 @@ def _remove_additions_of_zeros(editor: Editor, zeros: frozenset[int]) -> None:
 
 
 def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) -> None:
-    """Turn each TRANSPOSE that moves only dimensions of size 1 into a RESHAPE."""
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op != "TRANSPOSE" or not _was_unknown(editor, node, constants):
             continue
@@ -69,7 +67,6 @@ def _reshape_in_place_of_transposing(editor: Editor, constants: frozenset[int]) 
 
 
 def _reshape_in_place_of_expanding(editor: Editor, constants: frozenset[int]) -> None:
-    """Turn each EXPAND_DIMS along a constant axis into a RESHAPE."""
     for place, (origin, node) in enumerate(editor.nodes):
         if node.op == "EXPAND_DIMS" and editor.tensor(node.input(1)).is_constant and _was_unknown(editor, node, constants):
             axis = editor.tensor(node.input(1))
@@ -105,7 +102,6 @@ def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> N
 
 
 def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
-    """Merge consecutive RESHAPE nodes. The last RESHAPE then reads the operand of the first RESHAPE."""
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     orphans = set()
     for position, (origin, node) in enumerate(editor.nodes):
@@ -126,8 +122,6 @@ def _join_reshapes(editor: Editor, constants: frozenset[int]) -> None:
 
 
 class _Neighbors:
-    """The nodes that write and read each tensor of a subgraph, as positions in the list of nodes."""
-
     def __init__(self, editor: Editor) -> None:
         self.nodes = editor.nodes
         self._writers = {index: place for place, (_, node) in enumerate(editor.nodes) for index in node.outputs}
@@ -179,10 +173,6 @@ def _add_in_layers(editor: Editor) -> None:
 
 
 def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | None:
-    """Return the position of the FULLY_CONNECTED that can use an ADD's constant as its bias.
-
-    Return None if there is no such node.
-    """
     if node.op != "ADD" or len(node.inputs) != 2:
         return None
     source, constant = node.inputs
@@ -201,12 +191,10 @@ def _layer_before(editor: Editor, node: Node, neighbors: _Neighbors) -> int | No
 
 
 def _is_fixed(editor: Editor, index: int) -> bool:
-    """Return whether a tensor is a constant, or the result of a DEQUANTIZE of a float16 constant."""
     return editor.tensor(index).is_constant or _widens(editor, index) is not None
 
 
 def _widens(editor: Editor, index: int) -> int | None:
-    """Return the float16 constant that a DEQUANTIZE converts to this tensor. Return None if there is no such constant."""
     for node in editor.graph.writers.get(index, ()):
         if editor.graph.view(node).is_constant_float16_dequantize:
             return node.input(0)
@@ -214,7 +202,6 @@ def _widens(editor: Editor, index: int) -> int | None:
 
 
 def _as_bias(editor: Editor, index: int, neighbors: _Neighbors) -> int:
-    """Return the index of a constant with the shape and type of a bias. A constant with one reader is changed in place."""
     own = editor.tensors[index]
     biased = _biased(own)
     if (own.shape, own.type) == (biased.shape, biased.type):

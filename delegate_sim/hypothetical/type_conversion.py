@@ -192,7 +192,6 @@ def _widened(tensor: Tensor, model: Model) -> Tensor:
 
 
 def _zeros(kind: str, tensor: Tensor) -> RepeatedNumber | None:
-    """Return zeros with the number of elements of a tensor. Return None if there are too many elements for a constant."""
     count = tensor.element_count
     return RepeatedNumber(schema.NUMPY_TYPES[kind], 0, count) if 0 <= count < _MOST_ELEMENTS else None
 
@@ -258,7 +257,6 @@ def _use_older_quantizer(editor: Editor) -> None:
 
 
 def _lowered(changed: Edited, cache: AnalysisCache) -> Edited:
-    """Lower the versions of operators to the versions that a converter would write. No version is raised."""
     highest: dict[str, int] = {}
     for graph in file_graphs(changed.model):
         for node in graph.nodes:
@@ -273,8 +271,6 @@ def _quantize(editor: Editor, *, has_scale_for_each_channel: bool = True) -> Non
 
 
 class _Quantizer:
-    """Quantizes the float tensors of one subgraph, node by node."""
-
     def __init__(self, editor: Editor, has_scale_for_each_channel: bool) -> None:
         self.editor = editor
         self.has_scale_for_each_channel = has_scale_for_each_channel
@@ -319,7 +315,6 @@ class _Quantizer:
                 self.editor.tensors[index] = self._quantized(self._tensor(index), scale, zero_point)
 
     def _operand(self, node: Node, inputs: list[int], position: int) -> int:
-        """Return the quantized tensor for an operand. The operands before ``position`` in ``inputs`` are already quantized."""
         tensor = self._tensor(inputs[position])
         if not tensor.is_constant:
             return self._as_quantized(inputs[position])
@@ -389,7 +384,6 @@ class _Quantizer:
         return product, 0
 
     def _scale_of_large_sum(self, node: Node, inputs: list[int]) -> tuple[float, int] | None:
-        """Return the scale of a sum with a much larger scale of an operand than usual; otherwise None."""
         scales = [self._tensor(index).scale for index in inputs]
         if node.op not in ("ADD", "SUB") or len(inputs) != 2 or len(node.outputs) != 1 or max(scales) <= _RESULT_SCALE:
             return None

@@ -347,7 +347,6 @@ def _edges(results: Mapping[str, Any], names: Sequence[str], tensors: Mapping[in
 
 
 def _file(model: Model, path: Path) -> str:
-    """Return the path of a model's file. A model from an archive, a URL or memory is written to ``path`` first."""
     if model.path is not None and os.path.isfile(model.path):
         return os.path.abspath(model.path)
     with path.open("wb") as file:
@@ -374,7 +373,6 @@ def _note_unsteady(results: dict[str, Any], alike: dict[str, Any]) -> bool:
 
 
 def _own_process(folder: Path, python: str) -> int:
-    """Run a job in a separate process, and return the exit status. If ``python`` is empty, use the current interpreter."""
     command = python_file(str(Path(__file__).with_name("worker.py")), str(folder), python=python)
     return run(command, seconds=raised(SECONDS)).returncode
 

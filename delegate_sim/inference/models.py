@@ -62,8 +62,6 @@ def _facing(first: Model, second: Model) -> Facing | None:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """An input or output of a model: the tensor, and its name in the signature. The name may be empty."""
-
     tensor: Tensor
     name: str
 
@@ -104,7 +102,6 @@ def _fault(expected: Tensor, tensor: Tensor, *, is_input: bool) -> str:
 
 
 def _is_real(tensor: Tensor) -> bool:
-    """Return whether a tensor's values are real numbers: they are floats, or quantized."""
     return tensor.type in _REAL or tensor.scale > 0
 
 

@@ -145,8 +145,6 @@ def _timed(action: Any) -> float:
 
 
 class _Stored:
-    """Scale and zero point of a tensor. A scale of 0 means that the tensor is not quantized."""
-
     def __init__(self, details: dict[str, Any]) -> None:
         self.scale, self.zero_point = details["quantization"]
         self.kind = details["dtype"]
@@ -204,11 +202,6 @@ class _Facing:
 
 
 class _ModelChain:
-    """Two models that replace one original model.
-
-    Each input of the second model is an input of the original model or an output of the first model.
-    """
-
     def __init__(self, first: _ModelSide, second: _ModelSide, wiring: dict[str, Any]) -> None:
         self._parts = first, second
         self._wiring = wiring

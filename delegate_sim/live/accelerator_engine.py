@@ -129,7 +129,6 @@ class AcceleratorEngine(Engine):
         return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
-        """Return the distinct messages about refused nodes. The accelerator may print a message several times."""
         messages: list[tuple[str, ...]] = []
         current: list[str] | None = None
         for line in lines:

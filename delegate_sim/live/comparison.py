@@ -176,7 +176,6 @@ def _node(graph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _tensor(graph: Subgraph, index: int) -> str:
-    """Return a tensor's index, type, shape and quantization, and whether the tensor is constant."""
     if index < 0:
         return "none"
     tensor = graph.tensors[index]

@@ -11,7 +11,6 @@ from ai_edge_litert.options import Options
 
 
 def _main(source: str, accelerators: str, precision: str) -> int:
-    """Compile a model. Return the exit code, which is 1 if compilation fails."""
     requested = HardwareAccelerator.GPU | HardwareAccelerator.CPU if "cpu" in accelerators.split(",") else HardwareAccelerator.GPU
     options = Options(hardware_accelerators=requested, gpu_options=GpuOptions(enforce_f32=precision == "fp32"))
     try:

@@ -157,10 +157,6 @@ def _numbers(array: Any) -> tuple[int, ...]:
 
 
 def _main(source: str, result: str) -> None:
-    """Write the execution plans of the model ``source``, or the error, to the file ``result`` as JSON.
-
-    In the JSON, a delegate kernel is a list of nodes.
-    """
     content: dict[str, Any] = {"error": "", "plans": []}
     try:
         for plan in plans(Path(source).read_bytes()):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.decision import Decision
 from ..delegates.npu.grouping import in_running_order
-from ..delegates.vela.kinds import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
+from ..delegates.vela.delegate import CONSTRAINT, NOT_COMPILED, UNEXPLAINED
 from ..errors import OptionError
 from ..foundation.printable import counted, shortened
 from ..graph.analysis_cache import AnalysisCache
@@ -84,7 +84,6 @@ def decided_run(model: Model, target: Target, engine: Engine, decision: LiveDeci
 
 
 def _subgraph_run(graph: Graph, placements: Mapping[int, LivePlacement], refusal: Refusal | None) -> SubgraphRun:
-    """Return the run of one subgraph. The plan omits the nodes that the compiler removed."""
     plan = [index for index in graph.execution_plan if placements[index].place != GONE]
     kept = replace(graph, execution_plan=tuple(plan))
     verdicts = {
@@ -133,7 +132,6 @@ def _kernels(graph: Graph, placements: Mapping[int, LivePlacement]) -> Mapping[i
 
 
 def _reason(placement: LivePlacement, refusal: Refusal | None) -> Reason:
-    """Return why a node is not on the NPU, in the compiler's own words if it printed a reason."""
     op = shortened(placement.op)
     if placement.reason:
         problem, _, needed = placement.reason.partition("; ")
@@ -150,7 +148,6 @@ def _of_kind(kind: Kind, message: str, found: str, needed: str) -> Reason:
 
 
 def _notes(engine: Engine, decision: LiveDecision) -> Iterator[str]:
-    """Yield the compiler's version and estimates, the number of removed nodes, and messages that belong to no known node."""
     estimates = figures_text(decision.figures)
     yield f"decided by {engine.software}{f': {estimates}' if estimates else ''}"
     removed = sum([placement.place == GONE for placement in decision.placements or ()])

@@ -66,7 +66,6 @@ def numbered_name(subgraph: int, tensor: int) -> str:
 
 
 def _renamed(model: Model, names: Mapping[tuple[int, int], str]) -> bytes:
-    """Return the bytes of the model file with new names for some tensors. ``names`` is keyed by subgraph and tensor index."""
     content = bytearray()
     for piece in pieces(model.content):
         content += piece

@@ -77,10 +77,6 @@ class PluginEngine(Engine):
         return LiveDecision(False, "", lines, tuple(groups))
 
     def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
-        """Run the tool.
-
-        Return how the process ended, and the model with the partitions. The model is None if the tool wrote no model.
-        """
         root = self._runtime.folder
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -112,7 +108,6 @@ def _lacks(traits: PluginTraits, root: Path | None) -> str:
 
 
 def _missing_library(printed: Sequence[str], traits: PluginTraits) -> str:
-    """Return the requirement to install if a printed line reports a missing library, or ""."""
     libraries = [match[1] for match in map(_UNLOADED.search, printed) if match]
     if not libraries:
         return ""
@@ -122,7 +117,6 @@ def _missing_library(printed: Sequence[str], traits: PluginTraits) -> str:
 
 
 def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterator[str]:
-    """Write the options that are texts to files, and yield the tool's flags with the paths of these files."""
     for name, flag in traits.texts.items():
         if options.get(name) is not None:
             path = folder / name
@@ -131,7 +125,6 @@ def _texts(traits: PluginTraits, options: OptionValues, folder: Path) -> Iterato
 
 
 def _library_folders(runtime: packages.Runtime, traits: PluginTraits) -> list[str]:
-    """Return the folders for ``LD_LIBRARY_PATH``. The user's folders come first."""
     library_path = os.environ.get("LD_LIBRARY_PATH")
     owners = [(runtime.package_folder(package), folder) for package, folder in traits.libraries]
     return [

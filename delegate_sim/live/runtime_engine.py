@@ -78,7 +78,6 @@ class RuntimeEngine(Engine):
 
 
 def _fails_later(run: Run) -> bool:
-    """Return whether the allocation of tensors fails after nodes were replaced."""
     refusal = run.refusal
     return run.outcome == "delegated" and refusal is not None and not (refusal.is_predicted or refusal.is_at_invoke)
 

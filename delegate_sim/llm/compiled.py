@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..delegates.mldrift import failures as mldrift_failures
+from ..delegates.mldrift.failures import KINDS as MLDRIFT_FAILURES
 from ..delegates.options import parse_options
 from ..delegates.registry import find_delegate
-from ..delegates.xnnpack import failures as xnnpack_failures
+from ..delegates.xnnpack.target import FAILURES as XNNPACK_FAILURES
 from ..model.flexbuffer import FlexbufferMap
 from ..model.model import Model
 from ..prepare.preparation import prepare_around
@@ -57,7 +57,7 @@ _HINT = (
 )
 
 _CRASHES = frozenset(
-    {code for kinds in (mldrift_failures.KINDS, xnnpack_failures.KINDS) for code, kind in kinds.items() if kind.effect.is_crash}
+    {code for kinds in (MLDRIFT_FAILURES, XNNPACK_FAILURES) for code, kind in kinds.items() if kind.effect.is_crash}
 )
 """The codes of failures that end the process while a delegate makes its kernels."""
 _NO_KERNEL = "change the operator in the export, because the engine has no CPU kernel for this node"
@@ -216,7 +216,6 @@ def _not_built(section: str, model: Model, run: Run, stage: str) -> Stop:
 
 
 def _left_over(run: Run) -> tuple[int, int] | None:
-    """Return the subgraph and the index of the first node that ML Drift leaves to the CPU, or None if there is none."""
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan if subgraph.decision is not None else ():
             if index not in subgraph.delegated:
@@ -230,7 +229,6 @@ def _not_taken(compiled: Compiled, subgraph: int, node: int | None, error: str, 
 
 
 def _reasons(run: Run) -> tuple[str, ...]:
-    """Return the lines with ML Drift's reasons for refusing nodes, or the reason for refusing the whole model."""
     reasons, is_reason = list[str](), False
     for line in run.log_lines:
         is_reason = line == _NOT_SUPPORTED or (is_reason and not _COUNTS.match(line))
@@ -240,7 +238,6 @@ def _reasons(run: Run) -> tuple[str, ...]:
 
 
 def _crashes(compiled: Compiled, stage: str) -> Iterator[Stop]:
-    """Yield a stop for each node that ML Drift takes, if building the node's kernel crashes the process."""
     for run in compiled.run.subgraphs:
         if len(run.delegated) < len(run.graph.execution_plan):
             continue

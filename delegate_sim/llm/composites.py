@@ -89,7 +89,6 @@ def only_called(model: Model, index: int) -> Model:
 
 
 def _body(model: Model, node: Node) -> int | None:
-    """Return the body subgraph of a composite, or None if there is no body with the composite's numbers of inputs and outputs."""
     if node.op != COMPOSITE or node.is_custom:
         return None
     index = int(model.options(node).decomposition_subgraph_index)

@@ -117,10 +117,6 @@ def _read_metadata(progress: EngineProgress) -> None:
 
 
 def _check_settings(progress: EngineProgress) -> None:
-    """Check the constraints and activation types, first for text, then for images, then for sound.
-
-    Then check the cache folder.
-    """
     bundle, options = progress.bundle, progress.options
     if progress.backend == GOOGLE_TENSOR_ARTISAN:
         raise Stopped(Stop("backend", "INVALID_ARGUMENT: Not recognized backend: 5"))
@@ -178,7 +174,6 @@ def _can_exist(folder: str) -> bool:
 
 
 def _run_artisan(progress: EngineProgress) -> None:
-    """Check the section of the decoder of hand-written GPU kernels."""
     bundle, section = progress.bundle, section_name(ARTISAN_DECODER)
     if bundle.is_present(PREFILL_DECODE) or not bundle.is_present(ARTISAN_DECODER):
         text = "terminating due to uncaught exception of type std::bad_cast: std::bad_cast"

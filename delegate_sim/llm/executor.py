@@ -272,7 +272,6 @@ def _prefills_by_length(model: Model, prefills: Sequence[Signature], roles: Role
 def _state(
     progress: EngineProgress, model: Model, signature: Signature, buffers: Sequence[StateBuffer] | None
 ) -> tuple[dict[str, Tensor], int]:
-    """Return the states by input name, and the number of tokens that the states can hold."""
     if buffers is not None:
         return _state_by_metadata(model, signature, buffers)
     roots = cache_roots(signature)

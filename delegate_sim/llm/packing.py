@@ -146,7 +146,6 @@ def with_models(path: str, target: str, models: Mapping[int, bytes | memoryview]
 
 
 def _spans(path: str, size: int, header: Header) -> tuple[dict[int, FileSpan], FileSpan]:
-    """Return the bytes of each section of a bundle, by section number, and the bytes after the last section."""
     spans = {section.number: FileSpan(path, section.begin, section.end) for section in header.sections}
     return spans, FileSpan(path, max([header.end, *[span.end for span in spans.values()]]), size)
 
@@ -170,10 +169,6 @@ def write_bundle(path: str, head: memoryview, files: Mapping[int, PartBytes], ta
 
 
 def _placed(sections: Sequence[Section], files: Mapping[int, PartBytes], first: int) -> tuple[Section, ...]:
-    """Return the sections with their new positions, by number. A section moves only if an earlier section grew.
-
-    ``first`` is the end of the header. Raises BundleError if the header places sections far apart.
-    """
     placed, is_moved, end, gaps = list[Section](), False, first, 0
     for section in sorted(sections, key=lambda one: one.begin):
         size = len(files[section.number])
@@ -214,13 +209,11 @@ def _pieces(content: PartBytes) -> Iterator[bytes]:
 
 
 def _file_name(section: Section, name: str) -> str:
-    """Return a safe file name that begins with the section's number."""
     safe = "".join([character if character.isalnum() or character in "-_" else "_" for character in name])[:80]
     return f"{section.number:02d}-{safe}{_SUFFIXES.get(section.data_type, '.bin')}"
 
 
 def _manifest(folder: str) -> dict[int, str]:
-    """Return the file name of each section, by section number. Raises ModelError."""
     path = _named_spans(folder, [MANIFEST])[0].path
     try:
         # bounded: as long as the file

@@ -88,7 +88,6 @@ def _prompt_tokens(progress: EngineProgress, tokenizer: Tokenizer) -> int:
 
 
 def _work_groups(prefills: Mapping[int, Signature], count: int, room: int, *, is_greedy: bool) -> list[Signature]:
-    """Return the signatures that read a prompt, in execution order (``GetOptimizedPrefillWorkGroups``)."""
     lengths = sorted([length for length in prefills if length <= room], reverse=True)
     if not lengths:
         text = f"FAILED_PRECONDITION: Chosen prefill work group size exceeds available state entries ({room})."

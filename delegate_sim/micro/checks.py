@@ -16,7 +16,7 @@ from ..rules.kinds import ACTIVATION, CONSTANT, OPERAND_VALUE, QUANTIZATION, SHA
 from ..rules.operands import INPUT, OUTPUT, Operand, listed
 from ..rules.rule import Check, Condition
 from ..rules.source import Source
-from ..rules.vocabulary import check, operand_count, same_type, typed, where
+from ..rules.vocabulary import check, operand_count, same_type, where
 from .target import TENSOR_TYPE, TFLM, MicroTarget
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
@@ -91,11 +91,6 @@ def of_type(which: Operand, types: Collection[str], *checks: Check[object]) -> t
     return where(lambda node: which.tensor(node).type in types, f"with {which.name} of type {listed(types)}", *checks)
 
 
-def takes(which: Operand, types: Collection[str]) -> Check[object]:
-    """Require one of these types."""
-    return typed(which, types, kind=TENSOR_TYPE)
-
-
 def quantized(*which: Operand) -> tuple[Check[object], ...]:
     """Require that each operand has scales and zero points."""
 
@@ -158,7 +153,6 @@ def same_parameters(first: Operand, second: Operand) -> tuple[Check[object], ...
 
 
 def _activation_bounds(node: NodeView) -> str | None:
-    """Return text about a bound that the result cannot represent, or None (``CalculateActivationRangeQuantized``)."""
     activation = fused_activation(node)
     for bound in ACTIVATION_BOUNDS.get(activation, ()):
         if not is_quantizable(bound, node.output(0)):

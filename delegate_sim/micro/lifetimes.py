@@ -104,7 +104,6 @@ class _Lifetimes:
 
 
 def _called_subgraphs(model: Model, node: Node) -> tuple[int, ...]:
-    """Return the subgraphs that a node calls, in the order of the runtime. Some of these subgraphs may not exist."""
     if node.is_custom or node.op not in _CALLS:
         return ()
     options = model.options(node)
@@ -188,10 +187,6 @@ def planned_buffers(model: Model, preparation: Preparation) -> tuple[Buffer, ...
 
 
 def _runs(marked: dict[int, _Lifetimes]) -> Mapping[int, tuple[int, int]]:
-    """Return the steps before the first run and before the last run of each subgraph.
-
-    In ``marked``, a subgraph follows the subgraphs that it calls.
-    """
     runs = {0: (0, 0)}
     for index in reversed(marked):
         first, last = runs[index]

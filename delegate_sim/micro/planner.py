@@ -109,7 +109,6 @@ class _PlacedBuffers:
 
 
 def _add(spans: list[_Span], start: int, end: int) -> None:
-    """Add a span to spans with gaps between them, and join it with the spans that it touches."""
     first = bisect_left(spans, start, key=_end)
     last = bisect_right(spans, end, key=_start)
     if first < last:
@@ -124,7 +123,6 @@ def _nodes_of_step(leaf: int) -> Iterator[int]:
 
 
 def _nodes_of_range(first: int, last: int) -> Iterator[int]:
-    """Yield nodes of the tree that together have the steps from ``first`` to ``last``, each step once."""
     end = last + 1
     while first < end:
         if first % 2:

@@ -128,8 +128,6 @@ def _certain_subgraphs(model: Model) -> frozenset[int]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _GraphInPreparation(Graph):
-    """A graph whose tensors get other shapes while its nodes are prepared."""
-
     changed: dict[int, Tensor] = field(default_factory=dict)
     """The tensors with other shapes than at the start, by index."""
 
@@ -139,7 +137,6 @@ class _GraphInPreparation(Graph):
 
 
 def _set_shapes(graph: _GraphInPreparation, view: NodeView, kernel: MicroKernel) -> None:
-    """Give the results of a node the shapes that the kernel's Prepare sets."""
     for position, shape in kernel.shapes(view).items() if kernel.shapes is not None else ():
         result = view.output(position)
         if result.index >= 0 and result.shape != shape:
@@ -147,7 +144,6 @@ def _set_shapes(graph: _GraphInPreparation, view: NodeView, kernel: MicroKernel)
 
 
 def _check_results(view: NodeView, verdict: MicroNode) -> MicroNode:
-    """Refuse a node if a result has no fixed size (``CheckDynamicTensors``)."""
     for position, tensor in enumerate(view.outputs):
         if tensor.index < 0 or tensor.shape == (0,) or min(tensor.shape, default=1) > 0:
             continue

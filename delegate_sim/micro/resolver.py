@@ -67,7 +67,6 @@ def read_cpp(text: str) -> CppSource:
 
 
 def _unescaped(literal: str) -> str:
-    """Return the text of a literal. If an escape sequence is not valid in JSON, the literal is returned unchanged."""
     try:
         return str(json.loads(f'"{literal}"'))
     except ValueError:
@@ -76,8 +75,6 @@ def _unescaped(literal: str) -> str:
 
 @dataclass(slots=True)
 class _Conditional:
-    """The state of an ``#if`` before its ``#endif`` is read."""
-
     is_kept: bool
     """Whether the current branch may be compiled."""
     is_decided: bool
@@ -301,7 +298,6 @@ def parse_resolver(text: str) -> ResolverSource:
 
 
 def _constants(source: CppSource) -> dict[str, str]:
-    """Return the constants of the source by name: the first text or number that is assigned to each name."""
     constants = {"GetString_ETHOSU": ETHOS_U}
     for name, literals, number in _CONSTANT.findall(source.code):
         constants.setdefault(name, number or source.string(literals))

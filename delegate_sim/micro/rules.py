@@ -32,18 +32,6 @@ def kernel_of(op: str, *, is_custom: bool = False) -> MicroKernel | None:
     return family[op]
 
 
-def _prepare_rules(module: ModuleType) -> Rules[MicroTarget]:
-    return {op: kernel.prepare for op, kernel in module.KERNELS.items()}
-
-
-def _invoke_rules(module: ModuleType) -> Rules[MicroTarget]:
-    return {op: kernel.invoke for op, kernel in module.KERNELS.items()}
-
-
-def _all_rules(module: ModuleType) -> Rules[MicroTarget]:
-    return {op: all_checks(kernel) for op, kernel in module.KERNELS.items()}
-
-
 def _unsized(node: NodeView, _: MicroTarget) -> Reason | None:
     """Refuse tensors of types without a size. Prepare treats such tensors as missing (``PopulateTfLiteTensorFromFlatbuffer``)."""
     kernel = kernel_of(node.op, is_custom=node.node.is_custom)
@@ -74,9 +62,9 @@ def _book(read: Callable[[ModuleType], Rules[MicroTarget]], *, is_prepare: bool)
     )
 
 
-PREPARE = _book(_prepare_rules, is_prepare=True)
+PREPARE = _book(lambda module: {op: kernel.prepare for op, kernel in module.KERNELS.items()}, is_prepare=True)
 """The checks of the kernels' Prepare functions."""
-INVOKE = _book(_invoke_rules, is_prepare=False)
+INVOKE = _book(lambda module: {op: kernel.invoke for op, kernel in module.KERNELS.items()}, is_prepare=False)
 """The checks of the kernels' Invoke functions. They apply to nodes that Prepare accepts."""
-RULES = _book(_all_rules, is_prepare=True)
+RULES = _book(lambda module: {op: all_checks(kernel) for op, kernel in module.KERNELS.items()}, is_prepare=True)
 """All checks, for documentation: the checks of Prepare, then the checks of Invoke."""

@@ -135,7 +135,6 @@ class Flatbuffer:
             return [text.decode("utf-8", "replace") for text in encoded]
 
     def _vectors(self, code: str, targets: Sequence[int], counts: Sequence[int]) -> list[tuple[Any, ...]]:
-        """Unpack vectors. The caller must check that the vectors lie within the file."""
         content = self.content
         readers = {count: _reader(f"<4x{count}{code}") for count in set(counts)}
         return [readers[count](content, target) for target, count in zip(targets, counts, strict=True)]
@@ -313,7 +312,6 @@ class Tables:
         return name
 
     def _references(self, field: str) -> tuple[Sequence[int], list[int]]:
-        """Return the positions of the references in a vector field, and the length of each vector."""
         what = f"a vector of {self._target(field)} tables"
         starts, counts = self.vectors(field, what)
         self.buffer.spend(sum(counts) * 4, what)

@@ -132,7 +132,6 @@ def _read_subgraphs(
 def _read_nodes(
     blocks: Iterable[Tables], counts: Sequence[int], operator_codes: Sequence[OperatorCode], tensor_limits: Sequence[int]
 ) -> list[Node]:
-    """Read the nodes of all subgraphs. ``counts`` has the number of nodes in each subgraph."""
     numbers, nodes = _numbered(counts), list[Node]()
     for tables in blocks:
         block = slice(len(nodes), len(nodes) + len(tables))
@@ -185,7 +184,6 @@ def _repeated(items: Sequence[int], counts: Sequence[int]) -> list[int]:
 
 
 def _first_from(limit: int, numbers: Sequence[int]) -> int:
-    """Return the index of the first number that is at least ``limit``."""
     return next(index for index, number in enumerate(numbers) if number >= limit)
 
 
@@ -209,14 +207,12 @@ def _read_options(tables: Tables, union: str) -> list[tuple[str, int] | None]:
 
 
 def _spend_on_vectors(tables: Tables, references: Iterable[schema.Field]) -> None:
-    """Check the vectors and strings in options tables, and add their sizes to the total size."""
     for field in references:
         counts = tables.lengths(field.name, f"a vector of {tables.what}")
         tables.buffer.spend(sum(counts) * field.element_size, f"a vector of {tables.what}")
 
 
 def _read_tensors(blocks: Iterable[Tables], counts: Sequence[int], buffers: Sequence[tuple[int, int] | None]) -> list[Tensor]:
-    """Read the tensors of all subgraphs. ``counts`` has the number of tensors in each subgraph."""
     numbers, tensors = _numbered(counts), list[Tensor]()
     shapes = _Shapes()
     # Buffer 0 means that a tensor has no data.

@@ -121,7 +121,6 @@ def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
 
 
 def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
-    """Return a sentence about the delegates that can run a model with a compiled program."""
     if is_runnable:
         return (
             "Without this delegate, the model does not run, not even on the CPU. The file does not show which nodes were compiled"
@@ -163,7 +162,6 @@ def precompiled(model: Model) -> Precompiled:
 
 
 def _stamp(model: Model) -> tuple[str, str] | None:
-    """Return the manufacturer and the SoC in the build stamp, or None if there is no stamp of the right size."""
     span = model.metadata.get(_STAMP)
     if span is None or span[1] != 2 * _STAMP_FIELD:
         return None

@@ -67,8 +67,6 @@ class _WholeFile(Exception):
 
 
 class _Parts:
-    """The parts of a remote file that were read."""
-
     def __init__(self, file: RemoteFile | RangedView, size: int) -> None:
         self._file = file
         self.size = size
@@ -130,14 +128,12 @@ class _RangedFlatbuffer(Flatbuffer):
 
 
 def _weights(buffer: Flatbuffer) -> list[tuple[int, int]]:
-    """Return the place of each large buffer's data, as (offset, size) in bytes."""
     buffers = buffer.root("Model").child_vectors("buffers")[0]
     spans = buffers.spans("data", "offset", "size", "the data of a buffer")
     return sorted({span for span in spans if span is not None and span[1] >= _LEAST_LEFT_OUT})
 
 
 def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of blocks that contain data other than weights, as (first, end)."""
     at = 0
     for offset, length in weights:
         first = -(-offset // _BLOCK)
@@ -148,7 +144,6 @@ def _outside(weights: Sequence[tuple[int, int]], size: int) -> Iterator[tuple[in
 
 
 def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of consecutive blocks in a sorted list, as (first, end)."""
     starts = [block for place, block in enumerate(blocks) if not place or blocks[place - 1] != block - 1]
     ends = [block for place, block in enumerate(blocks, 1) if place == len(blocks) or blocks[place] != block + 1]
     for start, end in zip(starts, ends, strict=True):
@@ -156,7 +151,6 @@ def _runs(blocks: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cut(first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Split a range of blocks into pieces of limited size."""
     step = _GREATEST_REQUEST // _BLOCK
     for start in range(first, last, step):  # bounded: blocks of the file
         yield start, min(start + step, last)

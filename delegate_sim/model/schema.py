@@ -186,7 +186,6 @@ def table_fields(table: str) -> Mapping[str, Field]:
 
 
 def _field(name: str, slot: int, declared_type: str, default: Any = None) -> Field:
-    """Return a field. The field's default is () for a vector of numbers, and "" for any other reference."""
     field = Field(name, slot, declared_type, default)
     if field.format is None:
         return replace(field, default=() if field.element else "")

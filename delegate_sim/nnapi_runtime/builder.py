@@ -19,7 +19,7 @@ from ..refusal import Refusal, Refused
 from .model import RUN_ORDER, NnModel, NnOperation, check_level, check_model, run_order, writes_before_reads
 from .operands import MAX_COPIED_BYTES, ChannelQuantization, Lifetime, NnOperand, check_channels, check_no_value
 from .operations import OPERATIONS
-from .refusal import Call, Rule, refuse
+from .refusal import Call, refuse, rule
 from .types import MAX_FEATURE_LEVEL, AndroidRelease, ResultCode, Version
 from .validation import key_of, operand_key, operand_refusal, validate_with_operands, value_refusal, version_or_raise
 
@@ -40,21 +40,9 @@ def without_default_inputs(operation: NnOperation, operands: Sequence[NnOperand]
     return operation if count == len(inputs) else operation._replace(inputs=operation.inputs[:count])
 
 
-OPERAND_INDEX = Rule(
-    "operand-index",
-    ("The index must belong to an operand that was added."),
-    "common/types/src/Validation.cpp: validateOperandListImpl",
-)
-BOUNDARY_POINTER = Rule(
-    "model-boundary-pointers",
-    "The lists of a model's inputs and outputs must not be empty.",
-    "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_identifyInputsAndOutputs",
-)
-BOUNDARY_OPERAND = Rule(
-    "model-boundary-operand",
-    "A model input or output must not have a value, and must not be listed twice.",
-    "runtime/ModelBuilder.cpp: identifyInputsAndOutputs",
-)
+OPERAND_INDEX = rule("operand-index")
+BOUNDARY_POINTER = rule("model-boundary-pointers")
+BOUNDARY_OPERAND = rule("model-boundary-operand")
 
 
 class AddedPart(NamedTuple):
@@ -273,10 +261,6 @@ class ModelBuilder:
         )
 
     def _check(self, operations: Sequence[NnOperation] | None) -> Version:
-        """Check the whole model and return the version that the model needs.
-
-        ``operations`` are the model's operations in run order, or None if the operations are not sorted yet.
-        """
         if operations is None:
             is_ordered = writes_before_reads(self._operands, self._operations)
             operations = (
@@ -298,7 +282,6 @@ class ModelBuilder:
         self._on_refusal(refusal)
 
     def _operand(self, index: int, call: Call) -> NnOperand | None:
-        """Return the operand at an index. If no operand has this index, reject the call and return None."""
         try:
             self._check_indices((index,), call)
         except Refused as refused:

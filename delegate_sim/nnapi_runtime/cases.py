@@ -153,10 +153,6 @@ def _read_options(options: Mapping[str, Any], properties: Mapping[str, str]) -> 
 
 
 def _read_devices(case: Mapping[str, Any], properties: Mapping[str, str]) -> list[Device]:
-    """Return the devices of a case, in the order in which compilation considers the devices.
-
-    The CPU is last, if the case includes the CPU.
-    """
     devices: list[Device] = [read_device(one) for one in case["devices"]]
     how = case["options"]["devices"]
     if how == "all" and properties.get("debug.nn.cpuonly") == "1":

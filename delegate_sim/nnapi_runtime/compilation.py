@@ -16,29 +16,14 @@ from .devices import CpuDevice, Device
 from .model import NnModel
 from .operands import Lifetime
 from .planning import Plan, PlanStep, make_plan
-from .refusal import Call, ProcessAborted, Rule, refuse
+from .refusal import Call, ProcessAborted, refuse, rule
 from .types import AndroidRelease, OperationType, Preference, ResultCode, is_extension
 
 _FILE = "runtime/ExecutionPlan.cpp"
-STEP_BOUNDARY = Rule(
-    "compilation-step-boundary",
-    "Each step must have an input and an output. A step has an output only if it writes an output of the model, or a result "
-    "that another step reads.",
-    f"{_FILE}: finishStepModel",
-    AndroidRelease.ANDROID_12,
-)
-STEP_PREPARED = Rule("compilation-driver", "The driver must compile the step.", f"{_FILE}: compile")
-STEP_SIZES = Rule(
-    "compilation-step-sizes",
-    "The steps of a device with a feature level below 3 must pass only results of known size to other steps. Up to Android 11, "
-    "this requirement applies to all devices.",
-    f"{_FILE}: CompoundBody::finish",
-)
-SIMULATED = Rule(
-    "compilation-simulated",
-    ("The options must not ask for a simulated failure."),
-    "runtime/CompilationBuilder.cpp: forTest_failPartitioning",
-)
+STEP_BOUNDARY = rule("compilation-step-boundary")
+STEP_PREPARED = rule("compilation-driver")
+STEP_SIZES = rule("compilation-step-sizes")
+SIMULATED = rule("compilation-simulated")
 
 _DYNAMIC_LEVEL = 3
 _DYNAMIC_SINCE = AndroidRelease.ANDROID_12
@@ -167,10 +152,6 @@ def _find_temporary_outputs(plan: Plan) -> None:
 
 
 def _finish_step(step: PlanStep, android: AndroidRelease) -> None:
-    """Check that a step has inputs and outputs, and compile the step.
-
-    Upstream: finishStepModel, then the check on dynamic temporaries in CompoundBody::finish.
-    """
     if android >= STEP_BOUNDARY.since and not (step.has_inputs and step.has_outputs):
         lacking = "output" if step.has_inputs else "input"
         subject, needed = f"step on {step.device.name}", "an input and an output"

@@ -36,7 +36,6 @@ def visible_operations(model: NnModel, available: Version) -> list[NnOperation] 
 
 
 def _has_output(model: NnModel, kept: list[NnOperation]) -> bool:
-    """Return whether a slice has an output: a model output, or a result that only operations outside the slice read."""
     readers = Counter(index for operation in model.operations for index in operation.inputs)
     read_inside = {index for operation in kept for index in operation.inputs}
     return any(

@@ -14,45 +14,19 @@ from typing import NamedTuple
 
 from ..refusal import Refusal
 from .operands import Lifetime, NnOperand, operand_version
-from .refusal import Call, Rule, refuse
+from .refusal import Call, refuse, rule
 from .types import AndroidRelease, OperandType, Version, type_name
 from .validation import validate_with_operands, version_or_raise
 
 _VALIDATION = "common/types/src/Validation.cpp: validateModelSubgraph"
 
-RUN_ORDER = Rule(
-    "model-run-order",
-    "Every operand that an operation reads must have a value, or must be written by an operation. There must be no cycles.",
-    "runtime/ModelBuilder.cpp: sortIntoRunOrder",
-)
-MODEL_EMPTY = Rule("model-empty", "A model must have operands and operations.", _VALIDATION)
-MODEL_LIFETIME = Rule(
-    "model-submodel-operand",
-    "Operands of type MODEL must refer to a model. Operands of other types must not refer to a model.",
-    "common/types/src/Validation.cpp: validateOperandLifeTime",
-)
-MODEL_BOUNDARY = Rule(
-    "model-boundary",
-    "Each model input and output must be listed exactly once, and must not be a constant.",
-    "common/types/src/Validation.cpp: validateModelSubgraphInputOutputs",
-)
-WRITTEN_TWICE = Rule(
-    "model-written-twice",
-    "An operation must not write constants, model inputs, or operands that another operation writes.",
-    "common/types/src/Validation.cpp: validateExecutionOrder",
-)
-NEVER_WRITTEN = Rule(
-    "model-never-written",
-    "Every operand must be written by an operation, even if no operation reads the operand. Constants, model inputs and "
-    "omitted operands are exceptions.",
-    "common/types/src/Validation.cpp: validateExecutionOrder",
-    AndroidRelease.ANDROID_11,
-)
-MODEL_LEVEL = Rule(
-    "model-feature-level",
-    ("The feature level that the model needs must not be above the runtime's feature level."),
-    "runtime/ModelBuilder.cpp: finish",
-)
+RUN_ORDER = rule("model-run-order")
+MODEL_EMPTY = rule("model-empty")
+MODEL_LIFETIME = rule("model-submodel-operand")
+MODEL_BOUNDARY = rule("model-boundary")
+WRITTEN_TWICE = rule("model-written-twice")
+NEVER_WRITTEN = rule("model-never-written")
+MODEL_LEVEL = rule("model-feature-level")
 
 _MODEL = OperandType.MODEL.value
 _PLAIN = Version(1)
@@ -151,7 +125,6 @@ def run_order(operations: Sequence[NnOperation], is_produced: Callable[[int], bo
 
 
 def _known_from_start(operands: Sequence[NnOperand]) -> list[bool]:
-    """For each operand, return whether the value exists before the first operation runs."""
     temporary, output = Lifetime.TEMPORARY, Lifetime.MODEL_OUTPUT
     return [operand.lifetime is not temporary and operand.lifetime is not output for operand in operands]
 

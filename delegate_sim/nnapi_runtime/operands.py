@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from ..foundation.float32 import float32
-from .refusal import Call, ForType, Rule, refuse
+from .refusal import Call, ForType, refuse, rule
 from .types import OperandType, ResultCode, Version, element_size, is_extension, is_known_type, is_tensor, type_level, type_of
 
 # The runtime copies constants up to this size, and references larger constants.
@@ -150,60 +150,20 @@ class NnOperand:
         return size
 
 
-def _rule(code: str, summary: str, function: str, file: str = "common/types/src/Validation.cpp") -> Rule:
-    return Rule(code, summary, f"{file}: {function}")
-
-
-OPERAND_TYPE = _rule("operand-type", "The type must belong to NNAPI or to a registered extension.", "validateOperandType")
-SCALAR_DIMENSIONS = _rule("operand-scalar-dimensions", "A scalar must not have dimensions.", "validateScalarDimensions")
-DIMENSIONS_POINTER = _rule(
-    "operand-dimensions-pointer",
-    "The pointer to the dimensions must be set if there are dimensions, and must be null if there are no dimensions.",
-    "ANeuralNetworksModel_addOperand",
-    "runtime/ModelBuilder.cpp",
-)
-OPERAND_BYTES = _rule(
-    "operand-bytes",
-    ("The size that results from the tensor's known dimensions must be less than 4 GiB."),
-    "validateTensorDimensions",
-)
-OPERAND_SCALE = _rule(
-    "operand-scale", ("The scale must be positive for some types, and 0 for all other types."), "validateOperandTypeImpl"
-)
-OPERAND_ZERO_POINT = _rule("operand-zero-point", "The zero point must be in the range of the type.", "validateOperandTypeImpl")
-CHANNEL_TYPE = _rule(
-    "channel-type",
-    "Only a TENSOR_QUANT8_SYMM_PER_CHANNEL may have a scale for each channel.",
-    "validateOperandSymmPerChannelQuantParamsImpl",
-)
-CHANNEL_DIMENSION = _rule(
-    "channel-dimension",
-    ("The channel dimension must be a dimension of the tensor."),
-    "validateOperandSymmPerChannelQuantParamsImpl",
-)
-CHANNEL_COUNT = _rule(
-    "channel-count", ("There must be one scale for each channel."), "validateOperandSymmPerChannelQuantParamsImpl"
-)
-CHANNEL_SCALE = _rule("channel-scale", "Each scale is positive.", "validateOperandSymmPerChannelQuantParamsImpl")
-CHANNEL_MISSING = _rule("channel-missing", "A per-channel tensor must have scales.", "validateOperandExtraParams")
-VALUE_POINTER = _rule(
-    "value-pointer",
-    "The length of a value must be 0 if the pointer to the value is null, and more than 0 for any other pointer.",
-    "setOperandValue",
-    "runtime/ModelBuilder.cpp",
-)
-VALUE_SHAPE = _rule(
-    "value-shape",
-    "The rank and the dimensions of a constant tensor must be known, and must not be 0.",
-    "setOperandValue",
-    "runtime/ModelBuilder.cpp",
-)
-VALUE_LENGTH = _rule(
-    "value-length",
-    ("The length of the value must match the type and the dimensions."),
-    "setOperandValue",
-    "runtime/ModelBuilder.cpp",
-)
+OPERAND_TYPE = rule("operand-type")
+SCALAR_DIMENSIONS = rule("operand-scalar-dimensions")
+DIMENSIONS_POINTER = rule("operand-dimensions-pointer")
+OPERAND_BYTES = rule("operand-bytes")
+OPERAND_SCALE = rule("operand-scale")
+OPERAND_ZERO_POINT = rule("operand-zero-point")
+CHANNEL_TYPE = rule("channel-type")
+CHANNEL_DIMENSION = rule("channel-dimension")
+CHANNEL_COUNT = rule("channel-count")
+CHANNEL_SCALE = rule("channel-scale")
+CHANNEL_MISSING = rule("channel-missing")
+VALUE_POINTER = rule("value-pointer")
+VALUE_SHAPE = rule("value-shape")
+VALUE_LENGTH = rule("value-length")
 
 _T = OperandType
 

@@ -14,14 +14,10 @@ from .devices import Device, operation_cost
 from .model import NnModel, NnOperation, ReadyTracker, run_order
 from .operands import Lifetime
 from .operations.control_flow import IF_ELSE, IF_THEN, WHILE_BODY, WHILE_CONDITION
-from .refusal import Call, Rule, refuse
+from .refusal import Call, refuse, rule
 from .types import AndroidRelease, OperationType, Preference
 
-NO_DEVICE = Rule(
-    "compilation-no-device",
-    "Each operation must be supported by at least one device.",
-    "runtime/ExecutionPlan.cpp: findBestDeviceForEachOperation",
-)
+NO_DEVICE = rule("compilation-no-device")
 
 _CONTROL_FLOW = frozenset({OperationType.IF, OperationType.WHILE})
 
@@ -214,10 +210,6 @@ class _StepPartitioner:
 
 
 def _has_unknown_size(model: NnModel, operation: NnOperation) -> bool:
-    """Return whether an IF or WHILE, or one of its models, has an input or output of unknown size.
-
-    Only the CPU supports an IF or WHILE with unknown sizes.
-    """
     operands = [model.operands[index] for index in (*operation.inputs, *operation.outputs)]
     inside = [
         operand

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
+from types import MappingProxyType
 from typing import NamedTuple, NoReturn, TypeAlias
 
 from ..errors import DelegateSimError
@@ -39,33 +44,36 @@ class Concern(Enum):
     CHANNELS = "channels"
 
 
-RULES: dict[str, Rule] = {}
-
-
+@dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """One check of the runtime.
 
-    ``source`` names the upstream file and function. ``since`` is the first simulated Android release with this check.
+    ``summary`` says what the check demands. ``source`` names the upstream file and function. ``since`` is the first simulated
+    Android release with this check.
     """
 
-    __slots__ = ("code", "concern", "since", "source", "summary")
+    code: str
+    summary: str
+    source: str
+    since: AndroidRelease = AndroidRelease.ANDROID_10
+    concern: Concern | None = None
 
-    def __init__(
-        self,
-        code: str,
-        summary: str,
-        source: str,
-        since: AndroidRelease = AndroidRelease.ANDROID_10,
-        concern: Concern | None = None,
-    ) -> None:
-        if code in RULES:
-            raise ValueError(f"the rule {code} is defined twice")
-        self.code = code
-        self.summary = summary
-        self.source = source
-        self.since = since
-        self.concern = concern
-        RULES[code] = self
+
+def _rules() -> Iterator[Rule]:
+    entries = json.loads(pkgutil.get_data(__package__, "rules.json") or b"")
+    for code, entry in entries.items():
+        concern = Concern(entry["concern"]) if "concern" in entry else None
+        since = AndroidRelease(entry.get("since", AndroidRelease.ANDROID_10))
+        yield Rule(code, entry["summary"], entry["source"], since, concern)
+
+
+RULES: Mapping[str, Rule] = MappingProxyType({rule.code: rule for rule in _rules()})
+"""All rules of the runtime by code. They are in ``rules.json``."""
+
+
+def rule(code: str) -> Rule:
+    """Return the rule with a code."""
+    return RULES[code]
 
 
 class OperandPart(NamedTuple):

@@ -106,7 +106,6 @@ def _stop(shared: SharedRefusal) -> CardStop:
 
 
 def _summary(run: Run, measures: Measures) -> str:
-    """Return why nodes stay on the CPU, in a few words."""
     refusal = run.refusal
     if run.outcome == REFUSED and run.is_prepared and refusal is not None and refusal.code in run.delegate.kinds:
         return f"is not applied: {run.delegate.kinds[refusal.code].title}"

@@ -75,7 +75,6 @@ def card_picture(card: Card, *, is_file: bool = True, has_patterns: bool = True)
 
 
 def _words(card: Card) -> str:
-    """Return the card as text for people who cannot see the picture."""
     rows = [f"{row.label}: {_share(row)}, {row.summary}" for group in card.groups for row in group.rows]
     return ". ".join([f"{card.model}, {card.nodes:,} nodes", card.headline, *rows])
 
@@ -111,7 +110,6 @@ def _draw_row(body: list[str], row: CardRow, top: int) -> int:
 
 
 def _strip(row: CardRow, top: int) -> Iterator[str]:
-    """Yield the cells of the strip. The cells of a delegate that is not applied are pale."""
     states, _ = cells(row.lengths, _MOST_CELLS)
     left, width = float(_STRIP_LEFT), _STRIP_WIDTH / max(len(states), 1)
     opacity = "" if row.is_applied else ' opacity="0.4"'

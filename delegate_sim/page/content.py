@@ -226,7 +226,6 @@ def _not_simulated(diagnosis: Diagnosis | None) -> list[str]:
 
 
 def _subgraph_entry(run: SubgraphRun, whole_run: Run, graphs: PageGraphs, reasons: dict[Reason, int]) -> dict[str, Any]:
-    """Return a subgraph as plain data: the state, partition, reasons and drawing position of each node, in plan order."""
     graph = run.graph
     states = [STATES.index(node_state(run, index)) for index in graph.execution_plan]
     refusals = {
@@ -267,7 +266,6 @@ def _cause_entries(diagnosis: Diagnosis, timings: Sequence[Timing]) -> list[dict
 
 
 def _fix_entry(diagnosis: Diagnosis, finding: RankedCause) -> dict[str, str] | None:
-    """Return the pass that fixes a cause, with the result and the command."""
     fix = diagnosis.found_pass(finding)
     if fix is None:
         return None
@@ -315,7 +313,6 @@ def _cost_entry(cost: Cost) -> dict[str, Any]:
 
 
 def _matches(first: Model, other: Model) -> list[list[list[int]]] | None:
-    """Return pairs of matching nodes of two models, one list per subgraph, or None if both models are the same object."""
     if other is first:
         return None
     matching = compare_outlines(outline(first), outline(other))

@@ -85,7 +85,6 @@ def _script() -> str:
 
 
 def _policy(script: str, style: str) -> str:
-    """Return a content security policy that allows only this script and this style."""
     return "; ".join(
         [
             "default-src 'none'",

@@ -41,7 +41,6 @@ def layered_layout(all_layers: Mapping[int, int], edges: Edges) -> list[tuple[in
 
 
 def _tightened(layers: Mapping[int, int], edges: Edges) -> dict[int, int]:
-    """Move nodes to lower layers if this makes the edges shorter in total."""
     moved = dict(layers)
     above, below = _neighbors(layers, edges)
     order = sorted(layers, key=lambda node: (layers[node], node))
@@ -98,7 +97,6 @@ def _with_crossed_layers(layers: Mapping[int, int], edges: Edges) -> tuple[Neigh
 
 
 def _sorted_rows(rows: list[list[int]], above: Neighbors, below: Neighbors, sweeps: Sequence[bool]) -> list[list[int]]:
-    """Sort each layer by the mean position of neighbors in the previous layer. Return the order with the fewest crossings."""
     best, fewest = rows, _crossings(rows, below)
     for is_down in sweeps:
         if not fewest:
@@ -115,7 +113,6 @@ def _sorted_rows(rows: list[list[int]], above: Neighbors, below: Neighbors, swee
 
 
 def _sorted_row(row: Sequence[int], before: Mapping[int, int], neighbors: Neighbors) -> list[int]:
-    """Return the nodes of a layer, sorted by the mean position of their neighbors. Nodes without neighbors keep their places."""
     means = {node: sum([before[one] for one in neighbors[node]]) / len(neighbors[node]) for node in row if neighbors[node]}
     moved = iter(sorted(means, key=means.__getitem__))
     return [next(moved) if node in means else node for node in row]

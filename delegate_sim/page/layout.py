@@ -79,7 +79,6 @@ class Drawing:
 
 
 def _library() -> Any:
-    """Return the module fast_sugiyama, or None if it is not installed."""
     try:
         import fast_sugiyama
     except ImportError:
@@ -93,7 +92,6 @@ def draw(run: SubgraphRun) -> Drawing:
 
 
 def _parts(run: SubgraphRun) -> list[Sequence[int]]:
-    """Return the nodes of each partition. Nodes that a compiler removed are added to the first partition."""
     parts: list[Sequence[int]] = [subset.nodes for subset in run.subsets]
     placed = {node for nodes in parts for node in nodes}
     left_out = [index for index in run.graph.execution_plan if index not in placed]
@@ -129,7 +127,6 @@ def _draw(graph: Graph, parts: Sequence[Sequence[int]]) -> Drawing:
 
 
 def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place]:
-    """Place the nodes of a partition. Return their positions relative to the box, and the size of the box."""
     pieces = [_folded(piece) for piece in _components(nodes, edges)]
     sizes = [
         (max([x for x, _ in piece.values()]) + 1, max([y for _, y in piece.values()]) + 1)  # in columns and rows
@@ -154,7 +151,6 @@ def _inside(nodes: Sequence[int], edges: Edges) -> tuple[dict[int, Place], Place
 
 
 def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
-    """Return the connected parts of a graph in the order of their first nodes. A part maps each node to (column, layer)."""
     order = {node: position for position, node in enumerate(nodes)}
     pieces = [_layered(positions) for positions in _layouts(edges)]
     connected = {node for edge in edges for node in edge}
@@ -163,7 +159,6 @@ def _components(nodes: Sequence[int], edges: Edges) -> list[dict[int, Place]]:
 
 
 def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
-    """Return the layout of each connected part, as pairs of a node and its position."""
     if not edges:
         return []
     layers = _layers(edges)
@@ -188,7 +183,6 @@ def _layouts(edges: Edges) -> Iterable[Sequence[tuple[int, Place]]]:
 
 
 def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
-    """Return the edges of each connected part, in the given order."""
     neighbors: dict[int, list[int]] = {}
     for a, b in edges:
         neighbors.setdefault(a, []).append(b)
@@ -208,7 +202,6 @@ def _connected(edges: Edges) -> list[list[tuple[int, int]]]:
 
 
 def _layers(edges: Edges) -> dict[int, int]:
-    """Return the layer of each node that has an edge. The target of an edge is in a lower layer than the source."""
     layers: dict[int, int] = {}
     for a, b in sorted(edges):
         layers[b] = max(layers.get(b, 0), layers.setdefault(a, 0) + 1)
@@ -216,7 +209,6 @@ def _layers(edges: Edges) -> dict[int, int]:
 
 
 def _in_order(layers: Mapping[int, int]) -> list[tuple[int, Place]]:
-    """Place the nodes of each layer side by side, in numeric order."""
     widths: Counter[int] = Counter()
     places = []
     for node in sorted(layers):
@@ -227,14 +219,12 @@ def _in_order(layers: Mapping[int, int]) -> list[tuple[int, Place]]:
 
 
 def _layered(positions: Sequence[tuple[int, Place]]) -> dict[int, Place]:
-    """Return the column and layer of each node, counted from 0. Layer 0 is at the top."""
     left = min([x for _, (x, _) in positions])
     levels = {y: number for number, y in enumerate(sorted({y for _, (_, y) in positions}, reverse=True))}
     return {node: (x - left, float(levels[y])) for node, (x, y) in positions}
 
 
 def _folded(piece: dict[int, Place]) -> dict[int, Place]:
-    """Break a tall layout into columns, or the layers of a wide layout into rows."""
     width = max([x for x, _ in piece.values()]) + 1
     layers = int(max([y for _, y in piece.values()])) + 1
     if width * _COLUMN > _WIDEST * layers * _ROW * _ASPECT:
@@ -263,7 +253,6 @@ def _narrowed(piece: dict[int, Place]) -> dict[int, Place]:
 
 
 def _columns(count: int, edges: Edges) -> list[list[int]]:
-    """Return the partitions in columns, in running order. Partitions of one column do not depend on each other."""
     alone = [[number] for number in range(count)]  # bounded: partitions
     if not edges:
         return alone

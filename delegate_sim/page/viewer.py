@@ -89,7 +89,6 @@ def _notebook_display() -> Any:
 
 
 def _frame(written: str) -> str:
-    """Return a sandboxed HTML frame that contains the page. In the frame, only the page's script can run."""
     return (
         f'<iframe sandbox="allow-scripts" title="delegate-sim" style="width:100%;height:{_HEIGHT}px;border:0" '
         f'srcdoc="{html.escape(written)}"></iframe>'

@@ -72,8 +72,6 @@ def _of_two(function: Callable[[Any, Any], Any]) -> _Evaluator:
 
 
 def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluator:
-    """Return an evaluator that broadcasts ``count`` operands and applies a function to each element."""
-
     def apply(_: Options, operands: Sequence[Array]) -> Any:
         taken = operands[:count]
         _small(np.broadcast_shapes(*[operand.shape for operand in taken]))
@@ -83,8 +81,6 @@ def _elementwise(function: str | Callable[..., Any], count: int = 2) -> _Evaluat
 
 
 def _joined(function: str) -> _Evaluator:
-    """Return an evaluator that joins all operands along an axis."""
-
     def join(options: Options, operands: Sequence[Array]) -> Any:
         _small([sum([operand.size for operand in operands])])
         return getattr(np, function)(list(operands), options.axis)
@@ -169,7 +165,6 @@ def _fill(_: Options, operands: Sequence[Array]) -> Array:
 
 
 def _small(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape as a tuple. Raise ValueError if the shape has too many elements for a folded result."""
     if element_count(shape) > _LARGEST_RESULT:
         raise ValueError("too large")
     return tuple(shape)
@@ -183,10 +178,6 @@ def _tiled(_: Options, operands: Sequence[Array]) -> Array:
 
 def _unpacked(options: Options, operands: Sequence[Array]) -> list[Array]:
     return [np.squeeze(part, options.axis) for part in np.split(operands[0], options.num, options.axis)]
-
-
-def _squeezed(options: Options, operands: Sequence[Array]) -> Array:
-    return np.squeeze(operands[0], tuple(options.squeeze_dims) or None)
 
 
 _EVALUATORS: Mapping[str, _Evaluator] = {
@@ -226,7 +217,7 @@ _EVALUATORS: Mapping[str, _Evaluator] = {
     "SELECT_V2": _elementwise("where", 3),
     "SLICE": _slice,
     "SQRT": _of_one("sqrt"),
-    "SQUEEZE": _squeezed,
+    "SQUEEZE": lambda options, operands: np.squeeze(operands[0], tuple(options.squeeze_dims) or None),
     "STRIDED_SLICE": _strided_slice,
     "SUB": _elementwise("subtract"),
     "SUM": _reduced("sum"),

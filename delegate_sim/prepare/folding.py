@@ -124,7 +124,6 @@ class Folding:
             self.zeros.add(tensor.index)
 
     def _passes_zeros_on(self, node: KernelNode) -> bool:
-        """Return whether the quantized result of a node has only zeros because the operand has only zeros."""
         if node.op != "FILL":
             return node.op in _MOVING and node.node.input(0) in self.zeros
         value = node.optional_input(1)
@@ -132,10 +131,6 @@ class Folding:
         return value is not None and known is not None and bool((known == value.zero_point).all())
 
     def _is_product_of_zeros(self, node: KernelNode) -> bool:
-        """Return whether a node is a product with a factor of zeros, and can be folded.
-
-        Like a converter, assume that the second factor is finite.
-        """
         if node.op not in _PRODUCTS or not self.open.isdisjoint(node.node.inputs):
             return False
         if node.node.output(0) < 0 or node.output(0).is_dynamic or min(node.output(0).shape, default=0) < 0:

@@ -13,8 +13,6 @@ from .kernel import KernelNode, KernelSubgraph
 
 
 class _NewState(NamedTuple):
-    """The new state of an operand or a result of a node."""
-
     place: int
     """The position among the operands, the results and the intermediate tensors of the node."""
     type: str

@@ -80,7 +80,6 @@ def _are_equal(graphs: Sequence[Graph], others: Sequence[Graph]) -> bool:
 
 
 def _changes(model: Model) -> Iterator[Release]:
-    """Yield the releases in which the Prepare function of one of the model's operators changed."""
     for name in {_kernel_name(node.op, node.is_custom) for subgraph in model.subgraphs for node in subgraph.nodes}:
         if find_kernel(name) is not None:
             yield from CHANGED_IN[name]
@@ -218,8 +217,6 @@ def _keep_variants(node: KernelNode) -> None:
 
 
 class _Interpreter:
-    """An interpreter that prepares subgraphs, either in order or when a kernel calls them."""
-
     def __init__(
         self,
         model: Model,
@@ -304,7 +301,6 @@ class _Interpreter:
         self._prepare(subgraph)
 
     def _prepare(self, subgraph: KernelSubgraph) -> None:
-        """Prepare the nodes in order. Stop after a refused node or a dynamic result (``PrepareOpsStartingAt``)."""
         self._preparing.append(subgraph)
         if self.fixed_shapes:
             self._fix_shapes(subgraph, [index for index in subgraph.outputs if subgraph.tensors[index].type != "STRING"])
@@ -349,7 +345,6 @@ class _Interpreter:
         self._preparing.pop()
 
     def _inconsistency(self, subgraph: KernelSubgraph) -> Refusal | None:
-        """Return a failure if the runtime could not add one of the nodes to the subgraph (``Subgraph::AllocateTensors``)."""
         refused = overlapping_nodes(self.model.subgraphs[subgraph.graph.index])
         if not refused or not subgraph.nodes:
             return None
@@ -360,7 +355,6 @@ class _Interpreter:
         return _failure(subgraph, 0, PrepareError(message), (INCONSISTENT_LINE,))
 
     def _refuse_unregistered(self, node: Node) -> None:
-        """Refuse a node with a custom operator that is not registered (``Subgraph::OpPrepare``)."""
         if node.is_custom and node.op in self._unregistered:
             raise PrepareError(
                 f"the custom operator {node.op} is not registered", (unregistered_line(node.op),), unregistered=node.op

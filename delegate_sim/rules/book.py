@@ -102,12 +102,10 @@ class RuleBook(Generic[T]):
 
     @functools.cached_property
     def _kept(self) -> dict[Hashable, _Checks | None]:
-        """A cache of the checks, keyed by operator and target."""
         return {}
 
     @functools.cached_property
     def _found(self) -> dict[str, OpRule[T]]:
-        """The rules of builtin operators that were asked for."""
         return {}
 
     @functools.cached_property
@@ -234,7 +232,6 @@ class RuleBook(Generic[T]):
         return self._by_name[kind.name]
 
     def _asked(self, op: str, is_custom: bool, target: T) -> _Checks | None:
-        """Return the checks of an operator for a target, or None if the delegate does not support the operator."""
         key = (op, is_custom, target if self.key is None else self.key(target))
         try:
             return self._kept[key]

@@ -218,7 +218,6 @@ class DelegateApplication:
         return self._cache.get(("decide", graph.index), key, lambda: self.delegate.decide(graph, self.options, release))
 
     def _ask_of_graph(self, graph: Graph, decision: Decision, subsets: tuple[Subset, ...]) -> Refusal | None:
-        """If the delegate refuses the partitioned subgraph as a whole, return the failure, otherwise None."""
         failure = self.delegate.accelerator.graph_refusal(decision, subsets, self.options, self.release)
         if failure is None or not failure.effect.is_later:
             return failure
@@ -238,7 +237,6 @@ class DelegateApplication:
             self.later_failure = replace(failure, subgraph=graph.index)
 
     def _tell_stage(self, failure: Refusal) -> None:
-        """If the stage behind the delegate rejected a call, add this stage's warnings and the delegate's log line."""
         if failure.below is not None:
             self.log_lines += [line for line in failure.below.log_lines if line not in failure.log_lines]
             self.warnings += failure.further
@@ -290,10 +288,6 @@ class DelegateApplication:
         return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[Refusal, int] | None:
-        """Return the failure of the stage behind the delegate and the first node of the failing partition.
-
-        Return None if the stage does not fail.
-        """
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)
         if failure is None:
             return None
@@ -375,5 +369,4 @@ def shown_number(index: int, removed: frozenset[int]) -> int:
 
 
 def _is_dynamic(graph: Graph) -> bool:
-    """Return whether the graph has a dynamic tensor, either from the start or because of a CPU node."""
     return graph.dynamic is not None and (graph.dynamic.node is None or graph.dynamic.node in graph.execution_plan)

@@ -99,8 +99,6 @@ def _simulate_chain(
 
 
 class _Chain:
-    """The current state of a model while delegates are applied to it."""
-
     def __init__(
         self,
         model: Model,
@@ -159,7 +157,6 @@ class _Chain:
         self.runs.append(run)
 
     def _compile(self, target: Target) -> None:
-        """Let a compiler plugin select nodes of the model file. The runtime then loads the model without these nodes."""
         if self.runs:
             raise OptionError(f"{target.delegate.name} must be the first delegate, because it compiles the model for the runtime")
         from .compiler_plugins import run_plugin  # few delegates are plugins
@@ -247,7 +244,6 @@ class _Chain:
                 self.runs[number] = replace(run, refusal=refusal)
 
     def _is_allocated(self) -> bool:
-        """Return whether the application's ``AllocateTensors`` cannot fail any more."""
         if self._is_static or all(run.outcome in NOT_APPLIED for run in self.runs):
             return True
         first = self._prepared[0]
@@ -258,7 +254,6 @@ class _Chain:
         return prepare_rest(self.model, self._taken(), fixed_shapes, self.release, self._unregistered, self.cache)
 
     def _taken(self) -> dict[int, Taken]:
-        """Return the nodes without a CPU kernel, the order of nodes, and the failing delegate kernels, by subgraph."""
         nodes = {index: {node for run in self.runs for node in run.subgraphs[index].delegated} for index in self._plans}
         for subgraph, node in self.assumptions.repaired:
             nodes.setdefault(subgraph, set()).add(node)
@@ -283,7 +278,6 @@ class _Chain:
 
     @functools.cached_property
     def _prepared(self) -> tuple[Graph, ...]:
-        """The prepared subgraphs. Nodes that a plugin compiled are not prepared."""
         fixed_shapes, repaired = self.assumptions.fixed_shapes, self.assumptions.repaired
         if self._compiled:
             return prepare_around(self.model, self._compiled, fixed_shapes, self.release, self._unregistered, self.cache)
@@ -291,8 +285,6 @@ class _Chain:
 
     @property
     def _unprepared_graphs(self) -> tuple[Graph, ...]:
-        """The subgraphs as they are in the file."""
-
         def shared() -> tuple[Graph, ...]:
             return tuple([graph.within(self.cache) for graph in file_graphs(self.model)])
 

@@ -62,7 +62,6 @@ def as_read_by(model: Model, release: Release) -> Model:
 
 
 def _computed(tensor: Tensor) -> Tensor:
-    """Return a copy of the tensor without data, as if a node computes the tensor."""
     return tensor._replace(data=None, allocation=Allocation.VARIABLE if tensor.is_variable else Allocation.ARENA)
 
 
@@ -113,7 +112,6 @@ class Loading:
 
     @property
     def _is_refused(self) -> bool:
-        """Whether the release refuses the model even if all operators are registered."""
         return not self.is_known_version or bool(self.refused_tensors or self.invalid or self.invalid_node)
 
     @property

@@ -43,8 +43,6 @@ _LINE_KNOWN_SINCE = parse_release("litert-2.0.0")
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A subgraph to which the delegate was applied, with the logged lines and the delegated nodes."""
-
     graph: Graph
     lines: tuple[str, ...]
     delegated: frozenset[int]
@@ -96,7 +94,6 @@ class Reapplications:
 
 
 def _calling_nodes(graph: Graph) -> tuple[int, ...]:
-    """Return the nodes that call subgraphs that the runtime resizes, in execution order."""
     return tuple(
         [index for index in graph.execution_plan if graph.nodes[index].op in _CALLED and not graph.nodes[index].is_custom]
     )

@@ -18,7 +18,6 @@ from .run import REFUSED, Run
 
 
 def _load_refusal(model: Model, loading: Loading) -> Refusal:
-    """Return the refusal for a model that does not load. Its location is the first refused operator, tensor or node."""
     if not loading.is_known_version:
         return MODEL_NOT_LOADED.refusal(loading.message)
     if not loading.refused and loading.invalid_node is not None:

@@ -28,8 +28,6 @@ class Loads(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Versions:
-    """The limits of one release: the highest version of each operator, and the highest codes in its schema."""
-
     maximum: Mapping[str, int]
     highest_code: int
     highest_type: int
@@ -133,7 +131,6 @@ def _type_code(name: str) -> int:
 
 @functools.lru_cache(maxsize=64)
 def _versions(release: Release) -> _Versions | None:
-    """Return the limits of a release, or None for a release older than all releases in the table."""
     tables = LOADED[release.family]
     if release.version[:2] < min(tables):
         return None

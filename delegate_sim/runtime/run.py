@@ -117,7 +117,6 @@ def option_values(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _option_value(value: Any) -> Any:
-    """Convert an option's value for JSON: a tuple to a list, and a driver profile to text."""
     if value is None or isinstance(value, bool | int | float | str | list):
         return value
     return list(value) if isinstance(value, tuple) else str(value)

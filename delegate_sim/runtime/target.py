@@ -65,7 +65,6 @@ def target_names(targets: Sequence[Target]) -> list[str]:
 
 
 def _differing(targets: Sequence[Target]) -> tuple[list[str], bool]:
-    """Return the options that differ between targets with the same delegate, and whether the releases differ."""
     first = targets[0]
     options = [key for key, value in first.options.items() if any(other.options[key] != value for other in targets)]
     return options, any(other.release != first.release for other in targets)

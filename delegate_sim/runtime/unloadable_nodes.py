@@ -23,8 +23,6 @@ from ..rules.kinds import NODE_NOT_LOADED
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The options of a node, and a function that returns whether the model file stores a certain option."""
-
     options: Options
     has: Callable[[str], bool]
 
@@ -57,7 +55,6 @@ def invalid_node(model: Model) -> Refusal | None:
 
 
 def _wrong(model: Model, node: Node, options: Options) -> Iterator[_WrongOptions]:
-    """Yield the problems with a node's options, in the runtime's order."""
     if options.table is not None:
         given = _Given(options, functools.partial(model.has_option, node))
         for check in _CHECKS.get(node.op, ()):

@@ -80,7 +80,6 @@ def _may_overflow(shape: tuple[int, ...]) -> bool:
 
 
 def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool) -> Iterator[_WrongTensor]:
-    """Yield the problems with a tensor, in the runtime's order."""
     if tensor.quantization is not None:
         wrong = (
             _wrong_quantization(tensor)
@@ -115,7 +114,6 @@ def _wrong(tensor: Tensor, tensors: int, release: Release, *, may_overflow: bool
 
 
 def _overflowing(tensor: Tensor, release: Release) -> str:
-    """Return which number overflows when the runtime computes a tensor's size, "elements" or "bytes", or "" if none does."""
     is_negative = min(tensor.shape, default=0) < 0
     if (is_negative and release.is_at_least(_SIGNED_SIZES)) or not fits_if_unsigned(tensor.shape):
         return "elements"

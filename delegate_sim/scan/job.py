@@ -191,7 +191,6 @@ def _judged(path: str, model: Any, spec: TargetSpec, cache: AnalysisCache, advic
 
 
 def _cause_rows(path: str, spec: TargetSpec, run: Any, operators: Counter[str]) -> Iterator[ScanRow]:
-    """Yield a row for each combination of refusal code and operator among the CPU nodes, most multiply-adds first."""
     from ..results.report.multiply_adds import compute_of
     from ..results.report.placement import code_of, on_cpu
 

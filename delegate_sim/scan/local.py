@@ -104,7 +104,6 @@ class _Pool:
                     lost += batch
 
     def _answers_to(self, batch: Batch) -> list[JobAnswer]:
-        """Give a batch to an idle worker, or to a new worker. Raise _WorkerDied if the worker dies."""
         try:
             worker = self._idle.get_nowait()
         except Empty:
@@ -130,4 +129,4 @@ class _Pool:
 
 
 class _WorkerDied(Exception):
-    """Raised if a worker process ended before it answered."""
+    pass

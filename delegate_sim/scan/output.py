@@ -196,7 +196,6 @@ def read_tables(path: str) -> ScanTables:
 
 
 def _batches(rows: ScanRows) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield rows in batches, to limit the rows in memory."""
     waiting = iter(rows)
     while some := list(itertools.islice(waiting, _BATCH)):
         yield some

@@ -267,7 +267,6 @@ def _fill_by_duckdb(connection: Any, prefix: str, table: str, file: str) -> None
 
 
 def _add_titles(connection: Any) -> None:
-    """Add the table ``titles``: the titles of all codes of the delegates in the last scan."""
     delegates = [name for (name,) in connection.execute(f"SELECT DISTINCT delegate FROM {RUNS}").fetchall()]
     known = [find_live(name) for name in delegates if name in (*DELEGATE_NAMES, *VELA_NAMES)]
     titles = {code: kind.title for delegate in known for code, kind in delegate.kinds.items()}
@@ -276,7 +275,6 @@ def _add_titles(connection: Any) -> None:
 
 
 def _order_releases(connection: Any) -> None:
-    """Add the table ``release_order``. It numbers the runtime releases of the last scan, oldest first."""
     runtimes = {runtime for (runtime,) in connection.execute(f"SELECT DISTINCT runtime FROM {RUNS}").fetchall() if runtime}
     try:
         ordered = sorted(runtimes, key=lambda runtime: parse_release(runtime).order)

@@ -109,7 +109,6 @@ def _outputs(output: str, journal: str, file_format: Format) -> Iterator[OutputF
 
 @contextmanager
 def _naming_output(output: str) -> Iterator[None]:
-    """Raise errors while reading a table of an earlier scan as ScanError."""
     try:
         yield
     except (ValueError, TypeError, OverflowError, RecursionError, csv.Error, sqlite3.Error) as error:
@@ -132,7 +131,6 @@ def _take_over(journal: Journal, output: str) -> None:
 def _write(
     journal: Journal, models: Sequence[str], targets: Sequence[TargetSpec], output: str, file_format: Format
 ) -> tuple[Totals, int]:
-    """Write the rows of the journal to the output. Return the totals of the output and the number of causes."""
     stored, columns = [stored_name(model) for model in models], [spec.name for spec in targets]
     totals, causes = Totals(), _Count()
     tables = {
@@ -148,8 +146,6 @@ def _write(
 
 
 class _Count:
-    """Counter of the rows that pass through ``count``."""
-
     def __init__(self) -> None:
         self.rows = 0
 

@@ -102,7 +102,6 @@ class TargetTotals:
         return "; ".join([text, *notes])
 
     def _uncompiled(self, targets: Sequence[str]) -> Iterator[str]:
-        """Yield the number of models that the compiler of a target has not compiled yet."""
         compilers = dict.fromkeys([compiler for target in targets if (compiler := _delegate_of(target).compiler)])
         if self.untouched:
             models = counted(self.untouched, "model")
@@ -110,7 +109,6 @@ class TargetTotals:
             yield from [f"{models} {verb} not compiled with {compiler} yet, which is not simulated" for compiler in compilers]
 
     def _numbers(self, is_each: bool) -> Iterator[str]:
-        """Yield the numbers of models with wrong results. ``is_each`` is true if a sentence is about several targets."""
         actor = "each target" if is_each else "the target"
         if self.wrong:
             yield f"{actor} computes parts of {counted(self.wrong, 'model')} wrongly"

@@ -112,7 +112,6 @@ def _without_rounding(editor: Editor, node: Node) -> Node:
 
 
 def _widened(work: Work, tensor: Tensor) -> int:
-    """Add the real numbers of a quantized constant as a constant, and return its index."""
     read = work.later(tensor) if tensor.type in schema.NUMPY_TYPES else functools.partial(_unpacked, work.model, tensor)
     quantization = tensor.quantization
     assert quantization is not None
@@ -141,7 +140,6 @@ def _unpacked(model: Model, tensor: Tensor) -> InputArray:
 
 
 def _rounding_nodes(model: Model) -> Iterator[tuple[Subgraph, Node]]:
-    """Yield the nodes with a float operand and quantized constant weights."""
     for graph in model.subgraphs:
         for node in graph.nodes:
             position = _WEIGHTS.get(node.op, len(node.inputs))

@@ -184,7 +184,6 @@ class ProcessExecutor(ModelExecutor):
         kept: Sequence[int],
         expected: Sequence[InputArray],
     ) -> Iterator[Path]:
-        """Write a job to a new folder, and return the folder."""
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             path = folder / "model.tflite"

@@ -146,8 +146,6 @@ def _values(executor: ModelExecutor, survey: _Survey, sample: Sequence[InputArra
 
 @dataclass(slots=True)
 class _SeenValues:
-    """Statistics of the elements of one tensor, or of the totals of one sum, over all samples."""
-
     least: float = math.inf
     greatest: float = -math.inf
     smallest: float = math.inf
@@ -184,8 +182,6 @@ class _SeenValues:
 
 @dataclass
 class _Survey:
-    """The values of one entry over all samples."""
-
     model: Model
     entry: EntryPoint
     _seen: dict[int, _SeenValues] = field(default_factory=dict)

@@ -235,8 +235,6 @@ def verify_on(
 
 
 class _Verified:
-    """One entry of a model, its samples, and the runs of its parts."""
-
     def __init__(
         self,
         verifier: Verifier,
@@ -284,7 +282,6 @@ class _Verified:
         return VerifiedEntry(entry.key, entry.subgraph, tuple(differences), tuple(wrong), culprit=culprit, conditions=conditions)
 
     def _failed(self, error: ExecutionError) -> VerifiedEntry:
-        """Return the result for a model that the real code does not run."""
         if error.stage == "start":
             reason = f"{self._verifier.on} does not start: {error} ('delegate-sim doctor' shows more)"
             raise FixError(reason, self._model.path or "") from error
@@ -317,7 +314,6 @@ class _Verified:
         return self._allowed.excludes(difference, step_of(self._cutter.graph, index))
 
     def _worst(self, references: Sequence[Sequence[InputArray]], results: Sequence[ExecutionResults]) -> int:
-        """Return the first sample with a wrong output."""
         for number, (reference, result) in enumerate(zip(references, results, strict=True)):
             differences = self._differences(self._entry, [reference], [result.outputs])
             if any(map(self._is_wrong, differences, self._entry.output_tensors)):
@@ -373,7 +369,6 @@ class _Verified:
         return list(dict.fromkeys([*([(places[0], places[-1] + 1)] if places else []), (0, len(steps))]))
 
     def _judge(self, first: int, stop: int) -> str:
-        """Run a part on the real code, with right inputs, and return the outcome."""
         self._runs += 1
         try:
             cut = self._cutter.cut(first, stop)
@@ -396,7 +391,6 @@ class _Verified:
         return [self._kept[index] for index in indices]
 
     def _conditions(self, nodes: Sequence[int | None]) -> Iterator[KnownCondition]:
-        """Yield the known conditions of some nodes. The node None stands for the inputs and outputs of the subgraph."""
         run, wanted = self._verifier.simulate(self._model), frozenset(nodes)
         for risk in () if run is None else number_risks(run):
             if run is not None and risk.subgraph == self._entry.subgraph and risk.node in wanted:

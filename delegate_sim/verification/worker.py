@@ -42,7 +42,6 @@ def main(folder: Path) -> None:
 
 
 def _software() -> str:
-    """Return the installed release of the runtime, or an empty string."""
     from importlib import metadata
 
     for name in ("ai-edge-litert", "ai-edge-litert-nightly"):
@@ -58,8 +57,6 @@ def _set_stage(folder: Path, stage: str) -> None:
 
 
 class _Interpreted:
-    """A model in the interpreter."""
-
     def __init__(self, job: Mapping[str, Any], folder: Path) -> None:
         try:
             from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -105,8 +102,6 @@ class _Interpreted:
 
 
 class _Compiled:
-    """A model that the accelerators of ``CompiledModel`` run."""
-
     def __init__(self, job: Mapping[str, Any], folder: Path) -> None:
         from ai_edge_litert.compiled_model import CompiledModel
         from ai_edge_litert.gpu_options import GpuOptions

@@ -73,7 +73,6 @@ _SUB_BYTE = ("INT4", "INT2")
 
 
 def _types(*versions: tuple[int, str], at: int = 0) -> tuple[Demand, ...]:
-    """Return a demand for each pair (version, type). A node needs the version if its operand has the type."""
     return tuple(
         [
             Demand(version, f"{kind.lower()}-type", input_is(*(FLOAT8 if kind == "FLOAT8" else (kind,)), at=at))

@@ -141,7 +141,6 @@ _Sharers = Mapping[_Met, tuple[NodePosition, ...]]
 
 
 def _sharers(node: NodeView) -> _Sharers:
-    """Return all nodes that share a node's entry in the table of operators. If there is no entry, return only the node."""
     own = {tuple(_met(node)): (NodePosition(node.graph.index, node.node.index),)}
     return _sharers_by_entry(node.graph.model).get((node.op, node.node.builtin_code, node.version), own)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from delegate_sim import load
@@ -66,7 +68,7 @@ def test_a_pass_that_is_exact_for_finite_values_alone_must_say_so(tmp_path):
     pytest.importorskip("ai_edge_litert", reason="needs the runtime: install the extra 'fix'")
     chain_model(("ADD", "NEG", "ADD")).write(tmp_path / "model.tflite")
     model = load(tmp_path / "model.tflite")
-    silent = node_pass("silent", "NEG", "", "", Exactness.EXACT, _wrong)
+    silent = replace(node_pass("neg-as-mul", "NEG", Exactness.EXACT, _wrong), name="silent")
     plan = search(model, [NNAPI], passes={"silent": silent})
     with pytest.raises(FixError, match=r"the passes are exact, but on extreme values .* elements of .* differ"):
         fix(plan, str(tmp_path / "fixed.tflite"))

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from delegate_sim.nnapi_runtime.refusal import Rule
-from delegate_sim.nnapi_runtime.rules import RULES
+from delegate_sim.nnapi_runtime.refusal import RULES
 
 TESTS = "\n".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py") if path.name != Path(__file__).name)
 
@@ -24,8 +23,3 @@ def test_every_rule_says_what_it_demands_and_where_it_is_from(rule):
     assert rule.summary.endswith(".")
     assert re.match(r"(common|runtime)/[\w/*., ]+\.cpp: \w", rule.source)
     assert RULES[rule.code] is rule
-
-
-def test_a_code_stands_for_one_rule():
-    with pytest.raises(ValueError, match="defined twice"):
-        Rule("operand-type", "Again.", "nowhere.cpp: nothing")

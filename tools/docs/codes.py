@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
-from delegate_sim.delegates.vela.kinds import EXPLAINED as VELA
+from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED as MICRO

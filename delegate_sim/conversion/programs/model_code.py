@@ -54,7 +54,6 @@ def _refuse(reason: str) -> NoReturn:
 
 
 def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield all dictionaries in the value of a JSON document."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
@@ -193,7 +192,6 @@ def _called_functions(graph: Any, functions: dict[str, Any]) -> set[str]:
 
 
 def _functions_of(node: Any) -> Iterator[str]:
-    """Yield the names of the functions that the attributes of a node name."""
     waiting = list(node.attr.values())
     while waiting:
         attribute = waiting.pop()
@@ -203,7 +201,6 @@ def _functions_of(node: Any) -> Iterator[str]:
 
 
 def _results_of(signature: Any) -> Iterator[str]:
-    """Yield the names of the tensors that a signature returns."""
     for result in signature.outputs.values():
         for tensor in (result, *result.composite_tensor.components):
             sparse = tensor.coo_sparse
@@ -211,12 +208,10 @@ def _results_of(signature: Any) -> Iterator[str]:
 
 
 def _node_of(name: str) -> str:
-    """Return the name of the node in the name of a tensor, such as ``name:0``, or of an input, such as ``^name``."""
     return name.removeprefix("^").split(":")[0]
 
 
 def _dependents(nodes: Any, operators: frozenset[str], functions: set[str]) -> set[str]:
-    """Return the names of nodes that have one of the operators or call one of the functions, and of all nodes that need these."""
     followers: dict[str, list[str]] = {}
     for node in nodes:
         for name in node.input:

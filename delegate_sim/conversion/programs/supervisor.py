@@ -29,8 +29,6 @@ _ENDING_SECONDS = 10.0
 
 
 class _Printed:
-    """The end of the command's output. A thread reads all output and drops its earlier parts."""
-
     def __init__(self, pipe: IO[bytes]) -> None:
         self.size = 0
         self._kept = bytearray()
@@ -59,7 +57,6 @@ def _control_process(option: int, value: int) -> None:
 
 
 def _limited(most_file: int) -> None:
-    """Set limits in the process of the command, before the command begins."""
     import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -68,7 +65,6 @@ def _limited(most_file: int) -> None:
 
 
 def _descendants() -> list[int]:
-    """Return the ids of all processes that descend from this process."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -82,7 +78,6 @@ def _descendants() -> list[int]:
 
 
 def _held(processes: list[int]) -> int:
-    """Return the total memory of these processes in bytes."""
     pages = 0
     for process in processes:
         with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as file:
@@ -91,7 +86,6 @@ def _held(processes: list[int]) -> int:
 
 
 def _written(folder: str) -> int:
-    """Return the total size in bytes of the files in a folder and its subfolders."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -101,7 +95,6 @@ def _written(folder: str) -> int:
 
 
 def _end(command: subprocess.Popen[bytes]) -> None:
-    """Kill every process of the command."""
     if not _IS_LINUX:
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
@@ -130,7 +123,6 @@ def _reap(command: int) -> None:
 
 
 def _watch(command: subprocess.Popen[bytes], job: dict[str, Any], printed: _Printed, is_left: threading.Event) -> tuple[str, int]:
-    """Wait until the command ends or exceeds a limit. Return the exceeded limit (or "") and the peak memory."""
     deadline = time.monotonic() + job["seconds"]
     most = looks = 0
     while True:

@@ -22,9 +22,8 @@ from ..float16_weights import Float16Remapping
 from ..options import Option, OptionValues, integer
 from ..partition_limits import keep_largest, minimum_of_nodes, minimum_option
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
-from .checks import COREML_2, COREML_3, COREML_VERSION, CoreMlTarget
 from .kernel import KINDS, build_partition, has_computed_value
-from .rules import RULES
+from .rules import COREML_2, COREML_3, COREML_VERSION, RULES, CoreMlTarget
 
 DEFAULT_MINIMUM = 2
 """The default minimum number of nodes in a partition (``kMinNodesPerCoreMlDelegate``)."""

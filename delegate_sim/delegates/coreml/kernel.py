@@ -12,61 +12,13 @@ from dataclasses import replace
 
 from ...graph.graph import Graph, NodeView
 from ...graph.partition import Subset
-from ...refusal import Effect, Refusal
+from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, parse_release
-from ...rules.hints import by_reshape
-from ...rules.kinds import Problem, shared_kind
+from ...rules.kinds import kinds_in
 from ...rules.operands import listed
 from .. import decision
-from ..decision import kinds_by_code
 
-KINDS = kinds_by_code(
-    shared_kind(
-        "coreml-kernel-operands",
-        Problem.OPERANDS,
-        "a layer's number of operands",
-        "For some operators, the rules do not check the number of operands. If a supported node has a wrong number of "
-        "operands or results, the kernel of the whole partition fails. The runtime then undoes all delegation.",
-        "Give the node the operands that its layer takes. Replace a TRANSPOSE_CONV that has a bias by a TRANSPOSE_CONV "
-        "without a bias and an ADD.",
-        "give the node the operands that its layer takes",
-        template="{op} has {found}; its layer takes {needed}",
-    ),
-    shared_kind(
-        "coreml-kernel-rank",
-        Problem.RANK,
-        "more than four dimensions at the boundary of a partition",
-        "Inputs and outputs of a partition may have at most four dimensions. Many rules for nodes do not check this limit. "
-        "From LiteRT 2.2.0 on, the kernel fails if an input or output has more than four. The runtime then undoes all "
-        "delegation.",
-        "Fold dimensions with a RESHAPE before the delegated part, and restore them after it.",
-        by_reshape("fold dimensions with RESHAPE"),
-        template="{tensor} is an input or output of the partition and has {found} dimensions; needs at most 4",
-    ),
-    shared_kind(
-        "coreml-kernel-value",
-        Problem.OPERANDS,
-        "missing padding value",
-        "If a padding node lists three operands, the kernel reads the third as the padding value. If the third entry is "
-        "-1 (omitted), the process crashes.",
-        "Replace the node by a PAD, which always pads with 0, or give the node a padding value.",
-        "use PAD, or give the node a padding value",
-        template="{op} has no padding value, but the delegate's kernel reads a padding value",
-        effect=Effect.CRASH,
-    ),
-    shared_kind(
-        "coreml-kernel-bias",
-        Problem.OPERANDS,
-        "FULLY_CONNECTED with an omitted bias",
-        "If the bias is omitted (-1), the rules take the node, and the kernel reads the bias from the memory before the array of "
-        'tensors. In a report, Core ML then refused the layer ("Size of bias = 0 is not equal to the output channels"), and the '
-        "runtime undid all delegation (TensorFlow issue 51626). Other contents of this memory can lead to a crash or to a wrong "
-        "bias.",
-        "Give the node a bias of zeros, or convert the layer as CONV_2D, which has a bias.",
-        "give the node a bias of zeros",
-        template="the bias is omitted, but the delegate's kernel reads one, beyond its memory",
-    ),
-)
+KINDS = kinds_in("delegates/coreml", "failures", is_shared=True)
 """The kind of each failure, by its code."""
 
 kernel_failure = functools.partial(decision.kernel_failure, KINDS)
@@ -130,7 +82,6 @@ def build_partition(graph: Graph, subset: Subset, release: Release = NEWEST) -> 
 
 
 def _miscounted(node: NodeView) -> Refusal | None:
-    """Return a failure if a node has a wrong number of operands or results (``RegisterInputs``, ``RegisterOutputs``)."""
     inputs, outputs = len(node.node.inputs), len(node.node.outputs)
     allowed = _INPUT_COUNTS.get(node.op)
     if allowed is not None and inputs not in allowed:

@@ -16,7 +16,7 @@ from ...graph.graph import Graph
 from ...model.precompiled import EDGE_TPU
 from ...releases.catalogue import NEWEST, Release
 from ...rules.book import RuleBook, Unknown
-from ...rules.kinds import OPERATOR
+from ...rules.kinds import kinds_in
 from ...rules.rule import OpRule
 from ...rules.source import Repository, Source
 from ..base import Delegate
@@ -29,14 +29,7 @@ SOURCE = Source(_LIBEDGETPU, "tflite/edgetpu_delegate_for_custom_op.cc", "Prepar
 
 COMPILER = "edgetpu_compiler"
 
-NOT_COMPILED = OPERATOR.reworded(
-    title="operator that was not compiled for the Edge TPU",
-    meaning="The delegate takes only edgetpu-custom-op, a program that edgetpu_compiler made on a host. It leaves all other "
-    "nodes to the CPU.",
-    advice="Compile the source model with edgetpu_compiler. The compiler prints a table of the operators on the CPU. "
-    "delegate-sim reconcile MODEL --log FILE compares this table with the nodes of the model.",
-    hint=f"quantize the model fully to int8, and compile it with {COMPILER}",
-)
+NOT_COMPILED = kinds_in("delegates/edgetpu", "rules")["unsupported-operator"]
 _UNKNOWN = Unknown(f"{EDGE_TPU}, which {COMPILER} makes", NOT_COMPILED.hint, kind=NOT_COMPILED)
 
 RULES: RuleBook[ReleaseOnly] = RuleBook(

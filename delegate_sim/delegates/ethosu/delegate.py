@@ -15,10 +15,10 @@ from ...graph.graph import Graph
 from ...graph.partition import Subset
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import Problem, shared_kind
+from ...rules.kinds import kinds_in
 from .. import decision
 from ..base import Delegate
-from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, kinds_by_code, summary_line, take_supported
+from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, summary_line, take_supported
 from ..options import Option, OptionValues, boolean, integer, text, wide_integer
 from ..traits import LogTraits
 from .rules import RULES
@@ -28,28 +28,7 @@ from .rules.checks import READS_COMPUTED_VALUE
 MIXED = "ethosu-imx93-mixed-partition"
 NO_OFFSETS = "ethosu-imx93-no-memory-offsets"
 
-KINDS = kinds_by_code(
-    shared_kind(
-        MIXED,
-        Problem.NEIGHBORS,
-        "ethos-u nodes and further nodes in one partition",
-        "Vela compiled ethos-u nodes beforehand. The delegate compiles all other nodes on the device. The kernel of a "
-        "partition with both kinds of nodes fails to initialize.",
-        "Compile the whole model with Vela, or use a model without ethos-u nodes.",
-        "compile the whole model with Vela, or use a model without ethos-u nodes",
-        template="the partition mixes {compiled} ethos-u nodes with {others} other nodes",
-    ),
-    shared_kind(
-        NO_OFFSETS,
-        Problem.MODEL,
-        "compiled network without memory offsets",
-        "The kernel of a network that Vela compiled beforehand reads the memory offset of each tensor from the model's "
-        "metadata OfflineMemoryAllocation. If this metadata is missing, the kernel fails to prepare.",
-        "Compile the model with Vela again, and keep the metadata of its output.",
-        "keep the metadata that Vela writes",
-        template="the model has no metadata {metadata}, which the kernel of a compiled network reads",
-    ),
-)
+KINDS = kinds_in("delegates/ethosu", "failures", is_shared=True)
 """The kind of each failure, by its code."""
 
 kernel_failure = functools.partial(decision.kernel_failure, KINDS)
@@ -137,7 +116,6 @@ def _is_compiled(graph: Graph, index: int) -> bool:
 
 
 def _vela_warnings(decision: Decision) -> list[str]:
-    """Return a warning about delegated nodes that NXP's Vela probably leaves to the CPU."""
     graph = decision.graph
     nodes = [index for index in decision.nodes if graph.nodes[index].op in _LEFT_BY_VELA]
     if not nodes:

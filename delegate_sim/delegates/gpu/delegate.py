@@ -195,7 +195,6 @@ def _target(options: OptionValues, release: Release) -> GpuTarget:
 def _within_range(
     verdicts: Mapping[int, Verdict], graph: Graph, options: OptionValues
 ) -> tuple[tuple[int, ...], dict[int, Reason]]:
-    """Return the supported nodes in the selected range, and a reason for each supported node outside the range."""
     first, last = options["first_delegate_node_index"], options["last_delegate_node_index"]
     supported = [index for index in graph.execution_plan if verdicts[index].is_supported]
     outside = [index for index in supported if not first <= index <= last]

@@ -62,10 +62,6 @@ def custom_strides(node: NodeView) -> tuple[int, int] | None:
 
 
 def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
-    """Return the first ``count`` 32-bit words of the custom options, or None if there are no custom options.
-
-    Missing words are 0.
-    """
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
@@ -257,8 +253,6 @@ def window(sizes: Sizes = lambda node: (node.options.filter_height, node.options
 
 
 def _at_least_1x1(name: str, own_name: str, sizes: Sizes, symbol: str) -> Check[object]:
-    """Require that height and width are at least 1."""
-
     def find(node: NodeView) -> Found | None:
         height, width = sizes(node)
         if height > 0 and width > 0:
@@ -290,16 +284,7 @@ def _axes(node: NodeView) -> Found | None:
 CONSTANT_INT32_AXES = asked(kinds.CONSTANT, "constant INT32 axes", _axes)
 """Require constant INT32 axes. The shader depends on their values."""
 
-OPERAND_COUNT = kinds.OPERAND_COUNT.reworded(
-    title="number of runtime operands, constants and results",
-    meaning="Most operators require a certain number of operands that are computed at run time, and a certain number of "
-    "constants. Only values in the model file count as constants. Values that the runtime computes in Prepare do not "
-    "count.",
-    advice="Fold operators that have only constant operands. Store shapes, axes and permutations in the model as constants.",
-    hint="fold operators that have only constant operands, and store shapes, axes and permutations as constants",
-)
+_KINDS = kinds.kinds_in("delegates/gpu_compatibility", "rules")
+OPERAND_COUNT = _KINDS["operand-count"]
 
-RANK = kinds.RANK.reworded(
-    meaning="GPU tensors have batch, height, width and channels. Operands, constants and results may have at most four "
-    "dimensions. Some operators require an exact rank.",
-)
+RANK = _KINDS["rank"]

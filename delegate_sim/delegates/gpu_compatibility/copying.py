@@ -95,10 +95,6 @@ def _say_paddings_shape(node: NodeView) -> str:
     return f"Invalid paddings tensor shape: expected 4x2 or 3x2, got {shape}"
 
 
-def _say_paddings_rank(node: NodeView) -> str:
-    return f"Invalid paddings tensor dimension: expected 2 dim, got {node.input(1).rank} dim"
-
-
 def _mirror_mode(node: NodeView) -> str | None:
     if node.options.table is None:
         return "an unknown mode"
@@ -115,7 +111,7 @@ def _say_mirror_mode(node: NodeView) -> str:
 PAD = case(
     runtime_operands(1, 1),
     operands_available(operand_count(at_least(2)), 1),
-    rank(_PADDINGS, 2).saying(_say_paddings_rank),
+    rank(_PADDINGS, 2).saying(lambda node: f"Invalid paddings tensor dimension: expected 2 dim, got {node.input(1).rank} dim"),
     check(SHAPE, "paddings of shape [3, 2] or [4, 2]", _paddings_shape, "pad only tensors of rank 3 or 4").saying(
         _say_paddings_shape
     ),

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
-from ...graph.graph import Graph
+from ...graph.graph import Graph, index_in_graph
 from ...graph.partition import Subset, partition
 from ...graph.unstable_sort import llvm_sorted
 from ...model.model import Model
@@ -24,17 +24,16 @@ from ..base import Delegate
 from ..capabilities import Accelerator
 from ..decision import Decision, kinds_by_code
 from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
+from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import AcceleratorTraits, LogTraits, ReleaseHistory
-from .failures import FORMER, KINDS, hint_not_met, not_fully_accelerated
-from .known_releases import BUILDS_CHECKED, NEWEST_MEASURED, release_notes, rules_of
-from .loading import load_refusal
+from .failures import FORMER, KINDS, LITERT_LOADER, hint_not_met, not_fully_accelerated
 from .messages import HEADING, LAST_LINE, refusal_lines
 from .model_build import build_failure
 from .rules import RULES
 from .rules.composites import composite_name
-from .target import MlDriftTarget
+from .target import BUILDS_CHECKED, NEWEST_MEASURED, MlDriftTarget, release_notes, rules_of
 
 _KERNELS = {
     "opencl": "LITERT_CL",
@@ -274,7 +273,6 @@ class MlDriftDelegate(Delegate):
 
 
 def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    """Return the message for each refused node. The message for a DEQUANTIZE of a float16 constant is empty."""
     return {
         index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
         for index, verdict in verdicts.items()
@@ -296,7 +294,6 @@ def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:
 
 
 def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
-    """Yield the decomposition subgraphs of delegated composites. The runtime no longer runs these subgraphs."""
     composites = [graph.view(node) for node in [graph.nodes[index] for index in nodes] if node.op == "STABLEHLO_COMPOSITE"]
     for node in composites:
         if not node.node.is_custom and composite_name(node):
@@ -304,3 +301,14 @@ def _lowered(graph: Graph, nodes: Sequence[int]) -> Iterator[int]:
 
 
 DELEGATE = MlDriftDelegate()
+
+
+def load_refusal(model: Model, release: Release) -> Refusal | None:
+    """Return the loader's first refusal, or None if the model loads."""
+    failure = loaded(model, release, frozenset()).failure
+    if failure is None:
+        return None
+    subgraph = model.subgraphs[failure.subgraph]
+    node = None if failure.node is None else index_in_graph(subgraph, subgraph.nodes[failure.node])
+    refusal = LITERT_LOADER.failure(problem=failure.message)
+    return replace(refusal, subgraph=subgraph.index, node=node, tensor=failure.tensor, log_lines=failure.log_lines)

@@ -2,13 +2,17 @@
 
 Source: ``GetOpsToReplaceWithOptions`` (``ml_drift_delegate/tflite/model_builder.cc``), and ``GetSupportedNodes`` and
 ``GetOpsToReplace`` (``ml_drift_delegate/tflite/support/support.cc``).
+
+For inputs and outputs of a signature, LiteRT uses the names in the signature.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from ...graph.graph import Graph
+from ...model.model import Model, Tensor
 
 _DELEGATE = 51
 """The builtin code of a delegate kernel."""
@@ -44,3 +48,16 @@ def _counted(delegated: int, total: int) -> str:
     if not delegated:
         return f"No operations will run on the GPU, and all {total} operations will run on the CPU."
     return f"{delegated} operations will run on the GPU, and the remaining {total - delegated} operations will run on the CPU."
+
+
+def name_of(graph: Graph, tensor: Tensor) -> str:
+    """Return the name of a tensor in ML Drift's messages."""
+    return _names(graph.model, graph.index).get(tensor.index, tensor.name)
+
+
+@functools.lru_cache(maxsize=8)
+def _names(model: Model, subgraph: int) -> Mapping[int, str]:
+    signatures = [signature for signature in model.signatures if signature.subgraph == subgraph]
+    return {
+        index: name for signature in signatures for side in (signature.inputs, signature.outputs) for name, index in side.items()
+    }

@@ -1,6 +1,6 @@
 """Failures while ML Drift builds its own model of the delegated nodes. Each failure ends the process.
 
-Problems of single operators are defined next to the operators' rules (see ``build_problems.py``). Failures to compile a shader
+Problems of single operators are defined next to the operators' rules (see ``failures.py``). Failures to compile a shader
 depend on the driver and are not simulated.
 """
 
@@ -19,8 +19,7 @@ from ...model.operator_families import FAMILY_OF
 from ...refusal import Refusal
 from ...releases.catalogue import Release
 from ..options import OptionValues
-from .build_problems import BuildProblems, FormerProblems
-from .failures import BOUND_TYPE, EMPTY
+from .failures import BOUND_TYPE, EMPTY, BuildProblems, FormerProblems
 from .rules import MODULES
 from .rules.checks import BOUND_BUFFERS, integers, is_bound
 from .rules.custom import WEBGPU_PROBLEMS as CUSTOM_PROBLEMS

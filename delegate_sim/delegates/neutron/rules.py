@@ -24,51 +24,17 @@ from ...model.model import OPTIONAL_TENSOR, Node
 from ...rules import kinds
 from ...rules.book import Policy, RuleBook, Unknown
 from ...rules.hints import by_reshape
-from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, SHAPE, Kind, Problem
+from ...rules.kinds import ATTRIBUTE, CONSTANT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, Kind
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check, OpRule, Reason
 from ...rules.source import Repository, Source
 from ...rules.vocabulary import check, constant, option, typed, where_given
-from ..decision import READS_BEYOND_OPERANDS, ReleaseOnly
+from ..decision import ReleaseOnly
 
-READS_MISSING_SIZES = Kind(
-    "reads-missing-sizes",
-    Problem.RANK,
-    "tensor without dimensions in pooling or padding",
-    "For pooling and padding, the delegate reads the sizes of input and output without checking that these tensors have "
-    "dimensions. If a tensor has no dimensions, the process crashes.",
-    "Fix the shapes of the model before you convert it.",
-    "fix the shapes before converting",
-)
-COMPILED_ELSEWHERE = Kind(
-    "beside-compiled-network",
-    Problem.NEIGHBORS,
-    "node beside a compiled network",
-    "A NeutronGraph is a network that NXP's converter compiled beforehand. If a graph has a NeutronGraph, the delegate takes no "
-    "other nodes.",
-    "Compile the whole model with NXP's converter. Nodes that the converter does not compile run on the CPU.",
-    "compile the whole model with NXP's converter",
-)
-KINDS = (
-    kinds.OPERATOR.reworded(
-        meaning="The delegate has no entry for this operator. The only supported custom operator is NeutronGraph, a network that "
-        "NXP's converter compiled beforehand.",
-    ),
-    kinds.OPERAND_COUNT,
-    kinds.TENSOR_TYPE.reworded(
-        meaning="Operands and results must be INT8 or UINT8, and biases INT32.",
-        advice="Quantize the model fully to INT8, with inputs and outputs of type INT8.",
-        hint="quantize the model fully to INT8",
-    ),
-    kinds.RANK,
-    kinds.SHAPE,
-    kinds.CONSTANT,
-    kinds.OPTIONAL_OPERAND,
-    kinds.ATTRIBUTE,
-    COMPILED_ELSEWHERE,
-    READS_MISSING_SIZES,
-    READS_BEYOND_OPERANDS,
-)
+_KINDS = kinds.kinds_in("delegates/neutron", "rules")
+READS_MISSING_SIZES = _KINDS["reads-missing-sizes"]
+COMPILED_ELSEWHERE = _KINDS["beside-compiled-network"]
+KINDS = tuple(_KINDS.values())
 """Every kind of problem in the rules, with the delegate's wording."""
 
 NEUTRON_6_6_23 = Repository("nxp-imx/tflite-neutron-delegate", "0b4e06df64d39add24c1f1eef219f3cbc9ac6f2f")

@@ -30,7 +30,7 @@ from .android.runtime import (
     notes,
     runtime_level,
 )
-from .kinds import DRIVER, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
+from .kinds import DRIVER, FAILURES, FEATURE_LEVEL, FLOAT16_ALL_OR_NOTHING, HIDDEN, PREFIX
 from .lowering.partition import EMPTY_POOLS_FAIL
 from .options import OPTIONS, asks_driver
 from .partitions import Partitions, supported_nodes, supports_operator
@@ -88,7 +88,7 @@ class AndroidRuntime(StageBehind):
     ) -> Iterator[StageSplit]:
         """For each delegated partition, yield the steps and the device of each step."""
         if options["devices"] is not None and isinstance(decision.findings, Partitions):
-            from .android.device_split import split_of
+            from .android.compilation import split_of
 
             for subset in _delegated(subsets):
                 compilation = decision.findings.compiled(subset)
@@ -126,11 +126,10 @@ class NnapiDelegate(Delegate):
     @property
     def further_kinds(self) -> Mapping[str, Kind]:
         """The kinds of problem for kernel failures, and for rejections by the runtime or the driver."""
-        from . import failures  # only needed to explain failures
         from .android import refusal_kinds
 
         own = kinds_by_code(DRIVER, HIDDEN, FLOAT16_ALL_OR_NOTHING, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)
-        return MappingProxyType({**failures.KINDS, **refusal_kinds.KINDS, **own})
+        return MappingProxyType({**FAILURES, **refusal_kinds.KINDS, **own})
 
     def allows_dynamic_tensors(self, options: OptionValues) -> bool:
         """Return whether the options allow dynamic tensors and NNAPI is 1.1 or newer."""
@@ -243,7 +242,6 @@ def _partitions(decision: Decision) -> Partitions:
 
 
 def _limit(delegate: Delegate, decision: Decision, limit: int) -> Decision:
-    """Keep the ``limit`` largest partitions (``LimitDelegatedPartitions``)."""
     candidates = decision.candidates
     if limit <= 0 or len(candidates) <= limit:
         return decision

@@ -38,10 +38,6 @@ def feature_level(value: Any) -> int:
     return level
 
 
-def _optional_feature_level(value: Any) -> int | None:
-    return None if value is None else feature_level(value)
-
-
 def _preference(value: Any) -> str | None:
     name = text(value)
     if name in (None, "undefined"):
@@ -80,7 +76,6 @@ def _above_runtime(values: OptionValues) -> str:
 
 
 def _without_runtime(values: OptionValues) -> str:
-    """Return an error message if the options have a profile of devices but no simulated runtime; otherwise ""."""
     if values["devices"] is None or android_of(values) is not None:
         return ""
     return "a profile of devices needs a simulated NNAPI runtime; set --android to 10 or later"
@@ -116,7 +111,7 @@ OPTIONS = (
     ),
     Option(
         "device_feature_level",
-        _optional_feature_level,
+        lambda value: None if value is None else feature_level(value),
         None,
         "feature level of the accelerator, if it is lower than the feature level of the NNAPI runtime",
         flag="device-feature-level",

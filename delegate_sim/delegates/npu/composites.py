@@ -203,7 +203,6 @@ class Inlining:
             )
 
     def _in_place_of(self, position: int) -> Sequence[int]:
-        """Return the nodes that replace a node in the execution plan. If the node was not replaced, return only the node."""
         return self._added.get(position, (position,))
 
     def _renamed(self, node: Node) -> Node:
@@ -312,7 +311,6 @@ def _fates(graphs: Sequence[Graph], decision: Decision, release: Release, seen: 
 def _nodes_inside(
     graphs: Sequence[Graph], composite: Composite, fate: Fate, release: Release, seen: set[int]
 ) -> Iterator[tuple[FileNode, Fate]]:
-    """Yield the nodes of a composite's body and of all nested bodies. Each node gets the ``fate`` of the composite."""
     if composite.body in seen or not 0 <= composite.body < len(graphs):
         return
     seen.add(composite.body)

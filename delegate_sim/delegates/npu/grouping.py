@@ -85,10 +85,6 @@ def _in_running_order(graph: Graph, groups: Sequence[NodeGroup]) -> tuple[tuple[
 
 
 def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | None:
-    """Return the steps in an order that respects their dependencies, or None if the dependencies form a cycle.
-
-    Independent steps stay in the given order.
-    """
     if len(steps) == 1:
         return [0]
     step_of = {index: number for number, nodes in enumerate(steps) for index in nodes}
@@ -121,7 +117,6 @@ def _dependency_order(graph: Graph, steps: Sequence[NodeGroup]) -> list[int] | N
 
 
 def _subsets(graph: Graph, parts: Sequence[tuple[bool, Sequence[int]]]) -> tuple[Subset, ...]:
-    """Return the subsets of a plan. The outputs of a subset are the results that nodes outside the subset read."""
     nodes = graph.nodes
     read = [{tensor for index in indices for tensor in nodes[index].inputs if tensor >= 0} for _, indices in parts]
     written = [{tensor for index in indices for tensor in nodes[index].outputs if tensor >= 0} for _, indices in parts]

@@ -122,7 +122,6 @@ def _places(counts: Sequence[int]) -> list[FilePlace]:
 
 
 def _chosen(has_fault: Sequence[int], counts: Sequence[int]) -> frozenset[FilePlace]:
-    """Return the places where ``has_fault`` is not 0. ``counts`` has the number of places in each subgraph."""
     return frozenset(itertools.compress(_places(counts), has_fault) if any(has_fault) else ())
 
 
@@ -183,7 +182,6 @@ def load(model: Model, facts: FileFacts, release: Release, ended: frozenset[str]
 
 
 def _signature_fault(model: Model, signature: Signature) -> str:
-    """Return the loader's line about a signature that does not fit its subgraph, or an empty string if the signature fits."""
     if not 0 <= signature.subgraph < len(model.subgraphs):
         return "Signature does not refer to a valid subgraph index."
     subgraph = model.subgraphs[signature.subgraph]
@@ -196,14 +194,12 @@ def _signature_fault(model: Model, signature: Signature) -> str:
 
 
 def _unknown_types(model: Model, release: Release) -> frozenset[str]:
-    """Return the model's tensor types that LiteRT's loader does not support in this release."""
     refused = frozenset[str]().union(*[types for since, types in _BEFORE if not release.is_at_least(parse_release(since))])
     known = frozenset(schema.BITS_PER_ELEMENT).union(("STRING", "RESOURCE", "VARIANT")) - refused
     return frozenset({tensor.type for subgraph in model.subgraphs for tensor in subgraph.tensors}) - known
 
 
 def _tensor_faults(subgraph: Subgraph, facts: FileFacts, unknown: frozenset[str], release: Release) -> Iterator[Refusal | str]:
-    """Yield the faults of a subgraph's tensors, and a log line for each sparse tensor."""
     for tensor in subgraph.tensors:
         place = (subgraph.index, tensor.index)
         if tensor.type in unknown:

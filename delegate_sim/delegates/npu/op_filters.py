@@ -123,7 +123,7 @@ def filter_file(value: Any) -> FilterFile:
 
 
 class _FilterFault(Exception):
-    """Raised if a text is not a valid ``OpFilters`` message."""
+    pass
 
 
 def parsed(text: str) -> OpFilters:
@@ -144,8 +144,6 @@ def _compiled(pattern: str) -> Re2Pattern | None:
 
 
 class _Tokens:
-    """The tokens of a text (words, numbers, strings and punctuation), read in order."""
-
     def __init__(self, text: str) -> None:
         self._found = list(_tokens(text))
         self._next = 0
@@ -232,7 +230,6 @@ def _filter(tokens: _Tokens) -> str:
 
 
 def _text(tokens: _Tokens) -> str:
-    """Parse one or more adjacent strings, and return them joined."""
     if tokens.peek()[0] != "text":
         raise _FilterFault
     text = ""

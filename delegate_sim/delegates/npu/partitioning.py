@@ -124,7 +124,6 @@ def _without_cpu_calls(
 def _inline_late(
     work: Inlining, composites: Mapping[int, Composite], verdicts: Mapping[int, Verdict], release: Release
 ) -> Mapping[int, Verdict]:
-    """Inline the composites that must stay on the CPU. Each added node gets the verdict on the inlined composite."""
     result = dict(verdicts)
     for index, composite in composites.items():
         first = work.node_count
@@ -146,7 +145,6 @@ def _decided(
     npu_calls: Sequence[int],
     work: Inlining,
 ) -> Decision:
-    """Return the decision about a subgraph. Each ``odml.npu_call`` that is not in a group becomes a separate partition."""
     subsets: tuple[Subset, ...] = ()
     warnings: tuple[str, ...] = ()
     if groups or npu_calls:

@@ -50,7 +50,6 @@ def crash_warnings(graphs: Sequence[Graph], decisions: Sequence[Decision | None]
 
 
 def _unread(decision: Decision) -> int | None:
-    """Return the first inlined node with an unused result, or None if all results are used."""
     graph = decision.graph
     for index in graph.execution_plan:
         if index in decision.places and any(

@@ -35,7 +35,7 @@ ACTIVITY = "matching names with the patterns of op filters"
 
 
 class _Invalid(Exception):
-    """Raised if RE2 does not accept a pattern."""
+    pass
 
 
 _Unit: TypeAlias = "CharacterSet | re.Pattern[str]"
@@ -44,8 +44,6 @@ _Unit: TypeAlias = "CharacterSet | re.Pattern[str]"
 
 @dataclass(frozen=True, slots=True)
 class _Repetition:
-    """A part that is repeated at least ``least`` times, and at most ``most`` times or without limit."""
-
     part: _Part
     least: int
     most: int | None
@@ -54,8 +52,6 @@ class _Repetition:
 
 @dataclass(slots=True)
 class _Alternatives:
-    """A group: the alternatives, each with its parts in order, and the flags at the current position in the group."""
-
     flags: int
     alternatives: list[list[_Part]] = field(default_factory=lambda: [[]])
 
@@ -152,8 +148,6 @@ class Re2Pattern:
 
 
 class _Parser:
-    """A parser that reads one RE2 pattern once, from left to right."""
-
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         self.position = 0
@@ -267,7 +261,6 @@ class _Parser:
             self._add(self._escaped_class() or only(self._escaped_character()), 0)
 
     def _escaped_class(self) -> Sequence[Range]:
-        """Skip an escape for a class, and return its ranges. Return no ranges if there is none."""
         following = self.pattern[self.position + 1 : self.position + 2]
         if self.pattern[self.position] != "\\" or following.lower() not in ESCAPED_CLASSES:
             return ()
@@ -280,7 +273,6 @@ class _Parser:
         return others(with_other_case(ranges) if self.groups[-1].flags & re.IGNORECASE else ranges)
 
     def _escaped_character(self) -> int:
-        """Skip an escape for one character, and return this character."""
         match = _CODE.match(self.pattern, self.position)
         if match is not None:
             code = int(match["octal"], 8) if match["octal"] else int(match["hex"] or match["long"], 16)
@@ -335,7 +327,6 @@ class _Parser:
 
 
 def _count(digits: str) -> int:
-    """Return a repetition count. Raise _Invalid if the count is too large."""
     count = int(digits[:9])
     if len(digits) > 9 or count > _MOST_REPEATS:
         raise _Invalid

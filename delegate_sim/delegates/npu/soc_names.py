@@ -141,10 +141,6 @@ def known_names(vendors: Iterable[str] = _VENDORS) -> dict[str, str]:
 
 
 def _unknown(text: str, known: dict[str, str]) -> str:
-    """Return the message for an unknown name.
-
-    The message suggests names that contain the unknown name before other similar names.
-    """
     typed = folded(text)
     if typed == ALL:
         return "name one SoC, such as pixel10 or mt6991"
@@ -161,13 +157,11 @@ def _unknown(text: str, known: dict[str, str]) -> str:
 
 
 def _has_word(name: str, full: str, beginning: str) -> bool:
-    """Return whether ``beginning`` starts at a word of the phone or trade name ``name``. Both texts are folded."""
     words = next((trade_name.split() for trade_name in NAMES.get(full, ()) if folded(trade_name) == name), [])
     return any(folded("".join(words[start:])).startswith(beginning) for start in range(len(words)))
 
 
 def _title(typed: str, full: str) -> str:
-    """Return the title of a SoC: the phone or trade name with this folded form, if any, and the full name."""
     trade_name = next((name for name in NAMES.get(full, ()) if folded(name) == typed), "")
     return f"{trade_name} ({full})" if trade_name else full
 

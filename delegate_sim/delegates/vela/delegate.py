@@ -5,16 +5,27 @@ Vela's checks depend on its scheduler and version. Therefore, Vela is not simula
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...rules.book import RuleBook, Unknown
+from ...rules.kinds import Explanation, kinds_in
 from ...rules.source import Repository, Source
 from ..base import Delegate
 from ..options import Option, integer, text
 from ..registry import VELA_NAMES
 from ..traits import VelaTraits
-from .kinds import KINDS
+
+_KINDS = kinds_in("delegates/vela", "report", is_shared=True)
+CONSTRAINT = _KINDS["vela-constraint"]
+UNEXPLAINED = _KINDS["vela-unexplained"]
+NOT_COMPILED = _KINDS["vela-not-compiled"]
+KINDS = tuple(_KINDS.values())
+EXPLAINED: Mapping[str, Explanation] = MappingProxyType({kind.name: kind.explanation for kind in KINDS})
+"""The explanations of all codes."""
+
 
 _STRATEGIES = ("Performance", "Size")
 

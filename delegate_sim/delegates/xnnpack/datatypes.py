@@ -54,7 +54,6 @@ def datatype(graph: Graph, tensor: Tensor, release: Release = NEWEST) -> str | N
 
 
 def _is_known_in(release: Release, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether a release supports the tensor's type and number of zero points."""
     if tensor.type == "INT2" and not release.is_at_least(_INT2_FROM):
         return False
     return len(quantization.zero_points) in (0, len(quantization.scales)) or release.is_at_least(_ONE_ZERO_POINT_FROM)
@@ -87,7 +86,6 @@ def is_usable_zero_point(kind: str, quantization: Quantization) -> bool:
 
 
 def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Release) -> bool:
-    """Return whether each channel has a scale and the release allows the zero points."""
     if not 0 <= quantization.dimension < tensor.rank or len(quantization.scales) != tensor.shape[quantization.dimension]:
         return False
     is_int4, is_new = tensor.type == "INT4", release.is_at_least(_CHANNELS_AT_MIDDLE_FROM)
@@ -97,12 +95,10 @@ def _has_usable_channels(tensor: Tensor, quantization: Quantization, release: Re
 
 
 def _different(numbers: FlatNumbers) -> frozenset[int]:
-    """Return up to three different numbers."""
     return frozenset(itertools.islice(dict.fromkeys(distinct(numbers)), 3))
 
 
 def _has_usable_blocks(graph: Graph, tensor: Tensor, quantization: Quantization) -> bool:
-    """Return whether each block has a usable scale (``CheckFp16Scale``)."""
     if not 0 <= quantization.scales_tensor < len(graph.tensors):
         return False
     scales = graph.model.constant(graph.tensors[quantization.scales_tensor])

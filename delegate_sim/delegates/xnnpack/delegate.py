@@ -24,11 +24,10 @@ from ..decision import Decision
 from ..options import Option, OptionValues, boolean, integer
 from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
-from .failures import KINDS
 from .kernel_creation import build_partition
 from .node_visit import UNPACKING, VALUES, Visit
 from .rules import RULES
-from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
+from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FAILURES, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
     "Average Pooling": "AVERAGE_POOL_2D",
@@ -70,10 +69,6 @@ def _bits(value: Any) -> int:
     return bits
 
 
-def _optional_boolean(value: Any) -> bool | None:
-    return None if value is None else boolean(value)
-
-
 _FLAG_HELP = {
     "qs8": "accept nodes with signed 8-bit quantization",
     "qu8": "accept nodes with unsigned 8-bit quantization",
@@ -106,7 +101,7 @@ OPTIONS = (
     *(
         Option(
             name,
-            _optional_boolean,
+            lambda value: None if value is None else boolean(value),
             None,
             f"{_FLAG_HELP[name]} (default: the value of bit {bit:#x} in flags)",
             flag=_BENCHMARK_FLAGS.get(name, name.replace("_", "-")),
@@ -130,7 +125,7 @@ class XnnpackDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    further_kinds = KINDS
+    further_kinds = FAILURES
     computes_on_cpu = True
     is_applied_by_default = True
     live = RuntimeTraits()
@@ -197,7 +192,6 @@ class XnnpackDelegate(Delegate):
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:
-    """Return a bitmask of the flags in the options and the flags that the runtime sets in this release."""
     flags: int = options["flags"]
     if not release.is_at_least(DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM):
         flags |= FLAGS["enable_latest_operators"]
@@ -208,7 +202,6 @@ def _flags(options: OptionValues, release: Release = NEWEST) -> int:
 
 
 def _verdicts(graph: Graph, visit: Visit) -> Mapping[int, Verdict]:
-    """Return the verdict on each node. If a node's verdict depends on later nodes, the node is checked after the visit."""
     unpacking, variables = visit.unpacking, visit.variables
     verdicts: dict[int, Verdict] = {}
     forms = node_forms(graph)

@@ -51,7 +51,6 @@ def _text(node: NodeView, key: str) -> str:
 
 
 def _size(node: NodeView, key: str) -> int:
-    """Return an integer attribute, truncated to 32 bits as in the real delegate."""
     size = _attributes(node).integer(key) or 0
     return (size + 2**31) % 2**32 - 2**31
 
@@ -149,10 +148,6 @@ def _unusable_operand_before_groups(node: NodeView) -> _Problem | None:
 
 
 def _operand_problems(node: NodeView, grouped: Collection[str]) -> Iterator[_Problem]:
-    """Yield the problems of weights and scales in the layers gate, ff1 and linear, then the problems of ``per_expert_scale``.
-
-    Weights of a type in ``grouped`` may have several scales in each row.
-    """
     experts, hidden, model = _size(node, "num_experts"), _size(node, "hidden_dim"), _size(node, "model_dim")
     rows = {"gate": hidden * experts, "ff1": hidden * experts, "linear": model * experts}
     position = 3

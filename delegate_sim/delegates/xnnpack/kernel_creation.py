@@ -18,7 +18,6 @@ from ...model.numbers import FlatNumbers, StoredNumbers, as_list, distinct
 from ...refusal import Refusal
 from ...releases.catalogue import parse_release
 from .datatypes import datatype, scales_of
-from .failures import kernel_failure
 from .node_visit import Visit
 from .rules.calls import ATTENTION
 from .rules.checks import MAX_RANK
@@ -32,6 +31,7 @@ from .shapes import (
     variable_read_twice,
     weights_of_other_shape,
 )
+from .target import kernel_failure
 
 _FIRST_OPERAND_ONLY = frozenset(
     {"MEAN", "PAD", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_BILINEAR", "SLICE", "STRIDED_SLICE", "SUM", "TRANSPOSE"}
@@ -179,13 +179,11 @@ def build_partition(graph: Graph, subset: Subset, visit: Visit) -> Refusal | Non
 
 
 def _same_type(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Return a failure unless all operands and results have the same datatype."""
     datatypes = [kernel.datatype(index) for index in (*kernel.operands(node.node), *node.node.outputs)]
     return None if len(set(datatypes)) <= 1 else kernel.mixed(node, *datatypes)
 
 
 def _moved(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Return a failure unless operands and results have the same datatype, scale and zero point."""
     return _same_type(kernel, node) or _same_parameters(kernel, node)
 
 
@@ -204,7 +202,6 @@ def _same_parameters(kernel: _Kernel, node: NodeView) -> Refusal | None:
 
 
 def _assigned(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Return a failure if an 8-bit value and the variable differ in scale or zero point (``xnn_define_copy``)."""
     source, result = kernel.tensor(node.node.input(1)), kernel.tensor(node.node.input(0))
     if source.type in ("INT8", "UINT8") and (source.scale, source.zero_point) != (result.scale, result.zero_point):
         description = f"{source.scale:g} and {source.zero_point} to {result.scale:g} and {result.zero_point}"
@@ -213,10 +210,6 @@ def _assigned(kernel: _Kernel, node: NodeView) -> Refusal | None:
 
 
 def _max_pooled(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Check MAX_POOL_2D.
-
-    The operand and the result must have the same datatype. If the filter is not 1x1, scales and zero points must also be equal.
-    """
     is_activation = node.options.filter_height == node.options.filter_width == 1
     failure = _same_type(kernel, node) if is_activation else _moved(kernel, node)
     return failure or _pooled_image(kernel, node)
@@ -232,7 +225,6 @@ def _transposed(kernel: _Kernel, node: NodeView) -> Refusal | None:
 
 
 def _read_as_int32(value: FlatNumbers | None) -> list[int]:
-    """Read the bytes of a constant of any type as INT32, and return one number for each element."""
     if value is None:
         return []
     content = value.tobytes().ljust(4 * len(value), b"\0")
@@ -240,7 +232,6 @@ def _read_as_int32(value: FlatNumbers | None) -> list[int]:
 
 
 def _convolved(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Check CONV_2D or DEPTHWISE_CONV_2D. With integer weights, a float input is quantized at run time."""
     source, weights, bias = node.node.inputs
     tensor = kernel.tensor(weights)
     if kernel.datatype(source) not in ("fp32", "fp16") and kernel.datatype(weights) == "qint8" and tensor.zero_point:
@@ -316,12 +307,7 @@ def _fully_connected(kernel: _Kernel, node: NodeView) -> Refusal | None:
     return None if is_dynamic else _requantized(kernel, node, source, weights)
 
 
-def _averaged(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    return _same_type(kernel, node) or _pooled_image(kernel, node)
-
-
 def _pooled_image(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Return a failure if the input of a pooling does not have the rank of an image. A filter of 1x1 accepts any rank."""
     if node.options.filter_height == node.options.filter_width == 1:
         return None
     return not_an_image(node, kernel.inputs, kernel.release)
@@ -346,7 +332,6 @@ def _attended(kernel: _Kernel, node: NodeView) -> Refusal | None:
 
 
 def _multiplied(kernel: _Kernel, node: NodeView) -> Refusal | None:
-    """Check BATCH_MATMUL. If the second input is INT8, a FLOAT32 first input is quantized at run time."""
     first, second = (kernel.datatype(index) for index in node.node.inputs[:2])
     output = kernel.datatype(node.node.output(0))
     if first == "fp32" and node.input(1).type == "INT8":
@@ -384,7 +369,7 @@ _DEFINE: dict[str, Callable[[_Kernel, NodeView], Refusal | None]] = {
     **dict.fromkeys(_SAME_TYPE, _same_type),
     **dict.fromkeys(_MOVED, _moved),
     "ASSIGN_VARIABLE": _assigned,
-    "AVERAGE_POOL_2D": _averaged,
+    "AVERAGE_POOL_2D": lambda kernel, node: _same_type(kernel, node) or _pooled_image(kernel, node),
     "BATCH_MATMUL": _multiplied,
     "CONV_2D": _convolved,
     "DEPTHWISE_CONV_2D": _convolved,

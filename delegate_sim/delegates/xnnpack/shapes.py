@@ -14,8 +14,8 @@ from ...model.model import Tensor
 from ...model.numbers import as_list
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
-from .failures import kernel_failure
 from .node_visit import Visit
+from .target import kernel_failure
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
 """Operators that fail if an operand has no shape. All other operators treat an operand without a shape as a scalar."""
@@ -203,6 +203,5 @@ def variable_read_twice(node: NodeView, positions: Mapping[int, int], outputs: C
 
 
 def _is_used(graph: Graph, variable: int, positions: Mapping[int, int], between: range) -> bool:
-    """Return whether a node at a position in ``between`` reads or assigns the variable (``can_reorder_use``)."""
     users = (*graph.readers.get(variable, ()), *graph.writers.get(variable, ()))
     return any(positions.get(user.index) in between for user in users)

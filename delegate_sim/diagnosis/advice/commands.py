@@ -35,7 +35,6 @@ def joint_fix_command(model: Model, targets: Sequence[Target], *arguments: str) 
 
 
 def _of_one_delegate(targets: Sequence[Target]) -> list[str]:
-    """Return the arguments for targets with the same delegate, or [] if they do not differ in exactly one option."""
     first = targets[0]
     options = first.delegate.options
     different = [
@@ -53,7 +52,6 @@ def _of_one_delegate(targets: Sequence[Target]) -> list[str]:
 
 
 def _of_delegates(targets: Sequence[Target]) -> list[str]:
-    """Return the arguments for targets with different delegates, or [] if a delegate would get an option of another target."""
     delegates = [target.delegate.name for target in targets]
     if len(set(delegates)) < len(delegates):
         return []
@@ -103,7 +101,6 @@ def _common_arguments(target: Target) -> list[str]:
 
 
 def _option_arguments(target: Target) -> dict[str, list[str]]:
-    """Return the arguments for each option of the delegate whose value differs from the default, by name as typed."""
     arguments: dict[str, list[str]] = {}
     for option in target.delegate.options:
         value = target.options.get(option.name)
@@ -115,6 +112,5 @@ def _option_arguments(target: Target) -> dict[str, list[str]]:
 
 
 def _typed(target: Target, name: str) -> str:
-    """Return an option of a target with its value, as typed. The value of an option that names a file has the file's path."""
     value = target.options[name]
     return as_typed(target.delegate.options, name, getattr(value, "path", None) or option_value(value))

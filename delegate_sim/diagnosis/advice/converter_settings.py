@@ -127,6 +127,5 @@ def _settings(model: Model, target: Target, cause: Cause) -> Iterator[SettingsTo
 
 
 def _has_numbers(view: NodeView) -> bool:
-    """Return whether quantization changes the types of a node's tensors."""
     tensors = [tensor for tensor in (*view.inputs, *view.outputs) if not tensor.is_constant]
     return any(tensor.type in ("FLOAT32", "FLOAT16") or tensor.scale > 0 for tensor in tensors)

@@ -126,7 +126,6 @@ def _without_result(cause: Cause, model: Model) -> Cause:
 
 
 def _with_resize(cause: Cause, model: Model) -> Cause:
-    """Advise to use a resize if all nodes of a cause belong to repeated rows or columns of more than four dimensions."""
     if cause.identity.problem is not Problem.RANK or not cause.nodes:
         return cause
     graphs = file_graphs(model)
@@ -180,12 +179,10 @@ def _is_kept(change: Change, problem: Problem) -> bool:
 
 
 def _is_local(remedy: Remedy) -> bool:
-    """Return whether a remedy changes the model's source code. All other remedies change settings of the converter."""
     return bool(remedy.float_nodes or remedy.inlined_nodes) or remedy.conversion in _MASKS
 
 
 def _otherwise(cause: Cause, remedy: Remedy) -> tuple[Change, ...]:
-    """Return the instructions for a cause if no offered change helps. ``remedy`` is the first offered change."""
     if remedy.float_nodes:
         return (Change("leave the integer arithmetic on the CPU"),)
     if remedy.inlined_nodes:
@@ -242,7 +239,6 @@ def _own_conversion(model: Model) -> str:
 
 
 def _are_integers(views: Iterable[NodeView]) -> bool:
-    """Return whether all tensors are BOOL, or integers without quantization."""
     return all(tensor.type in ("INT32", "INT64", "BOOL") and tensor.scale == 0 for tensor in _tensors(views))
 
 
@@ -291,6 +287,5 @@ class _Results:
 
 
 def _takes_some(cause: Cause, then: Examined) -> bool:
-    """Return whether a run delegates at least one node of the cause."""
     left = {refused.key for refused in then.on_cpu()}
     return any(key not in left for key in cause.nodes)

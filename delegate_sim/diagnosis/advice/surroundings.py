@@ -38,7 +38,6 @@ class Surroundings:
 
     @functools.cached_property
     def _between(self) -> frozenset[NodeKey]:
-        """The refused nodes that run between two accepted nodes."""
         nodes: list[NodeKey] = []
         for subgraph in self._run.subgraphs:
             accepted = _accepted(subgraph)
@@ -81,7 +80,6 @@ class Surroundings:
 
 
 def _accepted(subgraph: SubgraphRun) -> frozenset[int]:
-    """Return the nodes that the delegate accepts. A limit on partitions may keep some of these nodes on the CPU."""
     decision = subgraph.decision
     return frozenset(subgraph.delegated) | (frozenset() if decision is None else frozenset(decision.set_aside))
 

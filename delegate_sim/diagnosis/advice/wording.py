@@ -201,7 +201,6 @@ class Wording:
         )
 
     def _special(self, ops: str) -> tuple[str, Advice] | None:
-        """Return the title and the advice if no delegate takes the operators. Otherwise, return None."""
         views = views_of(self.model, [case.key for case in self.cases])
         own_ops = _some([view.op for view in views if special_subject(view) == self.cause.identity.subject])
         unroll, leave = "unroll-control-flow", "leave-to-application"
@@ -244,7 +243,6 @@ class Wording:
         )
 
     def _hints(self, count: int | None = None) -> tuple[Change, ...]:
-        """Return the different hints of the first ``count`` cases."""
         hints = [hint for hint in dict.fromkeys([case.reason.hint for case in self.cases[:count]]) if hint]
         usual = HintKind.CONVERSION if self.cause.identity.problem in OF_TYPES else HintKind.OTHER
         return tuple([Change(hint, _OF_WAYS[hint.way if isinstance(hint, Hint) else usual]) for hint in hints])
@@ -280,10 +278,6 @@ class Wording:
         return Change(f"convert with {how}, such as {_sizes(inputs)}: {_HOW_FIXED}. {further}")
 
     def _not_loaded(self) -> str:
-        """Return the first operator or type that the release cannot load.
-
-        The text also has the number of further operators and types.
-        """
         reasons = load_on(self.model, self.first.run.release).reasons
         return f"{reasons[0]}, and {len(reasons) - 1:,} more" if len(reasons) > 1 else reasons[0]
 
@@ -313,7 +307,6 @@ class Wording:
         return {case.op: self._view(case.key) for case in reversed(self.cases)}
 
     def _rewrites(self) -> Change | None:
-        """Return other ways to write the operators, if the target takes all operators of these ways."""
         views = self._views()
         rewrites = [(op, rewriting(views[op], self.first.run.target)) for op, _ in self.cause.operators if op in views]
         known = [f"{op} can be written as {way.words}" for op, way in rewrites if way is not None]
@@ -323,7 +316,6 @@ class Wording:
         return Change("; ".join(known), ChangeKind.LAYER, remedy=remedy) if known else None
 
     def _devices(self) -> Change:
-        """Return the options for devices that have the feature level of the remedy."""
         platform = self.last.run.delegate.behind.platform
         release = "" if platform is None else self.cause.remedy.options.get(platform.option, "")
         devices = f"{platform.key.capitalize()} {release} or later" if platform and release else "a higher feature level"
@@ -331,7 +323,6 @@ class Wording:
         return Change(text, ChangeKind.OPTIONS, self._options(), remedy=self.cause.remedy)
 
     def _compilation(self, compiler: str) -> Change:
-        """Return the change for nodes that run on the delegate only after they are compiled."""
         table = "delegate-sim reconcile MODEL --log FILE reads its table of operators"
         if any(subgraph.delegated for subgraph in self.first.run.subgraphs):
             return Change(f"{compiler} left these nodes to the CPU: {table}, which says why")
@@ -358,7 +349,6 @@ class Wording:
         return self.surroundings.is_at_an_end({case.key for case in self.cases})
 
     def _other_delegates(self) -> Iterator[Change]:
-        """Yield a note that names the other delegates that take all nodes of the cause."""
         if self.others is not None and not self._variables:
             names = tuple(self.others.taking({case.key for case in self.cases}, [op for op, _ in self.cause.operators]))
             if names:

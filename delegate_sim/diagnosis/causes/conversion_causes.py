@@ -114,7 +114,6 @@ def _form_of(tensor: Tensor) -> str:
 
 
 def _conversions(model: Model) -> Sequence[str]:
-    """Return the possible conversions of a model. The smallest change comes first."""
     own = form(model)
     if own == "float":
         return ("int8",)
@@ -148,7 +147,6 @@ def _has_problem(examined: Examined, problem: Problem) -> bool:
 
 
 def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
-    """Return the improvement from ``now`` to ``then``: share of multiply-adds, share of nodes, and number of partitions."""
     share = then.multiply_add_share - now.multiply_add_share
     nodes = then.measures.delegated_share - now.measures.delegated_share
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)

@@ -92,7 +92,6 @@ def _with_causes(find: EvidenceFinder, search: CauseSearch, state: SearchState) 
 
 
 def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> Blockers:
-    """Return the causes with their titles and advice."""
     blockers = blockers_of(state.evidence, search.not_simulated)
     groups = by_cause(state.evidence)
     surroundings = Surroundings(state.run)

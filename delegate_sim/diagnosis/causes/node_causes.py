@@ -88,7 +88,6 @@ def _subject(problem: Problem, case: RefusedNode) -> tuple[str, ...]:
 
 
 def _limits(search: CauseSearch, state: SearchState, cases: Iterable[RefusedNode]) -> Iterator[Evidence]:
-    """Yield the causes of nodes that a limit keeps on the CPU. Later runs keep the limit."""
     earlier = [own for own in state.evidence if own.identity.problem is Problem.LIMIT and own.remedy is not None]
     raised = {case.reason.code: own.remedy for own in earlier for case in own.cases}
     for case in cases:
@@ -186,10 +185,6 @@ def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNo
 def _nearest_versions(
     left: dict[NodeKey, RefusedNode], views: Mapping[NodeKey, NodeView], refused_with: _Refused, tries: Tries
 ) -> Iterator[Evidence]:
-    """Yield the nearest accepted version for each node whose version no feature explains.
-
-    Each try changes all remaining nodes at once. Lower versions are tried before higher versions.
-    """
     ways = {key: versions_to_try(views[key].version) for key in left}
     for attempt in range(max(map(len, ways.values()), default=0)):  # bounded: the longest of the lists
         tried = {key: ways[key][attempt] for key in left if attempt < len(ways[key])}
@@ -217,7 +212,6 @@ def _entry(view: NodeView) -> _Entry:
 
 
 def _told(options: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the text ``name=value`` for each option that is set."""
     return tuple([f"{name}={value}" for name, value in options.items() if value is not None])
 
 

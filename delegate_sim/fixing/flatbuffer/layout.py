@@ -173,7 +173,6 @@ class _Layout:
 
 @functools.lru_cache(maxsize=1 << 10)
 def _layout(table: str, names: tuple[str, ...]) -> _Layout:
-    """Return the layout of a table with the given fields. The largest fields come first."""
     declared = [schema.table_fields(table)[name] for name in names]
     offsets, end = {}, 4
     for one in sorted(declared, key=lambda one: (-one.size, one.slot)):

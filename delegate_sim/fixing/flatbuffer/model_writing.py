@@ -168,10 +168,6 @@ class _Writer:
         return table
 
     def _tensor(self, tensor: Tensor, before: Tensor | None, old: FileTable | None) -> TargetPlace:
-        """Return the flatbuffer table of ``tensor``.
-
-        ``before`` is the original tensor, and ``old`` is its table. For a new tensor, ``before`` and ``old`` are None.
-        """
         if old is not None and before is tensor:
             return Old(old.position)
         table = NewTable("Tensor") if old is None else copied(old)
@@ -202,7 +198,6 @@ class _Writer:
             table.fields[field] = target
 
     def _buffer(self, tensor: Tensor, before: Tensor | None) -> int:
-        """Return the number of a tensor's buffer. If the elements have changed, add a new buffer."""
         if tensor.buffer < 0:
             if tensor.buffer not in self._new_buffers:
                 self._new_buffers[tensor.buffer] = self._add(self._weights[tensor.buffer], tensor)
@@ -220,10 +215,6 @@ class _Writer:
         return len(self._buffers) - 1
 
     def _node(self, node: Node, before: Node | None, old: FileTable | None) -> TargetPlace:
-        """Return the flatbuffer table of ``node``.
-
-        ``before`` is the original node, and ``old`` is its table. For a new node, ``before`` and ``old`` are None.
-        """
         code = self._codes[operator_code_of(node)]
         is_same = before is not None and node._replace(index=before.index) == before
         if is_same and old is not None and old.value("opcode_index") == code:

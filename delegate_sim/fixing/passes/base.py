@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from typing import Any
 
 from ...foundation.columns import Column
 from ...model.model import Node
@@ -70,18 +73,26 @@ NodeRewrite = Callable[[Work, Node], "Sequence[Node] | None"]
 """A function that returns the new nodes for a node. It returns None if the node stays unchanged."""
 
 
-def node_pass(
-    name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = ""
-) -> Pass:
+_TEXTS: Mapping[str, Mapping[str, str]] = json.loads(pkgutil.get_data(__package__, "texts.json") or b"")
+"""The effect and the precondition of each pass, by name."""
+
+
+def graph_pass(name: str, exactness: Exactness, apply: Callable[[Work], None], ops: Iterable[str] = (), **facts: Any) -> Pass:
+    """Return a pass over a whole graph. ``ops`` are the operators that it rewrites. ``facts`` are further fields of the pass."""
+    texts = _TEXTS[name]
+    return Pass(name, texts["does"], texts["needs"], exactness, apply, frozenset(ops), **facts)
+
+
+def node_pass(name: str, ops: str, exactness: Exactness, rewrite: NodeRewrite, holds_for: str = "") -> Pass:
     """Return a pass that rewrites each node by itself. ``ops`` are the operators, separated by spaces."""
     chosen = frozenset(ops.split())
-    return Pass(name, does, needs, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
+    return graph_pass(name, exactness, lambda work: work.rewrite_each(chosen, rewrite), chosen, holds_for=holds_for)
 
 
-def cure(name: str, ops: str, does: str, needs: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
+def cure(name: str, ops: str, exactness: Exactness, rewrite: NodeRewrite) -> Pass:
     """Return a pass that rewrites each node that the delegate computes differently from the CPU. ``ops`` are the operators."""
-    known = node_pass(name, ops, does, f"wrong numbers on the delegate; {needs}", exactness, rewrite)
-    return replace(known, is_for_wrong=True)
+    known = node_pass(name, ops, exactness, rewrite)
+    return replace(known, needs=f"wrong numbers on the delegate; {known.needs}", is_for_wrong=True)
 
 
 FINITE = "finite values and results"

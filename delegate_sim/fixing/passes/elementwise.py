@@ -20,7 +20,6 @@ _BINARY = frozenset({"DIV", "SQUARED_DIFFERENCE", "SUB"})
 
 
 def _is_float(work: Work, node: Node) -> bool:
-    """Return whether a node has the expected number of operands, and all operands and results are floats."""
     if (len(node.inputs), len(node.outputs)) != (2 if node.op in _BINARY else 1, 1):
         return False
     return all(work.tensor(index).type == "FLOAT32" for index in (*node.inputs, *node.outputs))
@@ -121,10 +120,6 @@ def _neg(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _sub(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ADD of the first operand and the negated second operand.
-
-    If an operand is constant, the pass negates the constant itself.
-    """
     if not _is_float(work, node) or work.input(node, 0).is_constant:
         return None
     activation = work.options(node).fused_activation_function
@@ -159,7 +154,6 @@ def _rsqrt(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute max(x, slope * x), for a slope from 0 to 1."""
     slope = work.options(node).alpha
     if not _is_float(work, node) or not 0 <= slope <= 1:
         return None
@@ -171,7 +165,6 @@ def _leaky_relu(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute min(max(x, 0), 1)."""
     if not _is_float(work, node):
         return _quantized_limits(work, node)
     positive = work.result(work.output(node), "positive")
@@ -182,10 +175,6 @@ def _relu_0_to_1_by_limits(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _quantized_limits(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that limit quantized values to the range from 0 to 1.
-
-    If all values of the type are in this range, return a RESHAPE.
-    """
     source, target = work.input(node, 0), work.output(node)
     is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
     if (
@@ -218,7 +207,6 @@ def _rounded(value: np.float32) -> int:
 
 
 def _relu_0_to_1_by_relu6(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the nodes that compute relu6(6 * x) / 6."""
     if not _is_float(work, node):
         return None
     wide = work.result(work.output(node), "relu6")
@@ -259,7 +247,6 @@ def _mean_one_by_one(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an AVERAGE_POOL_2D over all positions of an image."""
     source, target = work.input(node, 0), work.output(node)
     if axes_of(work, node) != [1, 2] or source.rank != 4 or work.is_open(source, target):
         return None
@@ -284,111 +271,19 @@ def _mean_as_pool(work: Work, node: Node) -> Sequence[Node] | None:
 _FLOATS = "FLOAT32"
 
 PASSES = (
-    node_pass(
-        "square-as-mul", "SQUARE", "replaces SQUARE by a MUL of the tensor with itself", _FLOATS, Exactness.EXACT, _square, FINITE
-    ),
-    node_pass("neg-as-mul", "NEG", "replaces NEG by a MUL by -1", _FLOATS, Exactness.EXACT, _neg, FINITE),
-    node_pass(
-        "squared-difference-as-sub-mul",
-        "SQUARED_DIFFERENCE",
-        "replaces the node by a SUB and a MUL of the difference with itself",
-        _FLOATS,
-        Exactness.EXACT,
-        _squared_difference,
-        FINITE,
-    ),
-    node_pass(
-        "sub-as-add",
-        "SUB",
-        "replaces SUB by an ADD of the negative second operand; if that operand is not constant, MUL by -1 negates it",
-        "FLOAT32, and a first operand that is not constant",
-        Exactness.EXACT,
-        _sub,
-        FINITE,
-    ),
-    node_pass(
-        "div-as-mul",
-        "DIV",
-        "replaces DIV by a MUL by the reciprocal of the divisor",
-        "FLOAT32, and a constant divisor without zeros",
-        Exactness.ROUNDING,
-        _div,
-    ),
-    node_pass(
-        "rsqrt-as-sqrt-div", "RSQRT", "replaces RSQRT by a SQRT and a DIV of 1 by its result", _FLOATS, Exactness.ROUNDING, _rsqrt
-    ),
-    node_pass(
-        "leaky-relu-as-maximum",
-        "LEAKY_RELU",
-        "replaces LEAKY_RELU by the MAXIMUM of x and slope * x",
-        "FLOAT32, with a slope from 0 to 1",
-        Exactness.EXACT,
-        _leaky_relu,
-        FINITE,
-    ),
-    node_pass(
-        "relu-0-to-1-as-limits",
-        "RELU_0_TO_1",
-        "replaces RELU_0_TO_1 by a MAXIMUM with 0 and a MINIMUM with 1, or by a RESHAPE if the type has no values outside",
-        "FLOAT32; or INT8 or UINT8 with the same scale and zero point for operand and result, and a known shape",
-        Exactness.EXACT,
-        _relu_0_to_1_by_limits,
-        FINITE,
-    ),
-    node_pass(
-        "relu-0-to-1-by-relu6",
-        "RELU_0_TO_1",
-        "computes relu6(6 * x) / 6 by two MUL",
-        _FLOATS,
-        Exactness.ROUNDING,
-        _relu_0_to_1_by_relu6,
-    ),
-    node_pass(
-        "hard-swish-written-out",
-        "HARD_SWISH",
-        "computes x * relu6(x + 3) / 6 by an ADD and two MUL",
-        _FLOATS,
-        Exactness.ROUNDING,
-        _hard_swish,
-    ),
-    node_pass(
-        "gelu-written-out",
-        "GELU",
-        "computes 0.5 * x * (1 + tanh(0.79788 * (x + 0.044715 * x * x * x))) by MUL, ADD and TANH",
-        "FLOAT32, with the option approximate of GELU, which selects this formula",
-        Exactness.ROUNDING,
-        _gelu_tanh,
-    ),
-    node_pass(
-        "gelu-by-exponential",
-        "GELU",
-        "computes relu(x) - |x| / 2 (1 - erf(|x| / sqrt 2)), with erf from a polynomial and EXP; the error is at most 2e-7",
-        "FLOAT32, without the option approximate",
-        Exactness.ROUNDING,
-        _gelu_by_exponential,
-    ),
-    node_pass(
-        "gelu-approximated",
-        "GELU",
-        "computes GELU by the formula with TANH, as if the option approximate were set; results differ by at most 0.0005",
-        "FLOAT32, without the option approximate",
-        Exactness.APPROXIMATE,
-        _gelu_erf,
-    ),
-    node_pass(
-        "mean-as-pool",
-        "MEAN",
-        "replaces MEAN by an AVERAGE_POOL_2D over the whole image, and by a RESHAPE if keep_dims is not set",
-        "a FLOAT32 mean over height and width of a tensor of rank 4, and a known shape",
-        Exactness.ROUNDING,
-        _mean_as_pool,
-    ),
-    node_pass(
-        "mean-one-axis-at-a-time",
-        "MEAN",
-        "replaces MEAN by one MEAN for each axis, and by a RESHAPE if keep_dims is not set",
-        "FLOAT32, several constant axes, and a known shape",
-        Exactness.ROUNDING,
-        _mean_one_by_one,
-    ),
+    node_pass("square-as-mul", "SQUARE", Exactness.EXACT, _square, FINITE),
+    node_pass("neg-as-mul", "NEG", Exactness.EXACT, _neg, FINITE),
+    node_pass("squared-difference-as-sub-mul", "SQUARED_DIFFERENCE", Exactness.EXACT, _squared_difference, FINITE),
+    node_pass("sub-as-add", "SUB", Exactness.EXACT, _sub, FINITE),
+    node_pass("div-as-mul", "DIV", Exactness.ROUNDING, _div),
+    node_pass("rsqrt-as-sqrt-div", "RSQRT", Exactness.ROUNDING, _rsqrt),
+    node_pass("leaky-relu-as-maximum", "LEAKY_RELU", Exactness.EXACT, _leaky_relu, FINITE),
+    node_pass("relu-0-to-1-as-limits", "RELU_0_TO_1", Exactness.EXACT, _relu_0_to_1_by_limits, FINITE),
+    node_pass("relu-0-to-1-by-relu6", "RELU_0_TO_1", Exactness.ROUNDING, _relu_0_to_1_by_relu6),
+    node_pass("hard-swish-written-out", "HARD_SWISH", Exactness.ROUNDING, _hard_swish),
+    node_pass("gelu-written-out", "GELU", Exactness.ROUNDING, _gelu_tanh),
+    node_pass("gelu-by-exponential", "GELU", Exactness.ROUNDING, _gelu_by_exponential),
+    node_pass("gelu-approximated", "GELU", Exactness.APPROXIMATE, _gelu_erf),
+    node_pass("mean-as-pool", "MEAN", Exactness.ROUNDING, _mean_as_pool),
+    node_pass("mean-one-axis-at-a-time", "MEAN", Exactness.ROUNDING, _mean_one_by_one),
 )

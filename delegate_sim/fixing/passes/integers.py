@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...model import schema
 from ...model.model import Allocation, Node, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass, node_pass
+from .base import IN_INT32, INDICES_IN_INT32, Exactness, Pass, graph_pass, node_pass
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,7 +67,6 @@ def _fits(values: npt.NDArray[Any]) -> bool:
 
 
 def _narrow_operands(work: Work) -> None:
-    """Cast INT64 index operands to INT32. All nodes that read the same tensor share one CAST."""
     casts: dict[int, int] = {}
 
     def narrowed(work: Work, node: Node) -> Sequence[Node] | None:
@@ -121,7 +120,6 @@ _ARITHMETIC = frozenset(
 
 
 def _narrow_arithmetic(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the node with INT32 operands, after CASTs of its INT64 operands. An INT64 result also gets a CAST."""
     wide = [position for position in range(len(node.inputs)) if work.input(node, position).type == "INT64"]
     expected = list(range(1, 3)) if node.op.startswith("SELECT") else list(range(len(node.inputs)))
     if wide != expected or len(node.outputs) != 1:
@@ -188,7 +186,6 @@ def _narrows(work: Work, node: Node) -> bool:
 
 
 def _moved_in_type(work: Work, node: Node, goal: int, goals: dict[int, int], is_moved: Any) -> list[Node]:
-    """Return CASTs of a node's operands, and the node with the result ``goal``."""
     kind = work.tensor(goal).type
     nodes, inputs = [], list(node.inputs)
     for position in range(len(inputs) if _MOVES[node.op] is None else 1):
@@ -246,7 +243,6 @@ def _join_casts(work: Work) -> None:
 
 
 def _origin(work: Work, node: Node, writers: Mapping[int, Node]) -> int | None:
-    """Return an earlier tensor that a CAST can read instead of its operand, or None if there is no such tensor."""
     if len(node.inputs) != 1 or len(node.outputs) != 1 or min(*node.inputs, *node.outputs) < 0:
         return None
     source, target = work.input(node, 0), work.output(node)
@@ -271,7 +267,6 @@ def _fold_casts(work: Work) -> None:
 
 
 def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
-    """Return a function that casts a constant to another type. Return None if the kernel's result may differ."""
     is_certain = source.type in _INTEGERS and kind in (*_INTEGERS, "FLOAT32")
     if not is_certain and (source.type, kind) != ("FLOAT16", "FLOAT32"):
         return None
@@ -282,69 +277,14 @@ def _cast_values(work: Work, source: Tensor, kind: str) -> WorkCount | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "indices-in-int32",
-        " ".join(_CONSTANT_POSITIONS),
-        "converts INT64 constants that have sizes, counts or positions to INT32",
-        "values that fit into INT32",
-        Exactness.EXACT,
-        _narrow_constants,
-    ),
-    Pass(
-        "indices-cast-to-int32",
-        "adds a CAST to INT32 before operands that have sizes, counts or positions",
-        "INT64 operands whose values are limited by tensor sizes",
-        Exactness.EXACT,
-        _narrow_operands,
-        frozenset(_POSITIONS),
-        holds_for=INDICES_IN_INT32,
-    ),
-    node_pass(
-        "positions-in-int32",
-        " ".join(_RESULT_TYPES),
-        "computes the result in INT32, and adds a CAST to INT64 after it",
-        "an INT64 result that is a size or a position",
-        Exactness.EXACT,
-        _narrow_results,
-    ),
-    node_pass(
-        "arithmetic-in-int32",
-        " ".join(_ARITHMETIC),
-        "computes the node in INT32, between two CASTs",
-        "INT64 operands",
-        Exactness.EXACT,
-        _narrow_arithmetic,
-        IN_INT32,
-    ),
+    node_pass("indices-in-int32", " ".join(_CONSTANT_POSITIONS), Exactness.EXACT, _narrow_constants),
+    graph_pass("indices-cast-to-int32", Exactness.EXACT, _narrow_operands, _POSITIONS, holds_for=INDICES_IN_INT32),
+    node_pass("positions-in-int32", " ".join(_RESULT_TYPES), Exactness.EXACT, _narrow_results),
+    node_pass("arithmetic-in-int32", " ".join(_ARITHMETIC), Exactness.EXACT, _narrow_arithmetic, IN_INT32),
 )
 
 LAST: tuple[Pass, ...] = (
-    Pass(
-        "casts-before-moves",
-        "moves a CAST from INT64 before nodes that only move elements; these nodes then have the result type of the CAST",
-        "a CAST to INT32 or FLOAT32 that is the only reader of the moved elements",
-        Exactness.EXACT,
-        _cast_before_moves,
-        frozenset({"CAST"}),
-        is_for_all=True,
-    ),
-    Pass(
-        "casts-joined",
-        "removes the first of two consecutive CASTs if the first CAST keeps all values; removes both CASTs if the second "
-        "CAST restores the original type",
-        "tensors of integer or BOOL type",
-        Exactness.EXACT,
-        _join_casts,
-        frozenset({"CAST"}),
-        is_for_all=True,
-    ),
-    Pass(
-        "casts-of-constants",
-        "replaces a CAST of a constant by a constant",
-        "a constant of integer, BOOL or FLOAT16 type; a result of integer, BOOL or FLOAT32 type",
-        Exactness.EXACT,
-        _fold_casts,
-        frozenset({"CAST"}),
-        is_for_all=True,
-    ),
+    graph_pass("casts-before-moves", Exactness.EXACT, _cast_before_moves, {"CAST"}, is_for_all=True),
+    graph_pass("casts-joined", Exactness.EXACT, _join_casts, {"CAST"}, is_for_all=True),
+    graph_pass("casts-of-constants", Exactness.EXACT, _fold_casts, {"CAST"}, is_for_all=True),
 )

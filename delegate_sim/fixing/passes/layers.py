@@ -35,7 +35,6 @@ def _zero_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) -> int | None:
-    """Add a bias of zeros and return its index. Return None if the type or scales of the bias are unknown."""
     kind = _TYPES.get(source.type)
     quantization = None
     if kind is None:
@@ -49,17 +48,12 @@ def _zeros(work: Work, node: Node, source: Tensor, weights: Tensor, units: int) 
 
 
 def _matrix_of(work: Work, weights: Tensor) -> tuple[int, int] | None:
-    """Return the sizes of a constant matrix, or None for other tensors. Leading dimensions of size 1 are allowed."""
     if not work.has_elements(weights) or weights.type != "FLOAT32" or weights.rank < 2 or set(weights.shape[:-2]) - {1}:
         return None
     return weights.shape[-2], weights.shape[-1]
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED between RESHAPEs.
-
-    A BATCH_MATMUL with a constant matrix multiplies every row by the same matrix.
-    """
     options, target = work.options(node), work.output(node)
     source, weights = work.input(node, 0), work.input(node, 1)
     sizes = _matrix_of(work, weights)
@@ -93,7 +87,6 @@ def _symmetric(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED after a RESHAPE of its operand to a matrix. The kernel computes the same products."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if target.rank < 3 or weights.rank != 2 or source.is_constant or work.is_open(source, target):
         return None
@@ -113,7 +106,6 @@ _VALID = 1
 
 
 def _as_convolution(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CONV_2D with a 1x1 window. The image has one pixel for each row of the operand, and is one pixel wide."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     options = work.options(node)
     if not work.has_elements(weights) or weights.rank != 2 or _CONVOLVED.get(source.type) != weights.type:
@@ -150,7 +142,6 @@ _SAME = 0
 
 
 def _filters_of_frame(read: WorkCount, frame: int) -> npt.NDArray[Any]:
-    """Return the weights of a CONV_2D for one frame of a CONV_3D's window."""
     return np.ascontiguousarray(read()[frame].transpose(3, 0, 1, 2))
 
 
@@ -231,52 +222,10 @@ UNIDIRECTIONAL_SEQUENCE_RNN
 """
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "bias-of-zeros",
-        " ".join(_BIAS),
-        "adds a bias of zeros if the node has no bias",
-        "FLOAT32, or quantized types with known scales",
-        Exactness.EXACT,
-        _zero_bias,
-    ),
-    node_pass(
-        "matrix-product-as-layer",
-        "BATCH_MATMUL",
-        "replaces BATCH_MATMUL by one FULLY_CONNECTED for all rows, with a RESHAPE before and after it",
-        "FLOAT32, a single constant matrix as the second operand, a known shape, and the option adj_x not set",
-        Exactness.ROUNDING,
-        _batch_matmul,
-    ),
-    node_pass(
-        "layer-as-convolution",
-        "FULLY_CONNECTED",
-        "replaces FULLY_CONNECTED by a CONV_2D with a 1x1 window, with a RESHAPE before and after it; each row becomes a pixel",
-        "constant weights that are float or quantized like the activations, and a known shape",
-        Exactness.ROUNDING,
-        _as_convolution,
-    ),
-    node_pass(
-        "layer-of-rows",
-        "FULLY_CONNECTED",
-        "joins all rows of the input into one matrix, with a RESHAPE before and after the layer",
-        "a result with 3 or more dimensions, and a known shape",
-        Exactness.EXACT,
-        _rows,
-    ),
-    node_pass(
-        "conv-3d-by-frames",
-        "CONV_3D",
-        "replaces CONV_3D by a STRIDED_SLICE and a CONV_2D for each frame of the window, and adds the results",
-        "FLOAT32, constant weights, and a known shape",
-        Exactness.ROUNDING,
-        _conv_3d,
-    ),
-    node_pass(
-        "symmetric-activations",
-        _DYNAMIC,
-        "clears the option asymmetric_quantize_inputs, so that activations are quantized without a zero point",
-        "quantized weights, float activations, and the option asymmetric_quantize_inputs",
-        Exactness.APPROXIMATE,
-        _symmetric,
-    ),
+    node_pass("bias-of-zeros", " ".join(_BIAS), Exactness.EXACT, _zero_bias),
+    node_pass("matrix-product-as-layer", "BATCH_MATMUL", Exactness.ROUNDING, _batch_matmul),
+    node_pass("layer-as-convolution", "FULLY_CONNECTED", Exactness.ROUNDING, _as_convolution),
+    node_pass("layer-of-rows", "FULLY_CONNECTED", Exactness.EXACT, _rows),
+    node_pass("conv-3d-by-frames", "CONV_3D", Exactness.ROUNDING, _conv_3d),
+    node_pass("symmetric-activations", _DYNAMIC, Exactness.APPROXIMATE, _symmetric),
 )

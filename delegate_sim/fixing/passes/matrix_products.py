@@ -25,7 +25,6 @@ def _matrix(read: WorkCount, sizes: tuple[int, int, int], place: int, is_transpo
 
 
 def _parts(work: Work, tensor: Tensor, is_transposed: bool) -> tuple[list[Node], list[int]]:
-    """Return the nodes that split a tensor into its matrices, and the matrices. Constants are split without nodes."""
     rows, columns = tensor.shape[-2:]
     count = element_count(tensor.shape[:-2])
     sizes = (count, rows, columns)
@@ -55,7 +54,6 @@ def _parts(work: Work, tensor: Tensor, is_transposed: bool) -> tuple[list[Node],
 
 
 def _by_matrix(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a FULLY_CONNECTED for each matrix of the result. The second operand of a FULLY_CONNECTED is transposed."""
     options, target = work.options(node), work.output(node)
     operands = work.input(node, 0), work.input(node, 1)
     if {tensor.type for tensor in (*operands, target)} != {"FLOAT32"} or work.is_open(*operands, target):
@@ -93,7 +91,6 @@ def _by_matrix(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
-    """Return which matrix of an operand each matrix of the result needs. Return None if the operand cannot be broadcast."""
     padded = (1,) * (len(whole) - len(batch)) + tuple(batch)
     if len(padded) != len(whole) or any(own not in (1, size) for own, size in zip(padded, whole, strict=True)):
         return None
@@ -104,14 +101,4 @@ def _places(batch: Sequence[int], whole: Sequence[int]) -> list[int] | None:
     return places
 
 
-PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "matrix-product-unfolded",
-        "BATCH_MATMUL",
-        "replaces BATCH_MATMUL by one FULLY_CONNECTED for each matrix, as the converter does with unfold_batchmatmul; SPLIT and "
-        "CONCATENATION separate and join the matrices",
-        f"FLOAT32, a known shape, at most {MOST_MATRICES} matrices, and operands that are not a single constant matrix",
-        Exactness.ROUNDING,
-        _by_matrix,
-    ),
-)
+PASSES: tuple[Pass, ...] = (node_pass("matrix-product-unfolded", "BATCH_MATMUL", Exactness.ROUNDING, _by_matrix),)

@@ -26,13 +26,11 @@ def _is_known(work: Work, node: Node) -> bool:
 
 
 def _parts(work: Work, tensor: Tensor, number: int, shape: Sequence[int]) -> list[int]:
-    """Add tensors for the parts of a tensor, and return their indices. ``number`` is at most ``_MOST_PARTS``."""
     labels = [f"part_{index}" for index in range(min(number, _MOST_PARTS))]
     return [work.result(tensor, label, shape) for label in labels]
 
 
 def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER with descending indices."""
     axes, source = axes_of(work, node), work.input(node, 0)
     if axes is None or len(axes) != 1 or not _is_known(work, node) or not 0 < source.shape[axes[0]] <= _MOST_POSITIONS:
         return None
@@ -42,7 +40,6 @@ def _reverse(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _largest(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an ARG_MAX along an axis that is not the last."""
     axes, source, target = axes_of(work, node), work.input(node, 0), work.output(node)
     is_last = axes is not None and tuple(axes) == (source.rank - 1,)
     if not is_last or source.rank < 2 or source.element_count == 0 or not _is_known(work, node):
@@ -53,7 +50,6 @@ def _largest(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SPLIT of the batches, one node for each batch, and a CONCATENATION."""
     source, target = work.input(node, 0), work.output(node)
     if source.rank != MOST or not 1 < source.shape[0] <= _MOST_PARTS or source.is_constant or not _is_known(work, node):
         return None
@@ -69,7 +65,6 @@ def _blocks(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _padding(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a padding between TRANSPOSEs, so that the padded batch is another dimension."""
     source, target, pads = work.input(node, 0), work.output(node), work.integers(work.input(node, 1))
     is_padded = source.rank == MOST and source.shape[0] == 1 and pads is not None and pads.shape == (MOST, 2) and pads[0].any()
     if not is_padded or pads is None or source.is_constant or not _is_known(work, node):
@@ -93,7 +88,6 @@ def _padding(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batches(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand for each batch of the constant, and the node."""
     constants = [work.tensor(index).is_constant for index in node.inputs]
     target = work.output(node)
     if sorted(constants) != [False, True] or target.rank != MOST or not _is_known(work, node):
@@ -112,7 +106,6 @@ def _batches(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CUMSUM between REVERSE_V2 nodes."""
     source, axes, options = work.input(node, 0), axes_of(work, node), work.options(node)
     if not options.reverse or options.exclusive or axes is None or len(axes) != 1 or not _is_known(work, node):
         return None
@@ -127,7 +120,6 @@ def _reversed_sum(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _exclusive_sum(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CUMSUM, and a SUB of the operand."""
     source, target, options = work.input(node, 0), work.output(node), work.options(node)
     if not options.exclusive or target.type != "FLOAT32" or not _is_known(work, node):
         return None
@@ -137,7 +129,6 @@ def _exclusive_sum(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a transposed convolution with VALID padding, and a SLICE."""
     sizes, weights, source, target = (
         work.integers(work.input(node, 0)),
         work.input(node, 1),
@@ -165,7 +156,6 @@ def _transposed(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
-    """Add the part of a constant with ``size`` slices of the first dimension, and return its index."""
     whole = work.later(tensor)
     shape = (size, *tensor.shape[1:])
     return work.computed(
@@ -174,7 +164,6 @@ def _slices(work: Work, tensor: Tensor, number: int, size: int) -> int:
 
 
 def _grouped(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SPLIT of the channels, one convolution for each group, and a CONCATENATION."""
     source, weights, bias, target = work.input(node, 0), work.input(node, 1), work.input(node, 2), work.output(node)
     is_usual = source.rank == weights.rank == target.rank == MOST and source.type == target.type == weights.type == "FLOAT32"
     if not is_usual or not weights.shape[3] or source.is_constant or not _is_known(work, node):
@@ -213,7 +202,6 @@ def _is_hybrid(work: Work, node: Node) -> bool:
 
 
 def _every_pixel(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a STRIDED_SLICE that takes every n-th pixel, and the convolution without a stride."""
     source, weights, options = work.input(node, 0), work.input(node, 1), work.options(node)
     is_pointwise = source.rank == weights.rank == MOST and weights.shape[1:3] == (1, 1) and weights.is_constant
     strides = (options.stride_h, options.stride_w)
@@ -229,7 +217,6 @@ def _every_pixel(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _without_bias(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer without a bias, and an ADD of the bias."""
     target, options = work.output(node), work.options(node)
     has_bias = len(node.inputs) > 2 and node.inputs[2] >= 0
     if not has_bias or target.type != "FLOAT32" or work.input(node, 1).is_constant or not _is_known(work, node):
@@ -244,7 +231,6 @@ def _without_bias(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _wider_window(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a depthwise convolution with a 3x3 window, whose weights are zero around the given weights."""
     weights, options = work.input(node, 1), work.options(node)
     is_pointwise = weights.rank == MOST and weights.shape[:3] == (1, 1, 1) and weights.type == "FLOAT32"
     is_plain = options.stride_h == options.stride_w == 1 and work.has_elements(weights)
@@ -259,109 +245,18 @@ def _wider_window(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    cure(
-        "convolution-of-every-pixel",
-        "CONV_2D",
-        "takes every n-th pixel by a STRIDED_SLICE, and computes the convolution without a stride",
-        "constant weights of height 1 and width 1, of the type of the activations, a stride above 1, and a known shape",
-        Exactness.EXACT,
-        _strided,
-    ),
-    cure(
-        "hybrid-convolution-of-every-pixel",
-        "CONV_2D",
-        "takes every n-th pixel by a STRIDED_SLICE, and computes the convolution without a stride",
-        "FLOAT32 activations, quantized constant weights of height 1 and width 1, a stride above 1, and a known shape",
-        Exactness.APPROXIMATE,
-        _hybrid,
-    ),
-    cure(
-        "layer-without-bias",
-        "FULLY_CONNECTED",
-        "leaves out the bias, and adds it by an ADD",
-        "FLOAT32, a bias, weights that are not constant, and a known shape",
-        Exactness.ROUNDING,
-        _without_bias,
-    ),
-    cure(
-        "depthwise-convolution-of-wider-window",
-        "DEPTHWISE_CONV_2D",
-        "puts the weights into the middle of a 3x3 window of zeros",
-        "FLOAT32, constant weights of height 1 and width 1, strides of 1, and a known shape",
-        Exactness.ROUNDING,
-        _wider_window,
-    ),
-    cure(
-        "reverse-as-gather",
-        "REVERSE_V2",
-        "replaces REVERSE_V2 by a GATHER with descending indices",
-        "one constant axis with at most 4,096 elements, and a known shape",
-        Exactness.EXACT,
-        _reverse,
-    ),
-    cure(
-        "largest-before-last-axis",
-        "ARG_MAX",
-        "adds a dimension of size 1 behind the last axis, with a RESHAPE before and after the ARG_MAX",
-        "the last axis, rank 2 or more, and a known shape",
-        Exactness.EXACT,
-        _largest,
-    ),
-    cure(
-        "blocks-of-each-batch",
-        "DEPTH_TO_SPACE SPACE_TO_DEPTH",
-        "computes each batch with its own node; SPLIT and CONCATENATION separate and join the batches",
-        "2 to 128 batches, and a known shape",
-        Exactness.EXACT,
-        _blocks,
-    ),
-    cure(
-        "padding-of-other-dimension",
-        "MIRROR_PAD PAD PADV2",
-        "swaps the batch with another dimension by a TRANSPOSE before and after the padding",
-        "rank 4, a padded batch of size 1, constant paddings, and a known shape",
-        Exactness.EXACT,
-        _padding,
-    ),
-    cure(
-        "operand-of-each-batch",
-        BROADCASTING,
-        "repeats the operand that is not constant for each batch by a TILE",
-        "rank 4, one constant operand with several batches, and a known shape",
-        Exactness.EXACT,
-        _batches,
-    ),
-    cure(
-        "reversed-sum-by-reverse",
-        "CUMSUM",
-        "replaces a reversed CUMSUM by REVERSE_V2, CUMSUM and REVERSE_V2",
-        "reverse without exclusive, a constant axis, and a known shape",
-        Exactness.EXACT,
-        _reversed_sum,
-    ),
-    cure(
-        "exclusive-sum-by-sub",
-        "CUMSUM",
-        "replaces an exclusive CUMSUM by a CUMSUM and a SUB of the operand",
-        "FLOAT32, exclusive, and a known shape",
-        Exactness.ROUNDING,
-        _exclusive_sum,
-    ),
-    cure(
-        "transposed-convolution-cut",
-        "TRANSPOSE_CONV",
-        "computes with VALID padding, and cuts the result with a SLICE",
-        "SAME padding, no fused activation, a constant shape of the result, and a known shape",
-        Exactness.EXACT,
-        _transposed,
-    ),
-    cure(
-        "convolution-of-each-group",
-        "CONV_2D",
-        "computes each group with its own CONV_2D; SPLIT and CONCATENATION separate and join the channels",
-        "FLOAT32, constant weights and bias, 2 to 128 groups, and a known shape",
-        Exactness.ROUNDING,
-        _grouped,
-    ),
+    cure("convolution-of-every-pixel", "CONV_2D", Exactness.EXACT, _strided),
+    cure("hybrid-convolution-of-every-pixel", "CONV_2D", Exactness.APPROXIMATE, _hybrid),
+    cure("layer-without-bias", "FULLY_CONNECTED", Exactness.ROUNDING, _without_bias),
+    cure("depthwise-convolution-of-wider-window", "DEPTHWISE_CONV_2D", Exactness.ROUNDING, _wider_window),
+    cure("reverse-as-gather", "REVERSE_V2", Exactness.EXACT, _reverse),
+    cure("largest-before-last-axis", "ARG_MAX", Exactness.EXACT, _largest),
+    cure("blocks-of-each-batch", "DEPTH_TO_SPACE SPACE_TO_DEPTH", Exactness.EXACT, _blocks),
+    cure("padding-of-other-dimension", "MIRROR_PAD PAD PADV2", Exactness.EXACT, _padding),
+    cure("operand-of-each-batch", BROADCASTING, Exactness.EXACT, _batches),
+    cure("reversed-sum-by-reverse", "CUMSUM", Exactness.EXACT, _reversed_sum),
+    cure("exclusive-sum-by-sub", "CUMSUM", Exactness.ROUNDING, _exclusive_sum),
+    cure("transposed-convolution-cut", "TRANSPOSE_CONV", Exactness.EXACT, _transposed),
+    cure("convolution-of-each-group", "CONV_2D", Exactness.ROUNDING, _grouped),
 )
 """The passes in the order in which the search tries them."""

@@ -25,7 +25,6 @@ _MOST_CHANNELS = 4096
 
 
 def _as_image(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape with four dimensions: sizes of 1 are put in front."""
     return (*(1, 1, 1, 1)[len(shape) :], *shape)
 
 
@@ -35,7 +34,6 @@ def _is_known(work: Work, node: Node) -> bool:
 
 
 def _with_constant(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return the node with a runtime operand and a result of rank 4. The constant operand keeps its shape."""
     constants = [work.tensor(index).is_constant for index in node.inputs]
     if sorted(constants) != [False, True] or not _is_known(work, node):
         return None
@@ -48,7 +46,6 @@ def _with_constant(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _padding(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a padding of rank 3 with another dimension in front, which is not padded."""
     source, target, pads = work.input(node, 0), work.output(node), work.integers(work.input(node, 1))
     if source.rank != 3 or pads is None or pads.shape != (3, 2) or not _is_known(work, node):
         return None
@@ -57,7 +54,6 @@ def _padding(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _layer(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer whose input is a matrix with the columns of the weights."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if weights.rank != 2 or not weights.shape[1] or target.rank < 1 or not _is_known(work, node):
         return None
@@ -68,7 +64,6 @@ def _layer(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _layer_with_rows(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a layer whose result keeps the rows of the input as dimensions, and a RESHAPE of the result."""
     source, weights, target = work.input(node, 0), work.input(node, 1), work.output(node)
     is_matrix = weights.rank == 2 and target.rank == 2 and 2 <= source.rank < MOST and source.shape[-1] == weights.shape[1]
     if not is_matrix or source.is_constant or work.options(node).keep_num_dims or not _is_known(work, node):
@@ -111,7 +106,6 @@ def _ones(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _slope(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a PRELU with one slope for each channel."""
     source = work.input(node, 0)
     if source.type != "FLOAT32" or source.rank < 2 or source.shape[-1] > _MOST_CHANNELS or not _is_known(work, node):
         return None
@@ -124,63 +118,14 @@ def _slope(work: Work, node: Node) -> Sequence[Node] | None:
 _ONES = "adds dimensions of size 1 in front, with a RESHAPE before and after the node"
 
 PASSES: tuple[Pass, ...] = (
-    cure(
-        "constant-operand-of-image",
-        BROADCASTING,
-        "gives the operand that is not constant, and the result, 4 dimensions, with RESHAPEs; the constant keeps its shape",
-        "one constant operand, another operand or a result of rank 3 or less, and a known shape",
-        Exactness.EXACT,
-        _with_constant,
-    ),
-    cure(
-        "padding-of-image",
-        "MIRROR_PAD PAD PADV2",
-        _ONES,
-        "rank 3, constant paddings, and a known shape",
-        Exactness.EXACT,
-        _padding,
-    ),
-    cure(
-        "layer-of-matrix",
-        "FULLY_CONNECTED",
-        "turns the input into a matrix with as many columns as the weights, with a RESHAPE before and after the layer",
-        "an input of another shape, and a known shape",
-        Exactness.EXACT,
-        _layer,
-    ),
-    node_pass(
-        "layer-with-rows",
-        "FULLY_CONNECTED",
-        "sets keep_num_dims, so that rows stay rows and become no batches, with a RESHAPE behind the layer",
-        "a matrix as result, an input with the columns of the weights, and a known shape",
-        Exactness.EXACT,
-        _layer_with_rows,
-    ),
-    node_pass(
-        "axis-from-front",
-        "CUMSUM",
-        "counts the axis from the first dimension",
-        "a constant axis below 0",
-        Exactness.EXACT,
-        _axis_from_front,
-    ),
-    cure("softmax-of-row", "SOFTMAX", _ONES, "rank 1, and a known shape", Exactness.EXACT, _softmax),
-    cure("sums-of-image", "CUMSUM", _ONES, "rank 3 or less, a constant axis, and a known shape", Exactness.EXACT, _sums),
-    cure(
-        "ones-of-vector",
-        "ONE_HOT",
-        "turns the indices into a vector, with a RESHAPE before and after the ONE_HOT",
-        "indices of rank 2 or more, the last axis, and a known shape",
-        Exactness.EXACT,
-        _ones,
-    ),
-    cure(
-        "leaky-relu-as-prelu",
-        "LEAKY_RELU",
-        "replaces LEAKY_RELU by a PRELU with the same slope for every channel",
-        "FLOAT32, rank 2 or more, at most 4,096 channels, and a known shape",
-        Exactness.ROUNDING,
-        _slope,
-    ),
+    cure("constant-operand-of-image", BROADCASTING, Exactness.EXACT, _with_constant),
+    cure("padding-of-image", "MIRROR_PAD PAD PADV2", Exactness.EXACT, _padding),
+    cure("layer-of-matrix", "FULLY_CONNECTED", Exactness.EXACT, _layer),
+    node_pass("layer-with-rows", "FULLY_CONNECTED", Exactness.EXACT, _layer_with_rows),
+    node_pass("axis-from-front", "CUMSUM", Exactness.EXACT, _axis_from_front),
+    cure("softmax-of-row", "SOFTMAX", Exactness.EXACT, _softmax),
+    cure("sums-of-image", "CUMSUM", Exactness.EXACT, _sums),
+    cure("ones-of-vector", "ONE_HOT", Exactness.EXACT, _ones),
+    cure("leaky-relu-as-prelu", "LEAKY_RELU", Exactness.ROUNDING, _slope),
 )
 """The passes in the order in which the search tries them."""

@@ -34,10 +34,6 @@ _Axis = TypeVar("_Axis")
 
 
 def _is_lowered(work: Work, node: Node) -> bool:
-    """Return whether a node has a tensor with too many dimensions for delegates.
-
-    The result is false if any size of the node's tensors is unknown.
-    """
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     return max(tensor.rank for tensor in tensors) > MOST and not work.is_open(*tensors) and min(node.inputs) >= 0
 
@@ -111,7 +107,6 @@ def _element_wise(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return an element-wise node with operands that have the rank of the result. Scalars and vectors keep their rank."""
     target = work.output(node)
     nodes: list[Node] = []
     inputs: list[int] = []
@@ -129,10 +124,6 @@ def _same_rank(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _with_broadcast_first(work: Work, node: Node, shape: _Shape) -> Sequence[Node] | None:
-    """Return TILEs that broadcast the operands, and an element-wise node over one dimension.
-
-    Return None if a tensor is quantized per channel.
-    """
     target = work.output(node)
     nodes: list[Node] = []
     inputs: list[int] = []
@@ -194,10 +185,6 @@ def _reduction(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _one_axis_at_a_time(work: Work, node: Node, axes: Sequence[int]) -> Sequence[Node] | None:
-    """Return one reduction for each axis, between RESHAPEs.
-
-    The operand of each reduction has three dimensions, and the second dimension is reduced.
-    """
     source, target = work.input(node, 0), work.output(node)
     if source.is_constant or (source.type != "FLOAT32" and node.op not in _LIMITS.split()):
         return None
@@ -270,7 +257,6 @@ def _gather(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a GATHER with indices of one dimension. Tensors with few dimensions are rewritten too."""
     tensors = [work.tensor(index) for index in (*node.inputs, *node.outputs)]
     is_flat = work.input(node, 1).rank == 1
     is_open = work.is_open(*tensors) or min(node.inputs) < 0
@@ -278,7 +264,6 @@ def _gather_of_flat_indices(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _gather_of_rows(work: Work, node: Node, *, keeps_rank: bool = False) -> Sequence[Node] | None:
-    """Return a GATHER of rows from a table of up to three dimensions. The indices have one dimension."""
     source, indices, options = work.input(node, 0), work.input(node, 1), work.options(node)
     if options.batch_dims or not source.rank:
         return None
@@ -297,7 +282,6 @@ def _slice(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cut(work: Work, node: Node, axes: Sequence[CutAxis]) -> Sequence[Node] | None:
-    """Return a SLICE or STRIDED_SLICE along other dimensions, between RESHAPEs."""
     cut = [axis.taken for axis in axes]
     if element_count(cut) != work.output(node).element_count:
         return None
@@ -312,7 +296,6 @@ def _cut(work: Work, node: Node, axes: Sequence[CutAxis]) -> Sequence[Node] | No
 
 
 def _slice_of_rank_4(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a slice of a tensor with fewer than four dimensions as a slice with four dimensions."""
     source, target = work.input(node, 0), work.output(node)
     if not 0 < source.rank < MOST or work.is_open(source, target) or min(node.inputs) < 0:
         return None
@@ -373,7 +356,6 @@ def _tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _batch_matmul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a BATCH_MATMUL with joined batch dimensions, or None if too many batch dimensions would be left."""
     target = work.output(node)
     shapes = [work.tensor(index).shape for index in node.inputs]
     if not _is_lowered(work, node) or min(map(len, shapes)) < 2:
@@ -469,46 +451,13 @@ _BETWEEN = "computes the node with at most 4 dimensions, between RESHAPEs that m
 _NEEDS = "rank 5 or more, at most 4 dimensions after merging, a known shape, and constant sizes and positions"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "transpose-of-lower-rank",
-        "TRANSPOSE",
-        "replaces TRANSPOSE by one or more TRANSPOSE nodes with at most 4 dimensions, between RESHAPEs that merge "
-        "and restore neighboring dimensions",
-        "rank 5 or more, a known shape, and a constant permutation",
-        Exactness.EXACT,
-        _transpose,
-    ),
-    node_pass(
-        "operands-of-same-rank",
-        _BINARY,
-        "adds a RESHAPE before each operand that has fewer dimensions than the result; scalars and vectors stay unchanged",
-        "at most 4 dimensions and a known shape",
-        Exactness.EXACT,
-        _same_rank,
-    ),
-    node_pass(
-        "raised-to-rank-4",
-        " ".join(_RAISED),
-        "computes the node with 4 dimensions, between RESHAPEs that add and remove dimensions of size 1",
-        "rank 3 or less, for selections at least 2; a known shape; for slices, constant positions and strides above 0",
-        Exactness.EXACT,
-        lambda work, node: _RAISED[node.op](work, node),
-    ),
-    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, _BETWEEN, _NEEDS, Exactness.EXACT, _element_wise),
-    node_pass(
-        "move-of-rank-4", " ".join(_MOVES), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)
-    ),
-    node_pass("limit-of-rank-4", _LIMITS, _BETWEEN, _NEEDS, Exactness.EXACT, _reduction),
-    node_pass("sum-of-rank-4", _SUMS, _BETWEEN, _NEEDS, Exactness.ROUNDING, _reduction),
-    node_pass(
-        "rows-of-rank-4", " ".join(_ROWS), _BETWEEN, _NEEDS, Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)
-    ),
-    node_pass(
-        "gather-of-flat-indices",
-        "GATHER",
-        "turns the indices into a vector, with a RESHAPE before and after the GATHER",
-        "indices that are not a vector, no batch_dims, and a known shape",
-        Exactness.EXACT,
-        _gather_of_flat_indices,
-    ),
+    node_pass("transpose-of-lower-rank", "TRANSPOSE", Exactness.EXACT, _transpose),
+    node_pass("operands-of-same-rank", _BINARY, Exactness.EXACT, _same_rank),
+    node_pass("raised-to-rank-4", " ".join(_RAISED), Exactness.EXACT, lambda work, node: _RAISED[node.op](work, node)),
+    node_pass("element-wise-of-rank-4", _ELEMENT_WISE, Exactness.EXACT, _element_wise),
+    node_pass("move-of-rank-4", " ".join(_MOVES), Exactness.EXACT, lambda work, node: _MOVES[node.op](work, node)),
+    node_pass("limit-of-rank-4", _LIMITS, Exactness.EXACT, _reduction),
+    node_pass("sum-of-rank-4", _SUMS, Exactness.ROUNDING, _reduction),
+    node_pass("rows-of-rank-4", " ".join(_ROWS), Exactness.EXACT, lambda work, node: _ROWS[node.op](work, node)),
+    node_pass("gather-of-flat-indices", "GATHER", Exactness.EXACT, _gather_of_flat_indices),
 )

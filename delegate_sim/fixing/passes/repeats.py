@@ -13,7 +13,7 @@ from ...foundation.limits import element_count
 from ...model.model import Node, Tensor
 from ...rules.malformed import is_whole
 from ..pass_workspace import Work
-from .base import Exactness, Pass, node_pass
+from .base import Exactness, Pass, graph_pass, node_pass
 
 _SHAPES = frozenset({"EXPAND_DIMS", "RESHAPE", "SQUEEZE"})
 _OPS = _SHAPES | {"BROADCAST_TO", "TILE"}
@@ -43,7 +43,6 @@ class _RepeatChain(NamedTuple):
 
 
 def _repeats(work: Work, node: Node) -> list[_Repeat] | None:
-    """Return the repeats that a node makes, or None if the node does anything else."""
     source, target = work.input(node, 0), work.output(node)
     is_same = (source.type, source.scale, source.zero_point) == (target.type, target.scale, target.zero_point)
     if not is_same or source.type not in _TYPES or source.is_per_channel or target.is_per_channel:
@@ -66,7 +65,6 @@ def _repeats(work: Work, node: Node) -> list[_Repeat] | None:
 
 
 def _is_enlarged(source: Tensor, target: Tensor, repeats: Sequence[_Repeat]) -> bool:
-    """Return whether repeats only repeat each row and each column of an image."""
     if (source.rank, target.rank) != (4, 4) or not repeats:
         return False
     batch, height, width, depth = source.shape
@@ -97,7 +95,6 @@ def _is_sampled_exactly(size: int, result: int) -> bool:
 
 
 def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int, Node]]) -> _RepeatChain | None:
-    """Return the longest chain that ends with a node, or None if there is none."""
     target = work.output(last[1])
     step: tuple[int, Node] | None = last
     steps: list[tuple[int, Node]] = []
@@ -117,7 +114,6 @@ def _longest(work: Work, last: tuple[int, Node], writers: Mapping[int, tuple[int
 
 
 def _resize_repeated(work: Work) -> None:
-    """Replace the longest chains by resizes. A chain is replaced if any of its nodes is chosen."""
     editor = work.editor
     moves = [
         (origin, node)
@@ -144,7 +140,6 @@ def _resize_repeated(work: Work) -> None:
 
 
 def _without_half_pixels(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a resize without centers of half pixels. By whole factors, it takes the same rows and columns."""
     source, target, options = work.input(node, 0), work.output(node), work.options(node)
     if not options.half_pixel_centers or options.align_corners or source.type not in _TYPES or work.is_open(source, target):
         return None
@@ -158,21 +153,6 @@ def _without_half_pixels(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass(
-        "repeats-as-resize",
-        "replaces nodes that repeat rows or columns of an image, such as Keras' UpSampling2D, by one RESIZE_NEAREST_NEIGHBOR",
-        "FLOAT32, INT8 or UINT8 with the same scale and zero point everywhere; an image of rank 4, known shapes, "
-        "and at most 4096 rows and columns in the result",
-        Exactness.EXACT,
-        _resize_repeated,
-        _OPS,
-    ),
-    node_pass(
-        "resize-without-half-pixels",
-        "RESIZE_NEAREST_NEIGHBOR",
-        "turns half_pixel_centers off",
-        "FLOAT32, INT8 or UINT8; constant sizes that are whole multiples of the image's sizes, at most 4096",
-        Exactness.EXACT,
-        _without_half_pixels,
-    ),
+    graph_pass("repeats-as-resize", Exactness.EXACT, _resize_repeated, _OPS),
+    node_pass("resize-without-half-pixels", "RESIZE_NEAREST_NEIGHBOR", Exactness.EXACT, _without_half_pixels),
 )

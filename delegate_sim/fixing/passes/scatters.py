@@ -36,8 +36,6 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Dimensions:
-    """The dimensions of a scatter's tensor, indices and updates, and their correspondence."""
-
     kept: dict[int, int]
     """For each window dimension of the updates, the dimension of the tensor."""
     batches: tuple[int, ...]
@@ -51,7 +49,6 @@ class _Dimensions:
 
 
 def _dimensions(work: Work, node: Node) -> _Dimensions | None:
-    """Return the dimensions of a scatter, or None if its options contradict the shapes."""
     source, indices, updates = [work.input(node, position) for position in range(3)]
     options, rank = work.options(node), source.rank
     window, inserted, scattered = [
@@ -115,7 +112,6 @@ def _window(work: Work, node: Node) -> _Window | None:
 
 
 def _replaces(work: Work, node: Node) -> bool:
-    """Return whether a scatter replaces elements. Other scatters combine old and new elements, for example by adding."""
     index = work.options(node).update_computation_subgraph_index
     if not 0 <= index < len(work.model.subgraphs):
         return False
@@ -142,7 +138,6 @@ def _is_inside(starts: Sequence[int] | None, sizes: Sequence[int], source: Tenso
 
 
 def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the updates in the shape of the slice. Append the nodes that reshape the updates to ``nodes``."""
     updates = work.input(node, 2)
     moved = [place for place in window.order if updates.shape[place] != 1]
     operand = updates.index
@@ -158,7 +153,6 @@ def _update(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
 
 
 def _starts(work: Work, node: Node, window: _Window, nodes: list[Node]) -> int:
-    """Return the slice's first positions along all dimensions as a vector. Append the nodes that compute it to ``nodes``."""
     indices, rank = work.input(node, 1), len(window.sizes)
     if window.starts is not None:
         return work.constant(f"{indices.name}/starts", indices.type, window.starts)
@@ -198,7 +192,6 @@ def _as_update_slice(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a CONCATENATION of the elements before the slice, the updates, and the elements after the slice."""
     window, source = _window(work, node), work.input(node, 0)
     if window is None or window.starts is None or source.is_per_channel:
         return None
@@ -223,21 +216,6 @@ def _as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
 _NEEDS = "a known shape, updates that replace elements, and positions that form one slice"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "scatter-as-update-slice",
-        _OP,
-        "replaces STABLEHLO_SCATTER by a DYNAMIC_UPDATE_SLICE",
-        f"{_NEEDS}: a single position, or constant consecutive positions along one dimension",
-        Exactness.EXACT,
-        _as_update_slice,
-        IN_RANGE,
-    ),
-    node_pass(
-        "scatter-as-concatenation",
-        _OP,
-        "replaces STABLEHLO_SCATTER by a CONCATENATION of the elements before the slice, the updates and the elements after it",
-        f"{_NEEDS}: constant consecutive positions, and all elements along all other dimensions",
-        Exactness.EXACT,
-        _as_concatenation,
-    ),
+    node_pass("scatter-as-update-slice", _OP, Exactness.EXACT, _as_update_slice, IN_RANGE),
+    node_pass("scatter-as-concatenation", _OP, Exactness.EXACT, _as_concatenation),
 )

@@ -26,7 +26,6 @@ def _as_reshape(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _pack(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return RESHAPEs that add a dimension of size 1 to each operand, and a CONCATENATION along the new dimension."""
     target = work.output(node)
     if not _is_known(work, node) or not node.inputs or not target.rank:
         return None
@@ -63,7 +62,6 @@ def slices(
 
 
 def _unpack(work: Work, node: Node, *, as_split: bool) -> Sequence[Node] | None:
-    """Return a SPLIT or STRIDED_SLICEs that keep the dimension, and a RESHAPE of each part."""
     source, name = work.input(node, 0), work.output(node).name
     if not _is_known(work, node) or not source.rank:
         return None
@@ -93,10 +91,6 @@ def _split(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
 
 
 def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
-    """Return the operand's shape with leading dimensions of size 1, up to the rank of the result.
-
-    Return None if the operand is constant, or if a shape is not known.
-    """
     source, target = work.input(node, 0), work.output(node)
     if not _is_known(work, node) or source.is_constant or source.rank > target.rank or not target.rank:
         return None
@@ -105,7 +99,6 @@ def _broadcast_shape(work: Work, node: Node) -> tuple[int, ...] | None:
 
 
 def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Node]) -> int:
-    """Return a tensor with the elements of ``source`` in another shape. If a RESHAPE is needed, append it to ``nodes``."""
     if shape == source.shape:
         return source.index
     result = work.result(source, f"of_rank_{len(shape)}", shape)
@@ -114,10 +107,6 @@ def _of_rank(work: Work, source: Tensor, shape: tuple[int, ...], nodes: list[Nod
 
 
 def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a TILE of the operand.
-
-    If the operand has fewer dimensions than the result, a RESHAPE adds dimensions of size 1 first.
-    """
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None:
         return None
@@ -129,7 +118,6 @@ def _broadcast_as_tile(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a MUL by a tensor of ones. Along the broadcast dimensions, the tensor of ones has the sizes of the result."""
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None or target.type != "FLOAT32":
         return None
@@ -142,7 +130,6 @@ def _broadcast_as_mul(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _broadcast_as_concatenation(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return one CONCATENATION for each broadcast dimension. It concatenates copies along this dimension."""
     shape, target = _broadcast_shape(work, node), work.output(node)
     if shape is None or target.is_per_channel:
         return None
@@ -199,80 +186,15 @@ def _gather_without_batches(work: Work, node: Node) -> Sequence[Node] | None:
 _KNOWN = "a known shape"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass("expand-dims-as-reshape", "EXPAND_DIMS", "replaces EXPAND_DIMS by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    node_pass("squeeze-as-reshape", "SQUEEZE", "replaces SQUEEZE by a RESHAPE", _KNOWN, Exactness.EXACT, _as_reshape),
-    node_pass(
-        "pack-as-concatenation",
-        "PACK",
-        "replaces PACK by a RESHAPE of each operand and a CONCATENATION",
-        _KNOWN,
-        Exactness.EXACT,
-        _pack,
-    ),
-    node_pass(
-        "unpack-as-split",
-        "UNPACK",
-        "replaces UNPACK by a SPLIT and a RESHAPE of each part",
-        _KNOWN,
-        Exactness.EXACT,
-        functools.partial(_unpack, as_split=True),
-    ),
-    node_pass(
-        "unpack-as-slices",
-        "UNPACK",
-        "replaces UNPACK by a STRIDED_SLICE and a RESHAPE for each part",
-        _KNOWN,
-        Exactness.EXACT,
-        functools.partial(_unpack, as_split=False),
-    ),
-    node_pass(
-        "split-as-slices",
-        "SPLIT SPLIT_V",
-        "replaces the node by a SLICE for each part",
-        "a known shape and a constant axis",
-        Exactness.EXACT,
-        functools.partial(_split, strided=False),
-    ),
-    node_pass(
-        "broadcast-as-tile",
-        "BROADCAST_TO",
-        "replaces BROADCAST_TO by a TILE; before it, a RESHAPE gives the input the rank of the result",
-        _KNOWN,
-        Exactness.EXACT,
-        _broadcast_as_tile,
-    ),
-    node_pass(
-        "broadcast-as-mul",
-        "BROADCAST_TO",
-        "replaces BROADCAST_TO by a MUL by ones; along broadcast dimensions, the tensor of ones has the sizes of the result",
-        "FLOAT32, and a known shape",
-        Exactness.EXACT,
-        _broadcast_as_mul,
-        FINITE,
-    ),
-    node_pass(
-        "broadcast-as-concatenation",
-        "BROADCAST_TO",
-        "replaces BROADCAST_TO by a CONCATENATION of copies; before it, a RESHAPE gives the input the rank of the result",
-        f"a known shape, and at most {_MOST_COPIES} copies along a dimension",
-        Exactness.EXACT,
-        _broadcast_as_concatenation,
-    ),
-    node_pass(
-        "gather-without-batches",
-        "GATHER",
-        "joins the rows of all batches into one table; an ADD converts the indices to indices of this table",
-        "batch dimensions directly before the axis, INT32 indices, and a known shape",
-        Exactness.EXACT,
-        _gather_without_batches,
-        IN_RANGE,
-    ),
-    node_pass(
-        "split-as-strided-slices",
-        "SPLIT SPLIT_V",
-        "replaces the node by a STRIDED_SLICE for each part",
-        "a known shape and a constant axis",
-        Exactness.EXACT,
-        functools.partial(_split, strided=True),
-    ),
+    node_pass("expand-dims-as-reshape", "EXPAND_DIMS", Exactness.EXACT, _as_reshape),
+    node_pass("squeeze-as-reshape", "SQUEEZE", Exactness.EXACT, _as_reshape),
+    node_pass("pack-as-concatenation", "PACK", Exactness.EXACT, _pack),
+    node_pass("unpack-as-split", "UNPACK", Exactness.EXACT, functools.partial(_unpack, as_split=True)),
+    node_pass("unpack-as-slices", "UNPACK", Exactness.EXACT, functools.partial(_unpack, as_split=False)),
+    node_pass("split-as-slices", "SPLIT SPLIT_V", Exactness.EXACT, functools.partial(_split, strided=False)),
+    node_pass("broadcast-as-tile", "BROADCAST_TO", Exactness.EXACT, _broadcast_as_tile),
+    node_pass("broadcast-as-mul", "BROADCAST_TO", Exactness.EXACT, _broadcast_as_mul, FINITE),
+    node_pass("broadcast-as-concatenation", "BROADCAST_TO", Exactness.EXACT, _broadcast_as_concatenation),
+    node_pass("gather-without-batches", "GATHER", Exactness.EXACT, _gather_without_batches, IN_RANGE),
+    node_pass("split-as-strided-slices", "SPLIT SPLIT_V", Exactness.EXACT, functools.partial(_split, strided=True)),
 )

@@ -252,7 +252,6 @@ def _rewrite(work: Work, node: Node, *, strided: bool) -> Sequence[Node] | None:
 
 
 def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
-    """Return a SLICE and a RESHAPE for a GATHER_ND whose indices are all positions of a box, in order."""
     source, indices, target = work.input(node, 0), work.input(node, 1), work.output(node)
     if work.is_open(source, target) or source.is_per_channel or not 0 < indices.element_count <= _MOST_INDICES:
         return None
@@ -284,28 +283,7 @@ def _gather_box(work: Work, node: Node) -> Sequence[Node] | None:
 _NEEDS = "constant begin and end, strides of 1, and a known shape"
 
 PASSES: tuple[Pass, ...] = (
-    node_pass(
-        "strided-slice-without-masks",
-        "STRIDED_SLICE",
-        "replaces the masks by explicit begin and end, and adds a RESHAPE if the node removes dimensions",
-        _NEEDS,
-        Exactness.EXACT,
-        functools.partial(_rewrite, strided=True),
-    ),
-    node_pass(
-        "strided-slice-as-slice",
-        "STRIDED_SLICE",
-        "replaces STRIDED_SLICE by a SLICE, and by a RESHAPE if the node removes dimensions",
-        _NEEDS,
-        Exactness.EXACT,
-        functools.partial(_rewrite, strided=False),
-    ),
-    node_pass(
-        "gather-nd-as-slice",
-        "GATHER_ND",
-        "replaces GATHER_ND by a SLICE and a RESHAPE, or by a RESHAPE alone if it takes everything",
-        "constant indices that are all positions of a box in order, and a known shape",
-        Exactness.EXACT,
-        _gather_box,
-    ),
+    node_pass("strided-slice-without-masks", "STRIDED_SLICE", Exactness.EXACT, functools.partial(_rewrite, strided=True)),
+    node_pass("strided-slice-as-slice", "STRIDED_SLICE", Exactness.EXACT, functools.partial(_rewrite, strided=False)),
+    node_pass("gather-nd-as-slice", "GATHER_ND", Exactness.EXACT, _gather_box),
 )

@@ -11,7 +11,7 @@ from ...graph.graph import file_graphs
 from ...model.model import Allocation, Node, Tensor
 from ...versions.explanation import expected_version
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass, node_pass
+from .base import Exactness, Pass, graph_pass, node_pass
 
 
 def _own_versions(work: Work) -> None:
@@ -49,8 +49,6 @@ def widened(source: Tensor, read: WorkCount) -> WorkCount | None:
 
 
 def _widen_constants(work: Work, *types: str) -> None:
-    """Replace the DEQUANTIZE of a constant by a FLOAT32 constant. ``types`` are the types of such constants."""
-
     def fold(_origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         source = work.input(node, 0)
         compute = widened(source, work.later(source)) if source.type in types and work.has_elements(source) else None
@@ -64,8 +62,6 @@ _BROADCASTS = ("BROADCAST_TO", "FILL")
 
 
 def _broadcast_constants(work: Work) -> None:
-    """Replace the BROADCAST_TO or FILL of a constant by a larger constant. The node stays if its result is too large."""
-
     def fold(origin: int, node: Node) -> tuple[Tensor, WorkCount] | None:
         target = work.output(node)
         is_chosen = work.is_chosen(origin) and len(node.outputs) == 1
@@ -78,7 +74,6 @@ def _broadcast_constants(work: Work) -> None:
 
 
 def _broadcast(source: Tensor, target: Tensor, work: Work) -> WorkCount | None:
-    """Return a function that computes a constant's elements in the shape of ``target``. Return None if that is impossible."""
     fits = source.rank <= target.rank and all(
         own in (1, size) for own, size in zip(source.shape, target.shape[target.rank - source.rank :], strict=True)
     )
@@ -110,7 +105,6 @@ def _widen_weights(work: Work, node: Node) -> Sequence[Node] | None:
 
 
 def _cancel(work: Work) -> None:
-    """Remove pairs of nodes that cancel each other. Nodes that read a pair's result then read the pair's input."""
     editor = work.editor
     writers = {index: node for _, node in editor.nodes for index in node.outputs}
     replaced: dict[int, int] = {}
@@ -172,7 +166,6 @@ def _do_cancel(work: Work, first: Node, second: Node) -> bool:
 
 
 def _inline_composites(work: Work) -> None:
-    """Replace composites by the nodes of their decompositions."""
     nodes: list[tuple[int, Node]] = []
     for origin, node in work.editor.nodes:
         inner = _decomposed(work, node) if node.op == "STABLEHLO_COMPOSITE" and work.is_chosen(origin) else None
@@ -181,10 +174,6 @@ def _inline_composites(work: Work) -> None:
 
 
 def _decomposed(work: Work, node: Node) -> list[Node] | None:
-    """Return the nodes of a composite's decomposition, with tensors of the calling subgraph.
-
-    Return None if this is impossible.
-    """
     index = work.options(node).decomposition_subgraph_index
     if not 0 <= index < len(work.model.subgraphs) or index == work.editor.subgraph.index:
         return None
@@ -212,42 +201,18 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass(
-        "composites-inlined",
-        "replaces the composite by the nodes of its decomposition",
-        "a decomposition without variables, whose nodes compute all its outputs",
-        Exactness.EXACT,
-        _inline_composites,
-        frozenset({"STABLEHLO_COMPOSITE"}),
-    ),
-    Pass(
-        "broadcasts-of-constants",
-        "replaces a BROADCAST_TO or FILL of a constant by a constant",
-        "a constant operand, and a known shape of the result",
-        Exactness.EXACT,
-        _broadcast_constants,
-        frozenset(_BROADCASTS),
-    ),
-    Pass(
-        "own-versions",
-        "lowers the operator version of each node to the lowest version that the node needs",
-        "a node with a higher version than it needs",
-        Exactness.EXACT,
-        _own_versions,
-    ),
-    Pass(
+    graph_pass("composites-inlined", Exactness.EXACT, _inline_composites, {"STABLEHLO_COMPOSITE"}),
+    graph_pass("broadcasts-of-constants", Exactness.EXACT, _broadcast_constants, _BROADCASTS),
+    graph_pass("own-versions", Exactness.EXACT, _own_versions),
+    graph_pass(
         "float16-widened",
-        "replaces a DEQUANTIZE of a FLOAT16 constant by a FLOAT32 constant; makes the file larger",
-        "a FLOAT16 constant that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "FLOAT16"),
         frozenset({"DEQUANTIZE"}),
         is_for_all=True,
     ),
-    Pass(
+    graph_pass(
         "constants-dequantized",
-        "replaces a DEQUANTIZE of a quantized constant by a FLOAT32 constant; makes the file larger",
-        "a constant of type INT8, UINT8 or INT16, with scales, that a DEQUANTIZE reads",
         Exactness.EXACT,
         lambda work: _widen_constants(work, "INT8", "UINT8", "INT16"),
         frozenset({"DEQUANTIZE"}),
@@ -256,24 +221,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 LAST: tuple[Pass, ...] = (
-    Pass(
-        "pairs-that-cancel",
-        "removes two nodes that cancel each other: two TRANSPOSE nodes, two RESHAPE nodes, or a DEQUANTIZE and the QUANTIZE "
-        "after it",
-        "for RESHAPE and TRANSPOSE: known shapes and constant permutations; for QUANTIZE: the scale and the zero point of the "
-        "DEQUANTIZE",
-        Exactness.EXACT,
-        _cancel,
-        frozenset({"TRANSPOSE", "RESHAPE", "QUANTIZE"}),
-        is_for_all=True,
-    ),
-    node_pass(
-        "weights-widened",
-        " ".join(_HYBRID),
-        "converts the quantized weights of layers with float activations to FLOAT32; makes the file larger",
-        "INT8 or UINT8 weights with scales",
-        Exactness.APPROXIMATE,
-        _widen_weights,
-    ),
+    graph_pass("pairs-that-cancel", Exactness.EXACT, _cancel, {"TRANSPOSE", "RESHAPE", "QUANTIZE"}, is_for_all=True),
+    node_pass("weights-widened", " ".join(_HYBRID), Exactness.APPROXIMATE, _widen_weights),
 )
 """Passes that run last. They remove pairs of nodes that other passes add, or make the file larger."""

@@ -53,7 +53,6 @@ def read_arrays(path: str, names: Collection[str]) -> dict[str, npt.NDArray[Any]
 
 @contextmanager
 def _opened(path: str) -> Iterator[tuple[zipfile.ZipFile, Mapping[str, ArrayKind]]]:
-    """Open a file whose arrays do not have too many bytes."""
     try:
         with open_input(path) as file:
             if not zipfile.is_zipfile(file):

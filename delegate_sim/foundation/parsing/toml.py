@@ -110,7 +110,6 @@ def line_of(text: str, key: Sequence[str | int]) -> int:
 
 
 def _statements(text: str) -> Iterator[_TomlStatement]:
-    """Yield the statements of a TOML document, with the lines that they span."""
     start = position = depth = 0
     first = line = 1
     while (sign := _SIGN.search(text, position)) is not None:
@@ -146,7 +145,6 @@ def _statement(first: int, text: str) -> Iterator[_TomlStatement]:
 
 
 def _names(content: Any) -> Iterator[str]:
-    """Yield the names in a statement, from the outermost table to the value."""
     while isinstance(content, dict) and len(content) == 1:
         ((name, content),) = content.items()
         yield name
@@ -218,7 +216,6 @@ def _without_quotes(line: str) -> str:
 
 
 def _large_integer(content: dict[str, Any]) -> tuple[str | int, ...] | None:
-    """Return the key of an integer with more than 64 bits, or None."""
     containers: list[tuple[tuple[str | int, ...], Any]] = [((), content)]
     while containers:
         key, container = containers.pop()

@@ -60,7 +60,6 @@ def main(bundle: str, arguments: str, result: str) -> None:
 
 
 def _log_everything(package: Any) -> None:
-    """Make the library log its lines about delegates."""
     library = ctypes.CDLL(str(Path(package.__file__).parent / "liblitert-lm.so"))
     library.litert_lm_set_min_log_level(0)
     verbose = getattr(library, _VERBOSE, None)

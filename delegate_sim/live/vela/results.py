@@ -109,7 +109,6 @@ def placements(model: Model, tables: Mapping[str, DatabaseTable], compiled: Mode
 
 
 def _kernels(tables: Mapping[str, DatabaseTable], sources: Mapping[str, FileNode]) -> Mapping[FileNode, int]:
-    """Return the number of the NPU operator that runs the first command of each node. Nodes without commands are omitted."""
     source_of = {row["id"]: row["source_id"] for row in tables.get("optimised", ())}
     kernels: dict[FileNode, int] = {}
     for row in tables.get("queue", ()):

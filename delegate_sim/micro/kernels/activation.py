@@ -9,7 +9,7 @@ from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION
 from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import Predicate, check, rank, where
+from ...rules.vocabulary import Predicate, check, rank, typed, where
 from ..checks import (
     FLOAT32,
     FLOAT32_INT8,
@@ -27,7 +27,6 @@ from ..checks import (
     scale,
     scales,
     symmetric,
-    takes,
     zero_point_of,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -81,9 +80,9 @@ def _are(first: str, second: str) -> Predicate:
 _SOFTMAX_CHECKS = (
     ONE_TO_ONE,
     rank(INPUT, at_least(1)),
-    *of_type(OUTPUT, INT16, takes(INPUT, INT8_INT16)),
+    *of_type(OUTPUT, INT16, typed(INPUT, INT8_INT16)),
     *where(lambda node: node.output(0).type != "INT16", "if the output is not INT16", SAME_TYPES),
-    takes(INPUT, FLOAT32_INT8_INT16),
+    typed(INPUT, FLOAT32_INT8_INT16),
     *of_type(INPUT, INT16, *symmetric(OUTPUT, INPUT), _scale_near(1 / 32768, "1/32768")),
     *where(_are("INT8", "INT16"), "from INT8 to INT16", zero_point_of(OUTPUT, -32768), _scale_near(1 / 65536, "1/65536")),
     *where(_are("INT8", "INT8"), "from INT8 to INT8", zero_point_of(OUTPUT, -128), _scale_is(1 / 256, "1/256")),
@@ -113,7 +112,7 @@ def _unknown_pair(node: NodeView) -> str | None:
 KERNELS = {
     "ELU": MicroKernel(
         in_source("elu.cc", "CalculateOpData", ONE_TO_ONE, SAME_TYPES),
-        in_source("elu.cc", "EluEval", takes(INPUT, FLOAT32_INT8)),
+        in_source("elu.cc", "EluEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "HARD_SWISH": MicroKernel(
         in_source(
@@ -126,7 +125,7 @@ KERNELS = {
                 check(QUANTIZATION, "an input scale of at most 128 times the output scale", _large_output_multiplier),
             ),
         ),
-        in_source("hard_swish.cc", "HardSwishEval", takes(INPUT, FLOAT32_INT8)),
+        in_source("hard_swish.cc", "HardSwishEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "L2_NORMALIZATION": MicroKernel(
         in_source(
@@ -134,7 +133,7 @@ KERNELS = {
             "L2NormPrepare",
             ONE_TO_ONE,
             rank(INPUT, at_most(4)),
-            takes(OUTPUT, FLOAT32_INT8),
+            typed(OUTPUT, FLOAT32_INT8),
             SAME_TYPES,
             NO_ACTIVATION,
         ),
@@ -142,7 +141,7 @@ KERNELS = {
     ),
     "LEAKY_RELU": MicroKernel(
         in_source("leaky_relu_common.cc", "CalculateOpDataLeakyRelu", ONE_TO_ONE, SAME_TYPES),
-        in_source("leaky_relu.cc", "LeakyReluEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("leaky_relu.cc", "LeakyReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "LOGISTIC": MicroKernel(
         in_source(
@@ -152,7 +151,7 @@ KERNELS = {
             *of_type(INPUT, INT8, zero_point_of(OUTPUT, -128)),
             *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
-        in_source("logistic.cc", "LogisticEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("logistic.cc", "LogisticEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "LOG_SOFTMAX": MicroKernel(
         in_source(
@@ -163,19 +162,19 @@ KERNELS = {
             SAME_SHAPES,
             *of_type(INPUT, INT8, _scale_is(16 / 256, "1/16"), zero_point_of(OUTPUT, 127)),
         ),
-        in_source("log_softmax.cc", "LogSoftmaxEval", takes(INPUT, FLOAT32_INT8)),
+        in_source("log_softmax.cc", "LogSoftmaxEval", typed(INPUT, FLOAT32_INT8)),
     ),
     "PRELU": MicroKernel(
-        in_source("prelu_common.cc", "PreluPrepare", *of_type(OUTPUT, INT16, takes(operand(1, "alpha"), INT8))),
-        in_source("prelu.cc", "PreluEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("prelu_common.cc", "PreluPrepare", *of_type(OUTPUT, INT16, typed(operand(1, "alpha"), INT8))),
+        in_source("prelu.cc", "PreluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU": MicroKernel(
         in_source("activations_common.cc", "ReluPrepare", *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT))),
-        in_source("activations.cc", "ReluEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("activations.cc", "ReluEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RELU6": MicroKernel(
         in_source("activations_common.cc", "Relu6Prepare"),
-        in_source("activations.cc", "Relu6Eval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("activations.cc", "Relu6Eval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "SOFTMAX": MicroKernel(
         in_source("softmax_common.cc", "CalculateSoftmaxParams", *_SOFTMAX_CHECKS),
@@ -189,19 +188,19 @@ KERNELS = {
             SAME_TYPES,
             *of_type(INPUT, INT16, *symmetric(INPUT, OUTPUT), _FRACTION),
         ),
-        in_source("tanh.cc", "TanhEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("tanh.cc", "TanhEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "CAST": MicroKernel(
         in_source("cast.cc", "CastPrepare", ONE_TO_ONE),
-        in_source("cast.cc", "CastEval", takes(INPUT, _CAST_TYPES), takes(OUTPUT, _CAST_TYPES)),
+        in_source("cast.cc", "CastEval", typed(INPUT, _CAST_TYPES), typed(OUTPUT, _CAST_TYPES)),
     ),
     "DEQUANTIZE": MicroKernel(
         in_source(
             "dequantize_common.cc",
             "DequantizePrepare",
             ONE_TO_ONE,
-            takes(INPUT, ("INT8", "INT16", "UINT8")),
-            takes(OUTPUT, FLOAT32),
+            typed(INPUT, ("INT8", "INT16", "UINT8")),
+            typed(OUTPUT, FLOAT32),
         ),
         in_source("dequantize.cc", "DequantizeEval"),
     ),
@@ -212,8 +211,8 @@ KERNELS = {
             ONE_TO_ONE,
             *quantized(OUTPUT),
             check(QUANTIZATION, "output with 1 scale", _several_scales, "quantize the output per tensor"),
-            takes(INPUT, tuple(_QUANTIZED_TO)),
-            takes(OUTPUT, ("INT8", "INT16", "INT32", "UINT8")),
+            typed(INPUT, tuple(_QUANTIZED_TO)),
+            typed(OUTPUT, ("INT8", "INT16", "INT32", "UINT8")),
         ),
         in_source(
             "quantize_common.cc",

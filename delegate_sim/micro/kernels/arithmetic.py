@@ -8,7 +8,7 @@ from ...graph.graph import NodeView
 from ...rules.kinds import BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE, Kind
 from ...rules.operands import INPUT, OUTPUT, at_least, at_most, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, rank, same_type, where
+from ...rules.vocabulary import check, operand_count, rank, same_type, typed, where
 from ..checks import (
     ACTIVATION_RANGE,
     FLOAT32,
@@ -35,7 +35,6 @@ from ..checks import (
     same_parameters,
     scale,
     symmetric,
-    takes,
     with_cmsis_nn,
     zero_point,
 )
@@ -50,10 +49,9 @@ _ZERO_POINTS = range(-128, 128)
 
 
 def _unary(symbol: str, *types: str) -> MicroKernel:
-    """Return a kernel of ``elementwise.cc`` that supports only these types."""
     return MicroKernel(
         in_source("elementwise.cc", "GenericPrepare", *_ELEMENTWISE_ALL),
-        in_source("elementwise.cc", symbol, takes(INPUT, types)),
+        in_source("elementwise.cc", symbol, typed(INPUT, types)),
     )
 
 
@@ -68,19 +66,18 @@ _SCALED = where(_is_scaled, _IS_SCALED, *quantized(INPUT, OUTPUT), *of_type(INPU
 def _rescaled(eval_symbol: str, types: tuple[str, ...], *checks: Check[object]) -> MicroKernel:
     return MicroKernel(
         in_source("elementwise.cc", "PrepareAbsRsqrt", *_ELEMENTWISE_ALL, *_SCALED),
-        in_source("elementwise.cc", eval_symbol, takes(INPUT, types), *checks),
+        in_source("elementwise.cc", eval_symbol, typed(INPUT, types), *checks),
     )
 
 
 def _rounding(file: str, prepare: str, evaluate: str) -> MicroKernel:
-    """Return a kernel that requires float tensors, and the same shape for the input and the output."""
-    checks = (ONE_TO_ONE, takes(INPUT, FLOAT32), SAME_TYPES, SAME_SHAPES)
+    checks = (ONE_TO_ONE, typed(INPUT, FLOAT32), SAME_TYPES, SAME_SHAPES)
     return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate))
 
 
 def _comparison(symbol: str, *types: str) -> MicroKernel:
     return MicroKernel(
-        in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, takes(INPUT, types))
+        in_source("comparisons.cc", "ComparisonsPrepare"), in_source("comparisons.cc", symbol, typed(INPUT, types))
     )
 
 
@@ -119,8 +116,6 @@ _FLOOR_CHECKS = (TWO_TO_ONE, _ONE_INPUT_TYPE, SAME_TYPES)
 
 
 def _alike_inputs(kind: Kind, same: Callable[[NodeView, int], bool], needed: str, property_name: str) -> Check[object]:
-    """Require that every input is like input 0. ``same`` compares the input at a position with input 0."""
-
     def find(node: NodeView) -> str | None:
         for position in range(1, len(node.node.inputs)):
             if not same(node, position):
@@ -147,7 +142,7 @@ _ADD_N_CHECKS = (
     _alike_inputs(SHAPE, lambda node, at: node.input(0).shape == node.input(at).shape, "inputs of the same shape", "shape"),
     check(TENSOR_TYPE, "inputs of the same type", _add_n_types),
     _alike_inputs(QUANTIZATION, _same_add_n_parameters, "INT8 inputs with the same scale and zero point", "scale or zero point"),
-    takes(OUTPUT, FLOAT32_INT8),
+    typed(OUTPUT, FLOAT32_INT8),
 )
 
 
@@ -185,7 +180,7 @@ def _extreme(symbol: str) -> MicroKernel:
                 rank(OUTPUT, at_most(4)),
                 symbol=symbol,
             ),
-            takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")),
+            typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")),
         ),
     )
 
@@ -205,7 +200,7 @@ def _accumulation(node: NodeView) -> tuple[int, ...]:
 
 def _reduction(prepare: str, evaluate: str, *checks: Check[object], before: tuple[Check[object], ...] = ()) -> MicroKernel:
     return MicroKernel(
-        in_source(_COMMON, prepare, *before, TWO_TO_ONE, takes(_AXIS, INT32)),
+        in_source(_COMMON, prepare, *before, TWO_TO_ONE, typed(_AXIS, INT32)),
         in_source(_COMMON, evaluate, *checks),
         scratch=_accumulation if prepare == "PrepareMeanOrSumHelper" else _iteration,
     )
@@ -215,7 +210,7 @@ _REDUCED_AXIS = axis_in_range(_AXIS, skips_empty=True)
 _FLOAT_AXIS = of_type(INPUT, FLOAT32, _REDUCED_AXIS)
 _MIN_MAX = (
     SAME_TYPES,
-    takes(INPUT, FLOAT32_INT8),
+    typed(INPUT, FLOAT32_INT8),
     *of_type(INPUT, INT8, *same_parameters(INPUT, OUTPUT)),
     _REDUCED_AXIS,
 )
@@ -223,7 +218,7 @@ _MIN_MAX = (
 
 def _arg(symbol: str) -> MicroKernel:
     return MicroKernel(
-        NO_PREPARE, in_source("arg_min_max.cc", symbol, takes(_AXIS, INT32), takes(OUTPUT, INT32), takes(INPUT, FLOAT32_INT8))
+        NO_PREPARE, in_source("arg_min_max.cc", symbol, typed(_AXIS, INT32), typed(OUTPUT, INT32), typed(INPUT, FLOAT32_INT8))
     )
 
 
@@ -236,7 +231,7 @@ KERNELS = {
             *with_cmsis_nn(
                 "add.cc",
                 SAME_TYPES,
-                takes(INPUT, FLOAT32_INT8_INT16_INT32),
+                typed(INPUT, FLOAT32_INT8_INT16_INT32),
                 _ONE_INPUT_TYPE,
                 *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
                 symbol="PrepareAdd",
@@ -244,7 +239,7 @@ KERNELS = {
             *of_type(OUTPUT, INT8_INT16, *quantized(OUTPUT), ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("add.cc", "AddEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("add.cc", "AddEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "ADD_N": MicroKernel(
         in_source("add_n.cc", "CalculateOpData", *_ADD_N_CHECKS),
@@ -262,18 +257,18 @@ KERNELS = {
             *of_type(OUTPUT, INT8, ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND)),
         ),
-        in_source("div.cc", "DivEval", takes(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
+        in_source("div.cc", "DivEval", typed(OUTPUT, ("FLOAT32", "INT32", "INT8")), *of_type(OUTPUT, INT32, _NO_ZERO_DIVISOR)),
     ),
     "EQUAL": _comparison("EqualEval", *_EQUALITY_TYPES),
     "EXP": _rounding("exp.cc", "ExpPrepare", "ExpEval"),
-    "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc", "FloorEval", takes(INPUT, FLOAT32))),
+    "FLOOR": MicroKernel(NO_PREPARE, in_source("floor.cc", "FloorEval", typed(INPUT, FLOAT32))),
     "FLOOR_DIV": MicroKernel(
         in_source("floor_div.cc", "CalculateOpData", *_FLOOR_CHECKS),
-        in_source("floor_div.cc", "EvalFloorDiv", takes(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
+        in_source("floor_div.cc", "EvalFloorDiv", typed(INPUT, FLOAT32), _NO_ZERO_DIVISOR),
     ),
     "FLOOR_MOD": MicroKernel(
         in_source("floor_mod.cc", "CalculateOpData", *_FLOOR_CHECKS),
-        in_source("floor_mod.cc", "FloorModEval", takes(INPUT, FLOAT32)),
+        in_source("floor_mod.cc", "FloorModEval", typed(INPUT, FLOAT32)),
     ),
     "GREATER": _comparison("GreaterEval", *_ORDER_TYPES, "INT16"),
     "GREATER_EQUAL": _comparison("GreaterEqualEval", *_ORDER_TYPES),
@@ -298,9 +293,9 @@ KERNELS = {
                 *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
             ),
         ),
-        in_source("mul.cc", "MulEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("mul.cc", "MulEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
-    "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", takes(INPUT, FLOAT32))),
+    "NEG": MicroKernel(NO_PREPARE, in_source("neg.cc", "NegEval", typed(INPUT, FLOAT32))),
     "NOT_EQUAL": _comparison("NotEqualEval", *_EQUALITY_TYPES),
     "ROUND": _rounding("round.cc", "RoundPrepare", "RoundEval"),
     "RSQRT": _rescaled("RsqrtEval", FLOAT32_INT8_INT16, *where(_is_scaled, _IS_SCALED, _NOT_NEGATIVE)),
@@ -309,11 +304,11 @@ KERNELS = {
             "select.cc",
             "SelectPrepare",
             THREE_TO_ONE,
-            takes(operand(0, "condition"), ("BOOL",)),
+            typed(operand(0, "condition"), ("BOOL",)),
             same_type(_SECOND, _THIRD, kind=TENSOR_TYPE),
             check(BROADCAST, "an output with the broadcast shape of the inputs", _select_broadcast),
         ),
-        in_source("select.cc", "SelectEval", takes(_SECOND, FLOAT32_INT8_INT16)),
+        in_source("select.cc", "SelectEval", typed(_SECOND, FLOAT32_INT8_INT16)),
     ),
     "SIN": _unary("SinEval", "FLOAT32"),
     "SQRT": _unary("SqrtEval", "FLOAT32"),
@@ -327,7 +322,7 @@ KERNELS = {
             *of_type(INPUT, INT8, check(QUANTIZATION, "zero points from -128 to 127", _zero_point_range)),
             *of_type(INPUT, INT16, *symmetric(_FIRST, _SECOND, OUTPUT)),
         ),
-        in_source("squared_difference.cc", "SquaredDifferenceEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("squared_difference.cc", "SquaredDifferenceEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "SUB": MicroKernel(
         in_source(
@@ -336,7 +331,7 @@ KERNELS = {
             *of_type(OUTPUT, INT8_INT16, ACTIVATION_RANGE),
             *of_type(OUTPUT, INT32, *not_quantized(_FIRST, _SECOND, OUTPUT)),
         ),
-        in_source("sub.cc", "SubEval", takes(OUTPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("sub.cc", "SubEval", typed(OUTPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "ARG_MAX": _arg("ArgMaxEval"),
     "ARG_MIN": _arg("ArgMinEval"),
@@ -345,8 +340,8 @@ KERNELS = {
             "cumsum.cc",
             "CalculateOpData",
             TWO_TO_ONE,
-            takes(INPUT, FLOAT32_INT8),
-            takes(_AXIS, INT32),
+            typed(INPUT, FLOAT32_INT8),
+            typed(_AXIS, INT32),
             one_element(_AXIS),
             rank(INPUT, at_least(1)),
             SAME_TYPES,
@@ -354,9 +349,9 @@ KERNELS = {
         ),
         in_source("cumsum.cc", "CumSumEval", axis_in_range(_AXIS)),
     ),
-    "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
-    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(takes(INPUT, ("BOOL",)),)),
+    "MEAN": _reduction("PrepareMeanOrSumHelper", "EvalMeanHelper", typed(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
+    "REDUCE_ALL": _reduction("PrepareAllHelper", "EvalAllHelper", SAME_TYPES, _REDUCED_AXIS, before=(typed(INPUT, ("BOOL",)),)),
     "REDUCE_MAX": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
     "REDUCE_MIN": _reduction("PrepareMinMaxHelper", "EvalMinMaxHelper", *_MIN_MAX),
-    "SUM": _reduction("PrepareMeanOrSumHelper", "EvalSumHelper", SAME_TYPES, takes(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
+    "SUM": _reduction("PrepareMeanOrSumHelper", "EvalSumHelper", SAME_TYPES, typed(INPUT, FLOAT32_INT8_INT16), *_FLOAT_AXIS),
 }

@@ -6,8 +6,8 @@ from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_COUNT
 from ...rules.operands import at_least, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count
-from ..checks import one_element, takes
+from ...rules.vocabulary import check, operand_count, typed
+from ..checks import one_element
 from ..target import MicroKernel, in_source
 
 _HANDLE, _CONDITION = operand(0, "handle"), operand(0, "condition")
@@ -26,11 +26,6 @@ def _missing_subgraph(*fields: str) -> Check[object]:
 
 
 def _arguments(field: str, first: int, *, results: bool) -> Check[object]:
-    """Require that the node and the called subgraph have the same number of inputs.
-
-    With ``results``, they must also have the same number of outputs.
-    """
-
     def find(node: NodeView) -> str | None:
         subgraphs, index = node.graph.model.subgraphs, getattr(node.options, field)
         if not 0 <= index < len(subgraphs):
@@ -52,7 +47,7 @@ def _loop_results(node: NodeView) -> str | None:
 KERNELS = {
     "ASSIGN_VARIABLE": MicroKernel(
         in_source(
-            "assign_variable.cc", "Prepare", operand_count(2, 0), takes(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
+            "assign_variable.cc", "Prepare", operand_count(2, 0), typed(_HANDLE, ("RESOURCE", "INT32")), one_element(_HANDLE)
         ),
         in_source("assign_variable.cc", "Eval"),
     ),
@@ -65,7 +60,7 @@ KERNELS = {
             "if.cc",
             "IfPrepare",
             operand_count(at_least(1)),
-            takes(_CONDITION, ("BOOL",)),
+            typed(_CONDITION, ("BOOL",)),
             one_element(_CONDITION),
             _missing_subgraph("then_subgraph_index", "else_subgraph_index"),
             _arguments("then_subgraph_index", 1, results=True),

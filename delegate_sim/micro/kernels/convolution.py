@@ -7,7 +7,7 @@ from ...graph.graph import NodeView
 from ...rules.kinds import QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, Operand, exactly, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, rank, same_type, where
+from ...rules.vocabulary import check, operand_count, rank, same_type, typed, where
 from ..checks import (
     ACTIVATION_RANGE,
     FLOAT32_INT8_INT16,
@@ -22,7 +22,6 @@ from ..checks import (
     scale,
     scales,
     symmetric,
-    takes,
     with_cmsis_nn,
 )
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
@@ -92,7 +91,6 @@ def _channel_axis(axis: int) -> Check[object]:
 
 
 def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Check[object], ...]:
-    """Return the checks of ``PopulateConvolutionQuantizationParams``. They do not apply to float inputs."""
     return where(
         lambda node: source.tensor(node).type != "FLOAT32",
         "unless input is FLOAT32",
@@ -100,12 +98,12 @@ def _quantization(axis: int, source: Operand, bias: Operand = BIAS) -> tuple[Che
         *where(
             is_per_channel,
             "if the filter has several scales",
-            takes(source, INT8_INT16),
-            takes(FILTER, ("INT8", "INT4")),
+            typed(source, INT8_INT16),
+            typed(FILTER, ("INT8", "INT4")),
             _channel_axis(axis),
         ),
         *of_type(source, ("UINT8",), bias_scale_fits(source, bias)),
-        *of_type(source, ("INT8", "UINT8", "INT16"), takes(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
+        *of_type(source, ("INT8", "UINT8", "INT16"), typed(OUTPUT, ("UINT8", "INT8", "INT16")), ACTIVATION_RANGE),
     )
 
 
@@ -170,7 +168,7 @@ KERNELS = {
         in_source(
             "conv.cc",
             "ConvEval",
-            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", takes(BIAS, ("INT32", "INT64")))),
+            *of_type(INPUT, INT16, *where(BIAS.is_given, "if a bias is given", typed(BIAS, ("INT32", "INT64")))),
         ),
         scratch=int4_filter,
     ),
@@ -183,7 +181,7 @@ KERNELS = {
             *with_cmsis_nn(
                 "depthwise_conv.cc",
                 SAME_TYPES,
-                takes(INPUT, FLOAT32_INT8_INT16),
+                typed(INPUT, FLOAT32_INT8_INT16),
                 type_pairs(INPUT, *_PAIRS),
                 *of_type(INPUT, INT16, *quantized(FILTER), *symmetric(INPUT, OUTPUT), _scale_count(3)),
             ),
@@ -193,8 +191,8 @@ KERNELS = {
         in_source(
             "depthwise_conv.cc",
             "DepthwiseConvEval",
-            takes(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT16, takes(FILTER, INT8)),
+            typed(INPUT, FLOAT32_INT8_INT16),
+            *of_type(INPUT, INT16, typed(FILTER, INT8)),
         ),
         scratch=int4_filter,
     ),
@@ -204,7 +202,7 @@ KERNELS = {
             "TransposeConvPrepare",
             type_pairs(_TRANSPOSED_INPUT, ("INT16", "INT8"), same=True),
             *of_type(_TRANSPOSED_INPUT, INT8_INT16, *quantized(FILTER), _scale_count(0)),
-            *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
+            *with_cmsis_nn("transpose_conv.cc", _TRANSPOSED_TYPES, typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16)),
             operand_count(exactly(3, 4), 1),
             *_quantization(0, _TRANSPOSED_INPUT, _TRANSPOSED_BIAS),
         ),
@@ -212,7 +210,7 @@ KERNELS = {
             "transpose_conv.cc",
             "TransposeConvEval",
             _TRANSPOSED_TYPES,
-            takes(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
+            typed(_TRANSPOSED_INPUT, FLOAT32_INT8_INT16),
         ),
         scratch=_transpose_scratch,
     ),

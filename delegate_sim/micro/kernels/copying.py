@@ -9,7 +9,7 @@ from ...graph.graph import NodeView
 from ...model import schema
 from ...rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_VALUE, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_least, at_most, exactly, operand
-from ...rules.vocabulary import check, operand_count, rank, same_type, where
+from ...rules.vocabulary import check, operand_count, rank, same_type, typed, where
 from ..checks import (
     FLOAT32,
     FLOAT32_INT8,
@@ -27,7 +27,6 @@ from ..checks import (
     one_element,
     same_parameters,
     symmetric,
-    takes,
     zero_point,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
@@ -208,7 +207,7 @@ def _pad() -> MicroKernel:
                 *where(_has_value, _WITH_VALUE, *reversed(same_parameters(OUTPUT, _PADDING_VALUE))),
             ),
         ),
-        in_source("pad.cc", "PadEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("pad.cc", "PadEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     )
 
 
@@ -219,11 +218,11 @@ KERNELS = {
             "EmbeddingLookUpPrepare",
             TWO_TO_ONE,
             rank(_LOOKUP, 1),
-            takes(_LOOKUP, INT32),
+            typed(_LOOKUP, INT32),
             rank(_VALUES, at_least(2)),
-            takes(_VALUES, FLOAT32_INT8),
-            *of_type(_VALUES, FLOAT32, takes(OUTPUT, FLOAT32)),
-            *of_type(_VALUES, INT8, takes(OUTPUT, FLOAT32_INT8)),
+            typed(_VALUES, FLOAT32_INT8),
+            *of_type(_VALUES, FLOAT32, typed(OUTPUT, FLOAT32)),
+            *of_type(_VALUES, INT8, typed(OUTPUT, FLOAT32_INT8)),
             check(SHAPE, "an output rank of at least the rank of value", _lookup_rank),
             check(SHAPE, "an output that is large enough for all rows", _lookup_size),
             *of_type(_VALUES, INT8, *of_type(OUTPUT, FLOAT32, *symmetric(_VALUES))),
@@ -238,8 +237,8 @@ KERNELS = {
             "gather.cc",
             "GatherPrepare",
             TWO_TO_ONE,
-            takes(_INDICES, INT32),
-            takes(INPUT, FLOAT32_INT8),
+            typed(_INDICES, INT32),
+            typed(INPUT, FLOAT32_INT8),
             check(ATTRIBUTE, "axis that is a dimension of input", _gather_axis),
             check(ATTRIBUTE, "batch_dims that fit input and indices", _gather_batch),
         ),
@@ -251,8 +250,8 @@ KERNELS = {
             "gather_nd.cc",
             "GatherNdPrepare",
             TWO_TO_ONE,
-            takes(INPUT, FLOAT32_INT8),
-            takes(_INDICES, INT32),
+            typed(INPUT, FLOAT32_INT8),
+            typed(_INDICES, INT32),
             rank(INPUT, at_least(1)),
             rank(_INDICES, at_least(1)),
             check(SHAPE, f"indices into at most {_MOST_INDICES} dimensions of input", _index_depth),
@@ -265,7 +264,7 @@ KERNELS = {
             "broadcast_args.cc",
             "BroadcastArgsPrepare",
             TWO_TO_ONE,
-            takes(INPUT, _SHAPE_TYPES),
+            typed(INPUT, _SHAPE_TYPES),
             same_type(INPUT, _SECOND, kind=TENSOR_TYPE),
             SAME_TYPES,
             rank(INPUT, 1),
@@ -280,7 +279,7 @@ KERNELS = {
             "BroadcastToPrepare",
             TWO_TO_ONE,
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
-            takes(_SHAPE, _SHAPE_TYPES),
+            typed(_SHAPE, _SHAPE_TYPES),
             SAME_TYPES,
             fixed(_SHAPE),
             rank(_SHAPE, 1),
@@ -298,14 +297,14 @@ KERNELS = {
             same_type(_VALUE, OUTPUT, kind=TENSOR_TYPE),
             fixed(_DIMS),
             rank(_DIMS, 1),
-            takes(_DIMS, ("INT8", "INT16", "INT32", "INT64")),
+            typed(_DIMS, ("INT8", "INT16", "INT32", "INT64")),
             check(SHAPE, "an output with the shape in dims", _filled_shape),
         ),
-        in_source("fill.cc", "FillEval", takes(_VALUE, ("FLOAT32", "INT32", "INT8"))),
+        in_source("fill.cc", "FillEval", typed(_VALUE, ("FLOAT32", "INT32", "INT8"))),
     ),
     "ZEROS_LIKE": MicroKernel(
         in_source("zeros_like.cc", "ZerosLikePrepare", ONE_TO_ONE),
-        in_source("zeros_like.cc", "ZerosLikeEval", takes(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
+        in_source("zeros_like.cc", "ZerosLikeEval", typed(INPUT, ("INT64", "INT32", "INT8", "FLOAT32"))),
     ),
     "MIRROR_PAD": MicroKernel(
         in_source(
@@ -314,7 +313,7 @@ KERNELS = {
             rank(_PADDINGS, 2),
             check(SHAPE, "paddings for each dimension of input", _mirror_count),
         ),
-        in_source("mirror_pad.cc", "MirrorPadEval", takes(OUTPUT, FLOAT32_INT8)),
+        in_source("mirror_pad.cc", "MirrorPadEval", typed(OUTPUT, FLOAT32_INT8)),
         scratch=lambda node: (4 * node.input(0).rank,) * 2,
     ),
     "PAD": _pad(),

@@ -7,8 +7,8 @@ from ...model.flexbuffer import custom_options
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, Operand, at_least, operand, result
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, rank
-from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers, takes
+from ...rules.vocabulary import check, operand_count, rank, typed
+from ..checks import FLOAT32, INT8, INT16, INT32, ONE_TO_ONE, SAME_TYPES, dimension, integers
 from ..target import MicroKernel, in_source
 
 _MOST_ANCHOR_VALUES = 1 << 20
@@ -71,8 +71,8 @@ _DETECTION = MicroKernel(
     in_source(
         "detection_postprocess.cc",
         "DetectionPostProcessEval",
-        takes(_BOXES, FLOAT32),
-        takes(_CLASSES, FLOAT32),
+        typed(_BOXES, FLOAT32),
+        typed(_CLASSES, FLOAT32),
         check(
             SHAPE,
             "batch size 1, 4 coordinates per box, and num_classes classes, with or without the background class",
@@ -120,7 +120,7 @@ def _ranks(*rows: tuple[Operand, int]) -> tuple[Check[object], ...]:
 
 
 def _each_type(*rows: tuple[Operand, str]) -> tuple[Check[object], ...]:
-    return tuple(takes(which, (name,)) for which, name in rows)
+    return tuple(typed(which, (name,)) for which, name in rows)
 
 
 def _signal(file: str, prepare: str, evaluate: str, *checks: Check[object]) -> MicroKernel:
@@ -180,7 +180,7 @@ KERNELS = {
             "CircularBufferPrepare",
             check(SHAPE, "an input with one slot, and an output with several slots", _ring_shape),
             SAME_TYPES,
-            takes(INPUT, INT8),
+            typed(INPUT, INT8),
         ),
         in_source("circular_buffer.cc", "CircularBufferEval"),
     ),
@@ -200,7 +200,7 @@ KERNELS = {
         operand_count(1, 2),
         *_ranks((INPUT, 1), (OUTPUT, 1), (_SECOND_OUTPUT, 0)),
         *_ALL_INT16,
-        takes(_SECOND_OUTPUT, INT32),
+        typed(_SECOND_OUTPUT, INT32),
     ),
     "SignalFilterBank": _signal(
         "filter_bank.cc",
@@ -208,10 +208,10 @@ KERNELS = {
         "FilterBankEval",
         operand_count(6, 1),
         rank(INPUT, 1),
-        takes(INPUT, ("UINT32",)),
-        *[one for which in _WEIGHTS for one in (rank(which, 1), takes(which, INT16))],
+        typed(INPUT, ("UINT32",)),
+        *[one for which in _WEIGHTS for one in (rank(which, 1), typed(which, INT16))],
         rank(OUTPUT, 1),
-        takes(OUTPUT, ("UINT64",)),
+        typed(OUTPUT, ("UINT64",)),
     ),
     "SignalFilterBankLog": _signal(
         "filter_bank_log.cc",
@@ -245,7 +245,7 @@ KERNELS = {
         _rank_step(1, "an output with one more dimension than input"),
         rank(_SECOND_OUTPUT, 0),
         *_ALL_INT16,
-        takes(_SECOND_OUTPUT, ("BOOL",)),
+        typed(_SECOND_OUTPUT, ("BOOL",)),
         check(ATTRIBUTE, "a number of samples that is a multiple of frame_step", _frame_step),
     ),
     "SignalIrfft": _signal("irfft.cc", "IrfftPrepare", "IrfftEval", ONE_TO_ONE, _SAME_RANK, _DECLARED_TYPE),
@@ -278,7 +278,7 @@ KERNELS = {
         operand_count(1, 2),
         *_ranks((INPUT, 1), (OUTPUT, 1), (_SECOND_OUTPUT, 0)),
         *_ALL_INT16,
-        takes(_SECOND_OUTPUT, ("BOOL",)),
+        typed(_SECOND_OUTPUT, ("BOOL",)),
     ),
     "SignalWindow": _signal(
         "window.cc",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...graph.graph import NodeView
 from ...rules.kinds import OPERAND_COUNT, QUANTIZATION, RANK
 from ...rules.operands import INPUT, OUTPUT, at_least, operand
-from ...rules.vocabulary import check, operand_count
+from ...rules.vocabulary import check, operand_count, typed
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,
     NO_ACTIVATION,
@@ -13,7 +13,6 @@ from ..checks import (
     axis_in_range,
     fixed,
     scale,
-    takes,
     zero_point,
 )
 from ..target import NO_PREPARE, TENSOR_TYPE, MicroKernel, in_source
@@ -66,7 +65,7 @@ KERNELS = {
             "concatenation.cc",
             "ConcatenationPrepare",
             NO_ACTIVATION,
-            takes(INPUT, (*FLOAT32_INT8_INT16_INT32, "INT64", "BOOL")),
+            typed(INPUT, (*FLOAT32_INT8_INT16_INT32, "INT64", "BOOL")),
             SAME_TYPES,
             check(
                 OPERAND_COUNT,
@@ -85,20 +84,20 @@ KERNELS = {
         ),
         in_source("concatenation.cc", "ConcatenationEval"),
     ),
-    "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc", "PackEval", takes(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
+    "PACK": MicroKernel(NO_PREPARE, in_source("pack.cc", "PackEval", typed(OUTPUT, (*FLOAT32_INT8_INT16_INT32, "INT64")))),
     "SPLIT": MicroKernel(
         in_source("split.cc", "SplitPrepare", fixed(_SPLIT_AXIS)),
         in_source(
-            "split.cc", "SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), takes(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)
+            "split.cc", "SplitEval", axis_in_range(_SPLIT_AXIS, _SPLIT_INPUT), typed(_SPLIT_INPUT, FLOAT32_INT8_INT16_INT32)
         ),
     ),
     "SPLIT_V": MicroKernel(
         in_source("split_v.cc", "SplitVPrepare", operand_count(3, at_least(1)), fixed(_SPLIT_V_AXIS)),
-        in_source("split_v.cc", "SplitVEval", axis_in_range(_SPLIT_V_AXIS), takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("split_v.cc", "SplitVEval", axis_in_range(_SPLIT_V_AXIS), typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "UNPACK": MicroKernel(
         NO_PREPARE,
-        in_source("unpack.cc", "UnpackEval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("unpack.cc", "UnpackEval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
         may_lack_results=True,
     ),
 }

@@ -9,7 +9,7 @@ from ...graph.graph import NodeView
 from ...model import schema
 from ...rules.kinds import ATTRIBUTE, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, between, operand
-from ...rules.vocabulary import check, rank, same_type, where
+from ...rules.vocabulary import check, rank, same_type, typed, where
 from ..checks import (
     ACTIVATION_RANGE,
     FLOAT32,
@@ -30,7 +30,6 @@ from ..checks import (
     scale,
     scales,
     symmetric,
-    takes,
     with_cmsis_nn,
 )
 from ..target import HYBRID, MicroKernel, in_source
@@ -67,7 +66,6 @@ def _channel_count(node: NodeView) -> str | None:
 
 
 def _product(node: NodeView) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Return the shapes of both operands, padded with 1 to the same rank, and this rank."""
     left, right = node.input(0).shape, node.input(1).shape
     count = max(len(left), len(right))
     # bounded: the reader limits ranks
@@ -102,10 +100,6 @@ def _output_shape(node: NodeView) -> str | None:
     return f"output of shape {list(result)} for a product of shape {list(shape)}"
 
 
-def _shapes(node: NodeView) -> Mapping[int, tuple[int, ...]]:
-    return {0: _product_shape(node)}
-
-
 def _transposed_copies(node: NodeView) -> tuple[int, ...]:
     copies = [node.input(0)] if node.options.adj_x else []
     copies += [] if node.options.adj_y else [node.input(1)]
@@ -136,7 +130,7 @@ def _pooling(symbol: str) -> MicroKernel:
                 ),
                 _SAME_ZERO_POINT,
             ),
-            takes(INPUT, FLOAT32_INT8_INT16),
+            typed(INPUT, FLOAT32_INT8_INT16),
         ),
         in_source("pooling.cc", symbol),
     )
@@ -171,7 +165,7 @@ def _size_count(node: NodeView) -> str | None:
     return None if count == 2 else f"size with {count} elements"
 
 
-_RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), takes(_SIZE, INT32))
+_RESIZE_CHECKS = (TWO_TO_ONE, rank(INPUT, 4), rank(_SIZE, 1), typed(_SIZE, INT32))
 
 KERNELS = {
     "BATCH_MATMUL": MicroKernel(
@@ -179,8 +173,8 @@ KERNELS = {
             "batch_matmul.cc",
             "BatchMatMulPrepare",
             TWO_TO_ONE,
-            takes(INPUT, FLOAT32_INT8_INT16),
-            takes(_SECOND, FLOAT32_INT8_INT16),
+            typed(INPUT, FLOAT32_INT8_INT16),
+            typed(_SECOND, FLOAT32_INT8_INT16),
             same_type(INPUT, _SECOND, kind=HYBRID),
             SAME_TYPES,
             rank(INPUT, between(2, 5)),
@@ -192,7 +186,7 @@ KERNELS = {
             check(SHAPE, "an output with as many elements and dimensions as the product", _output_shape),
         ),
         in_source("batch_matmul.cc", "BatchMatMulEval"),
-        shapes=_shapes,
+        shapes=lambda node: {0: _product_shape(node)},
         persistent=_transposed_copies,
     ),
     "FULLY_CONNECTED": MicroKernel(
@@ -200,7 +194,7 @@ KERNELS = {
             "fully_connected.cc",
             "FullyConnectedPrepare",
             SAME_TYPES,
-            *with_cmsis_nn("fully_connected.cc", takes(INPUT, FLOAT32_INT8_INT16)),
+            *with_cmsis_nn("fully_connected.cc", typed(INPUT, FLOAT32_INT8_INT16)),
             check(HYBRID, "FLOAT32 input with FLOAT32 filter, INT8 with INT8 or INT4, or INT16 with INT8", _filter_types),
             *where(
                 lambda node: node.input(0).type != "FLOAT32",
@@ -217,7 +211,7 @@ KERNELS = {
                     check(QUANTIZATION, "filter with one scale for each channel", _channel_count),
                 ),
                 *where(lambda node: not is_per_channel(node), "if the filter has one scale", bias_scale_fits()),
-                takes(OUTPUT, ("UINT8", "INT8", "INT16")),
+                typed(OUTPUT, ("UINT8", "INT8", "INT16")),
                 ACTIVATION_RANGE,
             ),
             *with_cmsis_nn(
@@ -229,14 +223,14 @@ KERNELS = {
         in_source(
             "fully_connected.cc",
             "FullyConnectedEval",
-            takes(INPUT, FLOAT32_INT8_INT16),
-            *of_type(INPUT, INT8, takes(FILTER, ("INT8", "INT4"))),
+            typed(INPUT, FLOAT32_INT8_INT16),
+            *of_type(INPUT, INT8, typed(FILTER, ("INT8", "INT4"))),
         ),
         scratch=int4_filter,
     ),
     "AVERAGE_POOL_2D": _pooling("AverageEval"),
     "L2_POOL_2D": MicroKernel(
-        in_source("l2_pool_2d.cc", "L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, takes(INPUT, FLOAT32)),
+        in_source("l2_pool_2d.cc", "L2Prepare", ONE_TO_ONE, rank(INPUT, 4), rank(OUTPUT, 4), SAME_TYPES, typed(INPUT, FLOAT32)),
         in_source("l2_pool_2d.cc", "L2Eval"),
         shapes=_pooled_shape,
     ),
@@ -249,7 +243,7 @@ KERNELS = {
             fixed(_SIZE),
             check(ATTRIBUTE, "at most one of half_pixel_centers and align_corners", _both_alignments),
         ),
-        in_source("resize_bilinear.cc", "ResizeBilinearEval", takes(OUTPUT, FLOAT32_INT8)),
+        in_source("resize_bilinear.cc", "ResizeBilinearEval", typed(OUTPUT, FLOAT32_INT8)),
     ),
     "RESIZE_NEAREST_NEIGHBOR": MicroKernel(
         in_source(
@@ -259,6 +253,6 @@ KERNELS = {
             check(SHAPE, "size with 2 elements", _size_count),
             fixed(_SIZE),
         ),
-        in_source("resize_nearest_neighbor.cc", "ResizeNearestNeighborEval", takes(OUTPUT, FLOAT32_INT8_INT16)),
+        in_source("resize_nearest_neighbor.cc", "ResizeNearestNeighborEval", typed(OUTPUT, FLOAT32_INT8_INT16)),
     ),
 }

@@ -9,8 +9,8 @@ from ...graph.graph import NodeView
 from ...rules.kinds import CONSTANT, OPERAND_COUNT, QUANTIZATION, SHAPE
 from ...rules.operands import INPUT, OUTPUT, operand
 from ...rules.rule import Check
-from ...rules.vocabulary import check, operand_count, rank, where
-from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, scale, takes, with_cmsis_nn
+from ...rules.vocabulary import check, operand_count, rank, typed, where
+from ..checks import FLOAT32, FLOAT32_INT8, INT8, INT8_INT16, INT32, dimension, of_type, scale, with_cmsis_nn
 from ..target import HYBRID, TENSOR_TYPE, MicroKernel, in_source
 
 _FEATURES, _TIME, _BIAS, _STATE = (
@@ -63,10 +63,6 @@ def _svdf_bias_scale(node: NodeView) -> str | None:
     )
 
 
-def _given_state(node: NodeView) -> str | None:
-    return None if node.input(4).index >= 0 else "no state"
-
-
 def _svdf_scratch(node: NodeView) -> tuple[int, ...]:
     batch, filters = dimension(node.input(0), 0), dimension(node.input(1), 0)
     products = 4 * batch * filters
@@ -77,9 +73,9 @@ _SVDF = MicroKernel(
     in_source(
         "svdf_common.cc",
         "PrepareSvdf",
-        check(OPERAND_COUNT, "state", _given_state),
+        check(OPERAND_COUNT, "state", lambda node: None if node.input(4).index >= 0 else "no state"),
         check(SHAPE, "a number of filters that is a multiple of rank", _svdf_rank),
-        takes(INPUT, FLOAT32_INT8),
+        typed(INPUT, FLOAT32_INT8),
         rank(INPUT, 2),
         check(
             SHAPE, "operands and output with the shapes that the numbers of filters, memory steps and units require", _svdf_shapes
@@ -93,21 +89,21 @@ _SVDF = MicroKernel(
         *of_type(
             INPUT,
             INT8,
-            takes(_FEATURES, INT8),
-            takes(_TIME, INT8_INT16),
-            takes(_STATE, INT8_INT16),
-            *where(_BIAS.is_given, "if a bias is given", takes(_BIAS, INT32)),
-            takes(OUTPUT, INT8),
+            typed(_FEATURES, INT8),
+            typed(_TIME, INT8_INT16),
+            typed(_STATE, INT8_INT16),
+            *where(_BIAS.is_given, "if a bias is given", typed(_BIAS, INT32)),
+            typed(OUTPUT, INT8),
             check(QUANTIZATION, "a bias scale equal to the state scale times the scale of weights_time", _svdf_bias_scale),
         ),
         *of_type(
             INPUT,
             FLOAT32,
-            takes(_FEATURES, FLOAT32).of_kind(HYBRID),
-            takes(_TIME, FLOAT32).of_kind(HYBRID),
-            takes(_STATE, FLOAT32).of_kind(HYBRID),
-            *where(_BIAS.is_given, "if a bias is given", takes(_BIAS, FLOAT32)),
-            takes(OUTPUT, FLOAT32),
+            typed(_FEATURES, FLOAT32).of_kind(HYBRID),
+            typed(_TIME, FLOAT32).of_kind(HYBRID),
+            typed(_STATE, FLOAT32).of_kind(HYBRID),
+            *where(_BIAS.is_given, "if a bias is given", typed(_BIAS, FLOAT32)),
+            typed(OUTPUT, FLOAT32),
         ),
     ),
     in_source("svdf.cc", "EvalSvdf"),
@@ -134,8 +130,6 @@ def _lstm_type(position: int, name: str) -> Check[object]:
 
 
 def _given_of_one_type(positions: Sequence[int], compared: int) -> Callable[[NodeView], str | None]:
-    """Return a function that finds an input that is not given, or has another type than the input at ``compared``."""
-
     def find(node: NodeView) -> str | None:
         kind = node.input(compared).type
         for position in positions:
@@ -224,7 +218,7 @@ _LSTM = MicroKernel(
     in_source(
         "unidirectional_sequence_lstm.cc",
         "UnidirectionalSequenceLstmEval",
-        takes(INPUT, ("FLOAT32", "INT8", "INT16")),
+        typed(INPUT, ("FLOAT32", "INT8", "INT16")),
         check(HYBRID, "INT8 weights with INT8 or INT16 input", _lstm_weight_type),
     ),
     scratch=_lstm_scratch,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ...graph.graph import NodeView
 from ...rules.kinds import ATTRIBUTE, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, between, exactly, operand
-from ...rules.vocabulary import check, operand_count, rank
+from ...rules.vocabulary import check, operand_count, rank, typed
 from ..checks import (
     FLOAT32_INT8,
     FLOAT32_INT8_INT16,
@@ -20,7 +20,6 @@ from ..checks import (
     dimension,
     fixed,
     integers,
-    takes,
 )
 from ..target import MicroKernel, in_source
 
@@ -30,7 +29,7 @@ _PERMUTATION = operand(1, "perm")
 
 def _space_batch(file: str, prepare: str, evaluate: str) -> MicroKernel:
     checks = (THREE_TO_ONE, rank(INPUT, between(3, 4)), rank(OUTPUT, between(3, 4)), SAME_TYPES)
-    return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate, takes(INPUT, FLOAT32_INT8)))
+    return MicroKernel(in_source(file, prepare, *checks), in_source(file, evaluate, typed(INPUT, FLOAT32_INT8)))
 
 
 def _no_block(node: NodeView) -> str | None:
@@ -77,7 +76,6 @@ def _expanded_shape(node: NodeView) -> str | None:
 
 
 def _stretched(node: NodeView) -> tuple[int, ...]:
-    """Return the output's shape. A size of -1 is computed from the number of input elements."""
     shape = node.output(0).shape
     if len(node.node.inputs) == 1 and shape == (0,):
         return ()
@@ -146,7 +144,7 @@ KERNELS = {
             "CalculateOpData",
             ONE_TO_ONE,
             rank(INPUT, 4),
-            takes(OUTPUT, FLOAT32_INT8),
+            typed(OUTPUT, FLOAT32_INT8),
             SAME_TYPES,
             _BLOCK_SIZE,
             check(SHAPE, "a number of channels that is a multiple of block_size squared", _channels_left),
@@ -161,10 +159,10 @@ KERNELS = {
             TWO_TO_ONE,
             fixed(_AXIS),
             check(SHAPE, "axis of rank at most 1", _long_axis),
-            takes(_AXIS, INT32),
+            typed(_AXIS, INT32),
             check(SHAPE, "an output with one more dimension than input, of size 1, at axis", _expanded_shape),
         ),
-        in_source("expand_dims.cc", "ExpandDimsEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("expand_dims.cc", "ExpandDimsEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
     "RESHAPE": MicroKernel(
         in_source(
@@ -178,7 +176,7 @@ KERNELS = {
         shapes=lambda node: {0: _stretched(node)},
     ),
     "SHAPE": MicroKernel(
-        in_source("shape.cc", "ShapePrepare", ONE_TO_ONE), in_source("shape.cc", "ShapeEval", takes(OUTPUT, INT32))
+        in_source("shape.cc", "ShapePrepare", ONE_TO_ONE), in_source("shape.cc", "ShapeEval", typed(OUTPUT, INT32))
     ),
     "SPACE_TO_BATCH_ND": _space_batch("space_to_batch_nd.cc", "SpaceToBatchNDPrepare", "SpaceToBatchNDEval"),
     "SPACE_TO_DEPTH": MicroKernel(
@@ -187,7 +185,7 @@ KERNELS = {
             "Prepare",
             ONE_TO_ONE,
             rank(INPUT, 4),
-            takes(OUTPUT, FLOAT32_INT8),
+            typed(OUTPUT, FLOAT32_INT8),
             SAME_TYPES,
             _BLOCK_SIZE,
             check(SHAPE, "height and width that are multiples of block_size", _pixels_left),
@@ -217,6 +215,6 @@ KERNELS = {
             check(SHAPE, "one element of perm for each dimension", _permutation_length),
             check(OPERAND_VALUE, "only dimensions of input in perm", _permutation_range),
         ),
-        in_source("transpose.cc", "TransposeEval", takes(INPUT, FLOAT32_INT8_INT16)),
+        in_source("transpose.cc", "TransposeEval", typed(INPUT, FLOAT32_INT8_INT16)),
     ),
 }

@@ -7,7 +7,7 @@ import math
 from ...graph.graph import Graph, NodeView
 from ...rules.kinds import CONSTANT, OPERAND_VALUE, SHAPE
 from ...rules.operands import INPUT, OUTPUT, at_most, operand
-from ...rules.vocabulary import check, operand_count, rank, same_type
+from ...rules.vocabulary import check, operand_count, rank, same_type, typed
 from ..checks import (
     FLOAT32_INT8_INT16_INT32,
     INT32,
@@ -19,7 +19,6 @@ from ..checks import (
     dimension,
     fixed,
     integers,
-    takes,
 )
 from ..target import TENSOR_TYPE, MicroKernel, in_source
 
@@ -61,7 +60,6 @@ def _clamped(value: int, least: int, most: int) -> int:
 
 
 def _start_of(begin: int, stride: int, size: int, *, is_masked: bool) -> int:
-    """Return the first index along a dimension (``StartForAxis``)."""
     if size == 0:
         return 0
     if is_masked:
@@ -72,7 +70,6 @@ def _start_of(begin: int, stride: int, size: int, *, is_masked: bool) -> int:
 
 
 def _stop_of(end: int, stride: int, size: int, start: int, *, is_masked: bool, shrinks: bool) -> int:
-    """Return the index after the last one along a dimension (``StopForAxis``)."""
     if size == 0:
         return 0
     if shrinks:
@@ -153,12 +150,12 @@ KERNELS = {
             "Prepare",
             THREE_TO_ONE,
             same_type(INPUT, _UPDATE, kind=TENSOR_TYPE),
-            takes(_START, _INDEX_TYPES),
+            typed(_START, _INDEX_TYPES),
             rank(_START, 1),
             check(SHAPE, "start_indices with one element for each dimension", _start_count),
             check(SHAPE, "an update of at most the size of input", _update_size),
         ),
-        in_source("dynamic_update_slice.cc", "Eval", takes(INPUT, FLOAT32_INT8_INT16_INT32)),
+        in_source("dynamic_update_slice.cc", "Eval", typed(INPUT, FLOAT32_INT8_INT16_INT32)),
     ),
     "REVERSE_V2": MicroKernel(
         in_source(
@@ -168,8 +165,8 @@ KERNELS = {
             rank(_AXIS, 1),
             rank(INPUT, at_most(_MOST_DIMENSIONS)),
             check(SHAPE, "at most one axis for each dimension", _many_axes),
-            takes(INPUT, ("INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL")),
-            takes(_AXIS, INT32),
+            typed(INPUT, ("INT32", "FLOAT32", "UINT8", "INT8", "INT16", "INT64", "BOOL")),
+            typed(_AXIS, INT32),
             SAME_TYPES,
         ),
         in_source(
@@ -184,8 +181,8 @@ KERNELS = {
         in_source(
             "slice.cc",
             "SliceEval",
-            takes(_BEGIN, _INDEX_TYPES),
-            takes(INPUT, _WITH_BOOL),
+            typed(_BEGIN, _INDEX_TYPES),
+            typed(INPUT, _WITH_BOOL),
             check(CONSTANT, "a size that the model file determines", _computed_size, _UNROLL),
         ),
     ),
@@ -202,6 +199,6 @@ KERNELS = {
             check(OPERAND_VALUE, "strides without zeros", _zero_stride),
             check(SHAPE, "an output with the shape of the slice", _sliced_shape),
         ),
-        in_source("strided_slice.cc", "StridedSliceEval", takes(OUTPUT, _WITH_BOOL)),
+        in_source("strided_slice.cc", "StridedSliceEval", typed(OUTPUT, _WITH_BOOL)),
     ),
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..operands import NnOperand
-from ..refusal import Call, Rule, refuse
+from ..refusal import Call, refuse, rule
 from ..types import AndroidRelease, OperationType, ResultCode, Version, is_extension
 from . import arithmetic, control_flow, layers, shapes
 from .signature import OperationRule, OperationView
@@ -18,16 +18,8 @@ __all__ = ["OPERATIONS", "validate_operation"]
 
 OPERATIONS: dict[int, OperationRule] = {**arithmetic.RULES, **layers.RULES, **shapes.RULES}
 
-OPERATION_CODE = Rule(
-    "operation-code",
-    "The operation code must belong to NNAPI, to the OEM or to a registered extension.",
-    "runtime/ModelBuilder.cpp: addOperation",
-)
-OPERATION_POINTERS = Rule(
-    "operation-pointers",
-    "An operation must have at least one input and one output.",
-    "runtime/NeuralNetworks.cpp: ANeuralNetworksModel_addOperation",
-)
+OPERATION_CODE = rule("operation-code")
+OPERATION_POINTERS = rule("operation-pointers")
 
 _CODES = frozenset(OperationType)
 

@@ -6,8 +6,8 @@ import math
 
 from ...foundation.float32 import float32
 from ..operands import MINUS_ONE, OptionalInputs
-from ..refusal import Concern, OperandPart, Violation
-from ..types import AndroidRelease, OperandType, OperationType, element_count
+from ..refusal import OperandPart, Violation, rule
+from ..types import OperandType, OperationType, element_count
 from .signature import (
     BOOL,
     BOOL_3,
@@ -37,7 +37,6 @@ from .signature import (
     levels,
     max_rank,
     one_of,
-    operation_rule,
     unary,
 )
 
@@ -49,12 +48,10 @@ def _activation(quantized: dict[int, int]) -> OperationRule:
 
 
 def _rank_4_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs. Below level 3, the rank must be 4."""
     return 1 if view.inputs[0].rank == 4 else 3
 
 
 def _softmax_rank_level(view: OperationView) -> int:
-    """Return the feature level that the input's rank needs. Below level 3, the rank must be 2, 4 or unknown."""
     return 1 if view.inputs[0].rank in {0, 2, 4} else 3
 
 
@@ -64,19 +61,8 @@ _BEYOND_FLOAT32 = (
     "the product of the input scales, which exceeds float32 (because of values such as -3.4e38 in an attention mask)"
 )
 
-MUL_SCALE = operation_rule(
-    "mul-output-scale",
-    Concern.SCALES,
-    "The output scale of a TENSOR_QUANT8_ASYMM MUL must be greater than the product of the input scales.",
-    "Broadcast.cpp: broadcast::validate",
-)
-MUL_SCALE_SIGNED = operation_rule(
-    "mul-output-scale-signed",
-    Concern.SCALES,
-    "The output scale of a TENSOR_QUANT8_ASYMM_SIGNED MUL must be greater than the product of the input scales.",
-    "Broadcast.cpp: broadcast::validate",
-    AndroidRelease.ANDROID_13,
-)
+MUL_SCALE = rule("operation-mul-output-scale")
+MUL_SCALE_SIGNED = rule("operation-mul-output-scale-signed")
 
 
 def _mul_scale(code: int) -> SignatureCheck:
@@ -96,7 +82,6 @@ def _mul_scale(code: int) -> SignatureCheck:
 
 
 def _ranks_of_both(view: OperationView) -> Violation | None:
-    """Return a violation if the ranks of both inputs are known and at least one rank is above 4."""
     ranks = [operand.rank for operand in view.inputs[:2]]
     if 0 in ranks or max(ranks) <= 4:
         return None
@@ -117,20 +102,10 @@ _ELEMENTWISE = unary(FLOAT_3, "Elementwise.cpp: elementwise::validate")
 _MAXIMUM_MINIMUM = binary(NUMBER_3, "MaximumMinimum.cpp: maximum_minimum::validate")
 _LOGICAL = binary(BOOL_3, "LogicalAndOr.cpp: logical::validate")
 
-CAST_SHAPE = operation_rule(
-    "cast-shape",
-    Concern.SHAPE,
-    "The input and the output of a CAST must have the same shape.",
-    "Cast.cpp: cast::validate",
-    AndroidRelease.ANDROID_11,
-)
+CAST_SHAPE = rule("operation-cast-shape")
 
 
 def _cast_shape(view: OperationView) -> Violation | None:
-    """Return a violation if input and output have different shapes.
-
-    If the input's rank, the output's rank or an output dimension is unknown, the check passes.
-    """
     given, output = view.inputs[0].dimensions, view.outputs[0].dimensions
     if not given or not output or given == output or element_count(output) == 0:
         return None

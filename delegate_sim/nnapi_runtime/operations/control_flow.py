@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..operands import NnOperand, Submodel
-from ..refusal import Call, Rule, refuse
+from ..refusal import Call, refuse, rule
 from ..types import OperandType, Version, type_name
 from .signature import OperationView
 
@@ -20,17 +20,11 @@ WHILE_CONDITION, WHILE_BODY, WHILE_FIRST_INPUT = 0, 1, 2
 _LEVEL = 4
 
 
-def _rule(code: str, summary: str) -> Rule:
-    return Rule(f"control-flow-{code}", summary, "common/types/src/Validation.cpp: validateIfOperation, validateWhileOperation")
-
-
-OPERAND_COUNT = _rule("operands", "IF and WHILE must have at least three inputs and one output.")
-MODEL_OPERAND = _rule("model", "The operands for branches, condition and body must refer to finished models.")
-MODEL_COUNT = _rule("model-operands", "The referenced model must have as many inputs and outputs as the operation expects.")
-CONDITION = _rule("condition", "A condition must be a TENSOR_BOOL8 of shape [1].")
-COMPATIBLE = _rule(
-    "compatible", "An operand and its counterpart in the referenced model must have the same type, shape and quantization."
-)
+OPERAND_COUNT = rule("control-flow-operands")
+MODEL_OPERAND = rule("control-flow-model")
+MODEL_COUNT = rule("control-flow-model-operands")
+CONDITION = rule("control-flow-condition")
+COMPATIBLE = rule("control-flow-compatible")
 
 
 def validate_if(view: OperationView) -> Version:

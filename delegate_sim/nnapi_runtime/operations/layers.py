@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..operands import FALSE, ONE, OptionalInputs
-from ..refusal import Concern, OperandPart, ProcessAborted, Rule, Violation
+from ..refusal import OperandPart, ProcessAborted, Rule, Violation, rule
 from ..types import AndroidRelease, OperandType, OperationType, element_count
 from .signature import (
     BIAS,
@@ -30,33 +30,15 @@ from .signature import (
     integers,
     levels,
     one_of,
-    operation_rule,
     product_level,
 )
 
 _T = OperandType
 _O = OperationType
 
-CONV_RANK = operation_rule(
-    "conv-rank",
-    Concern.RANK,
-    "The input and the filter of a CONV_2D must have 4 dimensions.",
-    "Conv2D.cpp: conv_2d::validate",
-    AndroidRelease.ANDROID_11,
-)
-FILTER_CHANNEL = operation_rule(
-    "filter-channel",
-    Concern.CHANNELS,
-    "The scales of a per-channel filter must lie along the filter's first dimension.",
-    "Conv2D.cpp, GroupedConv2D.cpp, TransposeConv2D.cpp: validate",
-)
-DEPTHWISE_CHANNEL = operation_rule(
-    "depthwise-filter-channel",
-    Concern.CHANNELS,
-    "The scales of a DEPTHWISE_CONV_2D's per-channel filter must lie along the filter's fourth dimension.",
-    "DepthwiseConv2D.cpp: depthwise_conv_2d::validate",
-    AndroidRelease.ANDROID_11,
-)
+CONV_RANK = rule("operation-conv-rank")
+FILTER_CHANNEL = rule("operation-filter-channel")
+DEPTHWISE_CHANNEL = rule("operation-depthwise-filter-channel")
 
 _TENSORS = (SAME, FILTER, BIAS)
 
@@ -135,21 +117,10 @@ def _pooling(table: dict[int, int]) -> OperationRule:
     return OperationRule("Pooling.cpp: pooling::validate", table, tuple(forms), optional=_POOLING_LAYOUT)
 
 
-FULLY_CONNECTED_SHAPE = operation_rule(
-    "fully-connected-shape",
-    Concern.SHAPE,
-    "FULLY_CONNECTED must have an input of rank 2 to 4, weights of rank 2 and a bias of rank 1. Their sizes must match.",
-    "FullyConnected.cpp: fully_connected::validateShapes",
-    AndroidRelease.ANDROID_11,
-)
-
-
-def _fully_connected_scale_level(view: OperationView) -> int:
-    return product_level(view, view.outputs[0].scale)
+FULLY_CONNECTED_SHAPE = rule("operation-fully-connected-shape")
 
 
 def _fully_connected_shape(view: OperationView) -> Violation | None:
-    """Return a violation if the operands' shapes do not match. If a rank is unknown, the check passes."""
     given, weights, bias = (operand.dimensions for operand in view.inputs[:3])
     if not given or not weights or not bias:
         return None
@@ -210,7 +181,7 @@ RULES: dict[int, OperationRule] = {
         REAL_1,
         (form(SAME, SAME, BIAS, INT32),),
         checks=(SignatureCheck(FULLY_CONNECTED_SHAPE, _fully_connected_shape),),
-        raises=(_fully_connected_scale_level,),
+        raises=(lambda view: product_level(view, view.outputs[0].scale),),
     ),
     _O.BATCH_MATMUL: OperationRule(
         "BatchMatmul.cpp: batch_matmul_op::validate",

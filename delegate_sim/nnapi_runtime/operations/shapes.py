@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..operands import FALSE, OptionalInputs
-from ..refusal import Concern, OperandPart, Violation
+from ..refusal import OperandPart, Violation, rule
 from ..types import OperandType, OperationType
 from .signature import (
     BOOL,
@@ -33,7 +33,6 @@ from .signature import (
     levels,
     max_rank,
     one_of,
-    operation_rule,
     unequal_quantization,
     unequal_rank,
     zero_point_level,
@@ -42,16 +41,10 @@ from .signature import (
 _T = OperandType
 _O = OperationType
 
-PACK_RANK = operation_rule(
-    "pack-rank",
-    Concern.SHAPE,
-    "All inputs of a PACK must have the same rank, and the output must have one more dimension than the inputs.",
-    "Pack.cpp: pack_op::validate",
-)
+PACK_RANK = rule("operation-pack-rank")
 
 
 def _pack_rank(view: OperationView) -> Violation | None:
-    """Return a violation if the known ranks of inputs and output do not match."""
     needed = max(view.outputs[0].rank - 1, 0)
     for index, operand in enumerate(view.inputs[1:], 1):
         if operand.rank and needed and operand.rank != needed:
@@ -76,16 +69,7 @@ def _concatenation_level(view: OperationView) -> int:
     return 1 if are_equal else 3
 
 
-def _concatenation_ranks(view: OperationView) -> Violation | None:
-    return max_rank(*range(len(view.inputs) - 1)).find(view)
-
-
-MIRROR_PAD_SHAPE = operation_rule(
-    "mirror-pad-shape",
-    Concern.SHAPE,
-    "MIRROR_PAD must have two paddings for each dimension, and the output must have the same rank as the input.",
-    "MirrorPad.cpp: mirror_pad_op::validate",
-)
+MIRROR_PAD_SHAPE = rule("operation-mirror-pad-shape")
 
 
 def _mirror_pad_shape(view: OperationView) -> Violation | None:
@@ -100,21 +84,12 @@ def _mirror_pad_shape(view: OperationView) -> Violation | None:
 
 _PAD_VALUE = by_type({_T.TENSOR_FLOAT16: _T.FLOAT16, _T.TENSOR_FLOAT32: _T.FLOAT32}, _T.INT32)
 
-RESIZE_SIZES = operation_rule(
-    "resize-sizes",
-    Concern.TYPES,
-    "The width and the height of a resize must both be sizes, or must both be scales.",
-    "ResizeImageOps.cpp: resize_image::validate",
-)
+RESIZE_SIZES = rule("operation-resize-sizes")
 
 
 def _resize_sizes(view: OperationView) -> Violation | None:
     width, height = view.inputs[1].type, view.inputs[2].type
     return None if width == height else (OperandPart("input", 1, "type"), _T(width), f"the type of input 2, {_T(height)!s}")
-
-
-def _resize_scale_level(view: OperationView) -> int:
-    return 1 if view.inputs[2].type == _T.INT32 else 3
 
 
 _SIZE_OR_SCALE = Slot(lambda decider: frozenset({_T.INT32, _T.FLOAT16 if decider == _T.TENSOR_FLOAT16 else _T.FLOAT32}))
@@ -132,17 +107,12 @@ def _resize(table: dict[int, int], optional: OptionalInputs, *forms: Form) -> Op
             form(*_RESIZE, BOOL, BOOL, BOOL, level=4),
         ),
         checks=(SignatureCheck(RESIZE_SIZES, _resize_sizes),),
-        raises=(_resize_scale_level,),
+        raises=(lambda view: 1 if view.inputs[2].type == _T.INT32 else 3,),
         optional=(optional,),
     )
 
 
-REVERSE_SHAPE = operation_rule(
-    "reverse-shape",
-    Concern.SHAPE,
-    "REVERSE must have one axis, and the output must have the same rank as the input.",
-    "Reverse.cpp: reverse_op::validate",
-)
+REVERSE_SHAPE = rule("operation-reverse-shape")
 
 
 def _reverse_shape(view: OperationView) -> Violation | None:
@@ -179,7 +149,7 @@ RULES: dict[int, OperationRule] = {
         "Concatenation.cpp: concatenation::validate",
         REAL_1,
         (Form((), repeated=SAME, tail=(INT32,)),),
-        checks=(SignatureCheck(RANK_LIMIT, _concatenation_ranks),),
+        checks=(SignatureCheck(RANK_LIMIT, lambda view: max_rank(*range(len(view.inputs) - 1)).find(view)),),
         raises=(_concatenation_level,),
     ),
     _O.PACK: OperationRule(

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from ...foundation.float32 import float32
 from ..operands import NnOperand, OptionalInputs
-from ..refusal import Call, Concern, OneOf, OperandPart, Rule, Violation, refuse
+from ..refusal import Call, OneOf, OperandPart, Rule, Violation, refuse, rule
 from ..types import AndroidRelease, OperandType, OperationType, Version, type_of
 
 T = OperandType
@@ -133,29 +133,11 @@ class Decider:
         return OperandPart("output" if self.is_output else "input", self.index)
 
 
-def operation_rule(
-    code: str, concern: Concern, summary: str, source: str, since: AndroidRelease = AndroidRelease.ANDROID_10
-) -> Rule:
-    """Return a rule on operations. ``source`` names a file in common/types/operations/src and a function in this file."""
-    return Rule(f"operation-{code}", summary, f"common/types/operations/src/{source}", since, concern)
-
-
-_UTILITIES = "common/types/src/OperationsValidationUtils.cpp: validateOperandTypes"
-INPUT_COUNT = Rule("operation-input-count", "The number of inputs must fit one of the operation's forms.", _UTILITIES)
-OUTPUT_COUNT = Rule("operation-output-count", "The number of outputs must fit one of the operation's forms.", _UTILITIES)
-DECIDING_TYPE = Rule(
-    "operation-type", ("The operation must support the type of the tensor that selects the operation's form."), _UTILITIES
-)
-INPUT_TYPE = Rule(
-    "operation-input-type",
-    ("The type of each input must match the type of the tensor that selects the operation's form."),
-    _UTILITIES,
-)
-OUTPUT_TYPE = Rule(
-    "operation-output-type",
-    ("The type of each output must match the type of the tensor that selects the operation's form."),
-    _UTILITIES,
-)
+INPUT_COUNT = rule("operation-input-count")
+OUTPUT_COUNT = rule("operation-output-count")
+DECIDING_TYPE = rule("operation-type")
+INPUT_TYPE = rule("operation-input-type")
+OUTPUT_TYPE = rule("operation-output-type")
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,19 +225,8 @@ BOOL_3 = levels(BOOL8=3)
 NUMBER_3 = {**REAL_3, **levels(INT32=3)}
 NUMBER_7 = dict.fromkeys(NUMBER_3, 7)
 
-RANK_LIMIT = operation_rule(
-    "rank",
-    Concern.RANK,
-    "The number of dimensions, if known, must not be above the limit of the operation.",
-    "*.cpp: validate",
-    AndroidRelease.ANDROID_11,
-)
-QUANTIZATION_EQUAL = operation_rule(
-    "quantization-equal",
-    Concern.SCALES,
-    "A quantized input must have the same scale and zero point as the output.",
-    "MirrorPad.cpp, Pack.cpp, Reverse.cpp: validate",
-)
+RANK_LIMIT = rule("operation-rank")
+QUANTIZATION_EQUAL = rule("operation-quantization-equal")
 
 MAX_RANK = 4
 

@@ -24,17 +24,12 @@ _TANH_RESULT_EXPONENT = -15
 
 
 def _single_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor]:
-    """Return the operand and the result of a unary operator. Refuse the node if their types differ."""
     source, result = only_operand(node)
     node.ensure(source.type == result.type, "input and output have different types")
     return source, result
 
 
 def _check_result(node: KernelNode, result: KernelTensor, expected: tuple[float, int] | None) -> None:
-    """Refuse the node if the result does not have the expected scale and zero point.
-
-    If an expected value is None, every value is accepted.
-    """
     if expected is not None:
         scale, zero_point = expected
         node.ensure(result.scale == scale, "the output has a scale that the kernel does not support")
@@ -194,7 +189,6 @@ def prepare_bitcast(node: KernelNode) -> None:
 
 
 def _unpacked_size(node: KernelNode, tensor: KernelTensor) -> int:
-    """Return the size of an element in bytes, at least 1 (``util.cc: GetSizeOfType``)."""
     bits = schema.BITS_PER_ELEMENT.get(tensor.type)
     if bits is None:
         node.fail(f"elements of type {tensor.type} have no size")

@@ -51,7 +51,6 @@ _SELECT_MAX_RANK = 8
 
 
 def _pair_of_one_type(node: KernelNode) -> tuple[KernelTensor, KernelTensor, KernelTensor]:
-    """Return the operands and the result of a binary operator. Refuse the node if the types of the operands differ."""
     node.ensure_counts(2, 1)
     first, second, result = node.input(0), node.input(1), node.output()
     node.ensure(first.type == second.type, "the operands have different types")
@@ -124,10 +123,6 @@ def _check_rescaled_sum(
 
 
 def _common_scale(node: KernelNode, first: KernelTensor, second: KernelTensor) -> float:
-    """Return the scale to which the kernel converts both operands: twice the larger operand scale.
-
-    Refuse the node if an operand has no scale, because the runtime then aborts.
-    """
     node.ensure(first.scale > 0 and second.scale > 0, "the runtime aborts, because an input has no scale")
     return 2 * max(first.scale, second.scale)
 

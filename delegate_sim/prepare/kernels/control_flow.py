@@ -89,10 +89,6 @@ def _leave_out_unread_results(node: KernelNode, body: KernelSubgraph) -> None:
 
 
 def _changes_shapes(node: KernelNode, body: KernelSubgraph) -> bool:
-    """Return whether one iteration of the body changes the shape of a tensor.
-
-    A scalar and a vector of one element count as tensors of the same shape.
-    """
     for source_index, result_index in zip(body.inputs, body.outputs, strict=True):
         source, result = called_tensor(body, source_index), called_tensor(body, result_index)
         node.ensure(source.type == result.type, f"the body turns {source.type} into {result.type}")

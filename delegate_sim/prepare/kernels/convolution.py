@@ -303,7 +303,6 @@ def prepare_conv_3d(node: KernelNode) -> None:
 
 
 def _steps_3d(node: KernelNode) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return the strides and the dilations for depth, height and width."""
     options = node.options
     return (
         (options.stride_d, options.stride_h, options.stride_w),

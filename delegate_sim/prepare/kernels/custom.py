@@ -78,6 +78,5 @@ def prepare_detection_postprocess(node: KernelNode) -> None:
 
 
 def _resize_if_possible(node: KernelNode, tensor: KernelTensor, shape: tuple[int, ...]) -> None:
-    """Resize a result. Like the real kernel, ignore errors."""
     with contextlib.suppress(PrepareError):
         node.resize(tensor, shape)

@@ -73,7 +73,6 @@ def prepare_broadcast_args(node: KernelNode) -> None:
 
 
 def _broadcast_sizes(node: KernelNode, first: list[int], second: list[int]) -> list[int]:
-    """Return the broadcast shape of two shapes (``kernels/internal/reference/broadcast_args.h: BroadcastArgs``)."""
     rank = max(len(first), len(second))
     left, right = [1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second
     for one, other in zip(left, right, strict=True):
@@ -164,7 +163,6 @@ def prepare_range(node: KernelNode) -> None:
 
 
 def _range_size(node: KernelNode, start: float, limit: float, delta: float) -> int:
-    """Return the number of elements of a range (``kernels/range.cc: GetSize``)."""
     node.ensure(delta != 0, "the step is 0")
     leads_to_limit = (start >= limit and delta < 0) or (start <= limit and delta > 0)
     node.ensure(leads_to_limit, "the step leads away from the limit")

@@ -116,10 +116,6 @@ def prepare_scatter_nd(node: KernelNode) -> None:
 
 
 def _check_scatter_shapes(node: KernelNode, indices: Sequence[int], updates: Sequence[int], shape: Sequence[int]) -> None:
-    """Check that there is one update for each index (``kernels/scatter_nd.cc: CheckShapes``).
-
-    An update has the dimensions of the output that the index does not select.
-    """
     outer, depth = len(indices) - 1, indices[-1]
     node.ensure(updates[:outer] == indices[:outer], "the number of updates differs from the number of indices")
     node.ensure(len(updates) - outer == len(shape) - depth, "the updates have the wrong number of dimensions")

@@ -53,10 +53,6 @@ def prepare_resize_nearest_neighbor(node: KernelNode) -> None:
 
 
 def _resized_to(node: KernelNode) -> list[int] | None:
-    """Check the common requirements of both resizing operators.
-
-    Return the new height and width, or None if they are not known.
-    """
     node.ensure_counts(2, 1)
     source, size, result = node.input(0), node.input(1), node.output()
     node.ensure_rank(source, 4)

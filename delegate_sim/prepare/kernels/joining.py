@@ -134,10 +134,6 @@ def _concatenated(
 
 
 def _joined(sources: Sequence[KernelTensor], outer: int) -> StoredNumbers | None:
-    """Return the elements of the joined sources, or None if the elements of a source are not known.
-
-    Each source has ``outer`` rows. The result has the first row of every source, then the second row of every source, and so on.
-    """
     known = [elements for elements in map(known_elements, sources) if elements is not None]
     if len(known) < len(sources):
         return None
@@ -199,10 +195,6 @@ def prepare_split_v(node: KernelNode) -> None:
 
 
 def _resolved_sizes(node: KernelNode, sizes: list[int], total: int) -> list[int]:
-    """Return the sizes of the parts. If one size is -1, compute it from ``total``. Refuse the node if several sizes are -1.
-
-    Upstream: ``kernels/split_v.cc: ResizeOutputTensors``.
-    """
     node.ensure(sizes.count(-1) <= 1, "more than one size is -1")
     known = sum(size for size in sizes if size != -1)
     if -1 in sizes:

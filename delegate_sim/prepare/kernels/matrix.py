@@ -90,7 +90,6 @@ def _check_fully_connected_options(node: KernelNode, source: KernelTensor, weigh
 def _check_fully_connected_types(
     node: KernelNode, source: KernelTensor, weights: KernelTensor, bias: KernelTensor | None, result: KernelTensor
 ) -> None:
-    """Check the types of the operands and the result (``CheckTypes``)."""
     is_quantized = weights.type in HYBRID_WEIGHT_TYPES or (weights.type == "INT16" and node.since("litert-2.1.4"))
     expected: tuple[str | tuple[str, ...], str | tuple[str, ...], str | tuple[str, ...]]
     if is_quantized and node.options.weights_format == _SHUFFLED_WEIGHTS:

@@ -95,7 +95,6 @@ def prepare_unidirectional_sequence_rnn(node: KernelNode) -> None:
 def _check_rnn_cell(
     node: KernelNode, source: KernelTensor, input_size: int, cell: tuple[KernelTensor, KernelTensor, KernelTensor]
 ) -> None:
-    """Check the weights, recurrent weights and bias of RNN or UNIDIRECTIONAL_SEQUENCE_RNN."""
     weights, recurrent_weights, bias = cell
     units = bias.shape[0]
     node.ensure(weights.shape[:2] == (units, input_size), "the shape of the weights does not match the input and the bias")
@@ -105,7 +104,6 @@ def _check_rnn_cell(
 
 
 def _batches(node: KernelNode, source: KernelTensor) -> int:
-    """Return the number of sequences. The option ``time_major`` decides which dimension of the input has this number."""
     return source.shape[1] if node.options.time_major else source.shape[0]
 
 
@@ -130,10 +128,6 @@ def prepare_bidirectional_sequence_rnn(node: KernelNode) -> None:
 
 
 def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int) -> int:
-    """Check the weights, bias and state of an RNN cell, and return the number of units.
-
-    The operands of the cell begin at position ``first``.
-    """
     weights, bias, state = node.input(first), node.input(first + 2), node.input(first + 3)
     units = weights.shape[0]
     node.ensure(weights.shape[1] == source.shape[2], "input and weights have different sizes")
@@ -143,7 +137,6 @@ def _check_directed_rnn_cell(node: KernelNode, source: KernelTensor, first: int)
 
 
 def _ensure_recurrent_size(node: KernelNode, position: int, dimension: int, units: int) -> None:
-    """Check one dimension of the recurrent weights: dimension 0 of the forward cell, or dimension 1 of the backward cell."""
     size = node.input(position).shape[dimension]
     node.ensure(size == units, "recurrent weights and bias have different sizes")
 
@@ -163,8 +156,6 @@ def _check_rnn_auxiliary_input(node: KernelNode, source: KernelTensor, forward_u
 
 @dataclass(frozen=True, slots=True)
 class _CellSizes:
-    """Sizes that the operands of an LSTM cell have in common."""
-
     inputs: int
     outputs: int
     cells: int
@@ -283,7 +274,6 @@ def prepare_bidirectional_sequence_lstm(node: KernelNode) -> None:
 
 
 def _directed_cell_sizes(node: KernelNode, source: KernelTensor, first: int) -> _CellSizes:
-    """Return the sizes of the forward or backward cell, read from its output gate weights."""
     output_weights = node.input(first + _INPUT_TO_OUTPUT)
     recurrent_weights = node.input(first + _RECURRENT_TO_OUTPUT)
     cells = output_weights.shape[0]
@@ -306,7 +296,6 @@ def _check_lstm_cell(node: KernelNode, first: int, sizes: _CellSizes, rules: _Ce
 
 
 def _check_lstm_weights(node: KernelNode, first: int, sizes: _CellSizes, rules: _CellRules) -> bool:
-    """Check the weights of the input, forget and cell gates. Return whether the cell has an input gate."""
     forget_weights = node.input(first + _INPUT_TO_FORGET)
     if rules.compares_weight_types:
         node.ensure_type(forget_weights, _WEIGHT_TYPES)
@@ -378,7 +367,6 @@ def _check_projection(node: KernelNode, first: int, sizes: _CellSizes, rules: _C
 
 
 def _check_layer_norm(node: KernelNode, cells: int, is_integer: bool) -> None:
-    """Check the coefficients of layer normalization. A cell uses layer normalization if its forget gate has coefficients."""
     if node.optional_input(_FORGET_NORM) is None:
         return
     positions = [_FORGET_NORM, _CELL_NORM, _OUTPUT_NORM]
@@ -396,7 +384,6 @@ def _check_lstm_states(node: KernelNode, batches: int, sizes: _CellSizes) -> Non
 
 
 def _check_integer_lstm(node: KernelNode, intermediate_counts: tuple[int, ...]) -> None:
-    """Check the intermediate tensors and the weights (``PopulatePrecomputedZPTimesWeightsWithBias``)."""
     count = len(node.node.intermediates)
     node.ensure(count in intermediate_counts, "the number of intermediate tensors does not match the integer kernel")
     if count == 12:

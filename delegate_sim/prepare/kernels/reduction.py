@@ -96,7 +96,6 @@ def _resolved_axes(node: KernelNode, source: KernelTensor, axis: KernelTensor) -
 
 
 def _reduced_shape(node: KernelNode, source: KernelTensor, axes: set[int]) -> list[int]:
-    """Return the shape of the result (``kernels/reduce.cc: GetOutputShape``)."""
     if node.options.keep_dims:
         return [1 if number in axes else size for number, size in enumerate(source.shape)]
     return [size for number, size in enumerate(source.shape) if number not in axes]

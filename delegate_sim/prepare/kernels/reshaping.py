@@ -43,7 +43,6 @@ def prepare_space_to_depth(node: KernelNode) -> None:
 
 
 def _block_size(node: KernelNode) -> int:
-    """Check the common requirements of DEPTH_TO_SPACE and SPACE_TO_DEPTH. Return the side length of a block."""
     source, result = only_operand(node)
     node.ensure_rank(source, 4)
     node.ensure_type(result, _REARRANGED_TYPES)
@@ -90,10 +89,6 @@ def prepare_batch_to_space_nd(node: KernelNode) -> None:
 
 
 def _batch_blocks(node: KernelNode) -> list[int] | None:
-    """Check the common requirements of SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND.
-
-    Return the block shape, or None if the block shape is not known.
-    """
     node.ensure_counts(3, 1)
     source, block_shape, result = node.input(0), node.input(1), node.output()
     node.ensure(source.rank in (3, 4), "the input does not have 3 or 4 dimensions")
@@ -149,7 +144,6 @@ def prepare_reshape(node: KernelNode) -> None:
 
 
 def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequence[int]:
-    """Return the shape operand if it is an INT32 vector, or the shape in the options (``kernels/reshape.cc: GetOutputShape``)."""
     if requested is not None and requested.rank == 1 and requested.type == "INT32":
         return requested.integers()[: requested.shape[0]]
     new_shape: Sequence[int] = node.options.new_shape
@@ -158,10 +152,6 @@ def _requested_shape(node: KernelNode, requested: KernelTensor | None) -> Sequen
 
 
 def _resolved_shape(node: KernelNode, source: Sequence[int], requested: Sequence[int]) -> list[int]:
-    """Return the new shape. If one size is -1, compute it from the number of elements. Refuse the node if several sizes are -1.
-
-    Upstream: ``kernels/internal/reshape_utils.h: ResolveOutputShape``.
-    """
     if min(source, default=0) < 0 and node.since("litert-2.2.0"):
         node.fail("the input has a negative size")
     shape = list(requested)

@@ -78,8 +78,6 @@ def _slice_shape(node: KernelNode, source: KernelTensor, begin: KernelTensor, si
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The range that STRIDED_SLICE reads along one dimension of the input, or along an added dimension of size 1."""
-
     size: int
     start: int = 0
     stop: int = 0
@@ -147,10 +145,6 @@ def prepare_strided_slice(node: KernelNode) -> None:
 
 
 def _strided_slice_axes(node: KernelNode, has_begin: bool = True) -> list[_Axis]:
-    """Return the range along each dimension, including added dimensions.
-
-    Upstream: ``kernels/strided_slice.cc: BuildStridedSliceParams``.
-    """
     source, begin, end, strides = node.input(0), node.input(1), node.input(2), node.input(3)
     options = node.options
     begin_mask, end_mask, shrink_axis_mask = options.begin_mask, options.end_mask, options.shrink_axis_mask

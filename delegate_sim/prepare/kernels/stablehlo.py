@@ -144,7 +144,6 @@ def _padded_shape(node: KernelNode, source: KernelTensor) -> list[int]:
 
 
 def _extended(vector: Sequence[int], size: int) -> list[int]:
-    """Cut a vector to ``size`` elements, or pad it with zeros. Upstream initializes the parameters with 0."""
     return [*vector[:size], *[0] * (size - len(vector))]  # bounded: dimensions of a tensor
 
 
@@ -201,7 +200,6 @@ def prepare_stablehlo_reduce_window(node: KernelNode) -> None:
 
 
 def _windowed_input(node: KernelNode) -> KernelTensor:
-    """Check the common requirements of REDUCE_WINDOW and STABLEHLO_REDUCE_WINDOW. Return the input."""
     source, initial_value, result = node.input(0), node.input(1), node.output()
     node.ensure(source.type == result.type, "input and output have different types")
     node.ensure(source.type == initial_value.type, "input and initial value have different types")
@@ -211,10 +209,6 @@ def _windowed_input(node: KernelNode) -> KernelTensor:
 
 
 def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension: int = 1, default: int = 1) -> list[int]:
-    """Return the values of an option, which has ``values_per_dimension`` values for each dimension of the input.
-
-    Upstream: ``ParseStablehloReduceWindow`` (``core/api/flatbuffer_conversions.cc``).
-    """
     count = values_per_dimension * node.input(0).rank
     if not vector:
         return [default] * count  # bounded: two numbers for each of 6 dimensions
@@ -224,7 +218,6 @@ def _window_option(node: KernelNode, vector: Sequence[int], values_per_dimension
 
 
 def _windowed(sizes: Sequence[int], windows: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> list[int]:
-    """Return the number of windows that fit along each dimension (``ReduceWindowData::ComputeOutputShape``)."""
     return [
         int((size - window) / stride) + 1 if size >= window else 0
         for size, window, stride in zip(sizes, _dilated(windows, dilations), strides, strict=True)
@@ -277,7 +270,6 @@ def prepare_case(node: KernelNode) -> None:
 
 
 def _share_types_and_scales(node: KernelNode, branch: KernelSubgraph) -> None:
-    """Copy scales from operands to the branch's inputs, and scales and types from results to the branch's outputs."""
     for position, called in enumerate(branch.inputs):
         if called >= 0:
             _share_scale(branch.tensors[called], node.input(position + 1))

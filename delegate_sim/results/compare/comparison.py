@@ -218,7 +218,6 @@ def _match(a: Side, b: Side) -> Matching:
 def _nodes(
     a: Run, b: Run, old_of: Sequence[Mapping[int, int]], changes: Mapping[tuple[int, int], Sequence[NodeChange]]
 ) -> Iterator[ComparedNode]:
-    """Yield the nodes of both sides, subgraph by subgraph. Nodes of B come first, then the nodes that only A has."""
     for number in range(max(len(a.subgraphs), len(b.subgraphs))):
         matched = old_of[number] if number < len(old_of) else {}
         old = a.subgraphs[number] if number < len(a.subgraphs) else None
@@ -247,7 +246,6 @@ def _state(run: Run, subgraph: SubgraphRun, index: int) -> State:
 
 
 def _reasons(node: ComparedNode) -> tuple[Reason, ...]:
-    """Return the reasons on side B, or on side A if the node is not on the CPU in B."""
     return next((state.reasons for state in (node.b, node.a) if state is not None and state.place == CPU), ())
 
 

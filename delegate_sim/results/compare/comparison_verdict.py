@@ -48,7 +48,6 @@ def better_side(a: Side, b: Side) -> str:
 
 
 def _larger(a: Side, b: Side) -> str:
-    """Return the side with the better measures, or ""."""
     decisive = next((measured.gain for measured in _measured(a, b) if measured.gain), 0)
     return "B" if decisive > 0 else "A" if decisive < 0 else ""
 
@@ -76,7 +75,6 @@ def comparison_verdict(a: Side, b: Side) -> str:
 
 
 def _incomparable(a: Side, b: Side) -> str:
-    """Return why neither side can be called better, or ""."""
     for name, side in (("A", a), ("B", b)):
         if awaits_compiler(side.run.delegate, side.measures):
             return f"the model of {name} is not compiled with {side.run.delegate.compiler} yet, and the compiler is not simulated"
@@ -108,7 +106,6 @@ def _fails(side: Side) -> bool:
 
 
 def _measured(a: Side, b: Side) -> Iterator[_Measured]:
-    """Yield the measures of both sides. The most important measure comes first."""
     yield _Measured(_fails(a) - _fails(b), "", "", "")
     if _fails(a) and _fails(b):
         return
@@ -158,7 +155,6 @@ def _equal(side: Side, other: Side) -> str:
 
 
 def _sizes(better: Side, other: Side) -> str:
-    """Compare the sizes of the files. Return an empty string if the sizes hardly differ."""
     size, other_size = better.model.size, other.model.size
     if not size or not other_size or abs(size / other_size - 1) <= _SAME_SIZE:
         return ""

@@ -72,7 +72,6 @@ def compare_outlines(
 
 
 def _steps(outline: Sequence[SubgraphOutline]) -> Iterator[int]:
-    """Yield the steps that the matching of each part takes."""
     for subgraph in outline:
         yield _STEPS_OF_A_SUBGRAPH + _STEPS_OF_A_NODE * len(subgraph.nodes) + _STEPS_OF_AN_OPERAND * len(subgraph.inputs)
         for node in subgraph.nodes:

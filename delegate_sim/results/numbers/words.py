@@ -53,7 +53,6 @@ def counts_text(measures: Measures, link: str) -> str:
 
 
 def _listed(nodes: Mapping[tuple[int, int], str]) -> str:
-    """Return operators with the indices of their nodes, such as ``PAD 14, ADD 20``. Long lists are cut."""
     names = [f"{printable(op)} {f'{subgraph}:' if subgraph else ''}{node}" for (subgraph, node), op in nodes.items()]
     more = f" and {len(names) - _NODES_TOLD:,} more" if len(names) > _NODES_TOLD else ""
     return ", ".join(names[:_NODES_TOLD]) + more

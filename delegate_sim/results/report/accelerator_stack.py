@@ -152,7 +152,6 @@ def simulate_stacks(model: Model, stacks: Iterable[Stack]) -> Iterator[StackResu
 
 
 def _simulated(model: Model, stack: Stack, after_npu: Callable[[Stack], StackResult]) -> StackResult:
-    """Simulate one stack. ``after_npu`` returns the result of a stack whose NPU fails."""
     known = {name for delegate in delegates_of(stack) for name in option_names(delegate.options)}
     for name in stack.options:
         if name not in known:
@@ -196,7 +195,6 @@ def delegates_of(stack: Stack) -> tuple[Delegate, ...]:
 
 
 def _parts_of_soc(stack: Stack) -> tuple[str, str]:
-    """Return the vendor and the model of a stack's SoC. Both may be empty."""
     vendor, _, soc = stack.soc.partition(":")
     return vendor.strip(), soc.strip()
 
@@ -229,7 +227,6 @@ def _targets(stack: Stack) -> Iterator[Target]:
 def _outcome(
     model: Model, stack: Stack, runs: Sequence[Run], after_npu: Callable[[Stack], StackResult]
 ) -> tuple[bool, tuple[str, ...]]:
-    """Return whether CompiledModel is created, and notes on failures."""
     notes: list[str] = []
     if not runs or "npu" in stack.accelerators:
         notes += (*precompiled(model).words, *_compiled_for_another(model, stack))
@@ -289,7 +286,6 @@ def _unknown_soc(stack: Stack) -> Iterator[str]:
 
 
 def _known_socs(vendor: str) -> list[str]:
-    """Return the SoCs that a vendor's plugin knows, each in the form ``vendor:model``."""
     return [full for full in dict.fromkeys(simulated_socs().values()) if full.startswith(f"{vendor.lower()}:")]
 
 

@@ -26,7 +26,6 @@ class Shown(Declared):
     """The largest number of rows of a table that a notebook shows."""
 
     def _line(self) -> str:
-        """Return a one-line summary. The summary may contain unescaped names from a model."""
         raise NotImplementedError
 
     def _shown(self) -> Mapping[str, Sequence[str]]:
@@ -98,7 +97,6 @@ def shown_times(times: Sequence[Times]) -> Mapping[str, Sequence[str]]:
 
 
 def _html(name: str, table: Table, columns: Sequence[str], most: int) -> Iterator[str]:
-    """Yield the HTML of some columns of a table. If the table has no rows, yield nothing."""
     if not table.rows:
         return
     places = [table.columns.index(column) for column in columns]

@@ -185,7 +185,6 @@ def counted_partitions(delegate: Delegate, subsets: Sequence[Subset]) -> int:
 
 
 def _outcome(run: Run) -> str:
-    """Return the outcome of a run. A failure after the delegate was applied is included in the outcome."""
     if run.outcome == REFUSED:
         return NOT_PREPARED if not run.is_prepared else run.outcome if run.is_loaded else NOT_LOADED
     if run.refusal is None or run.outcome == "restored":

@@ -144,7 +144,6 @@ def _counted(graph: Graph) -> Mapping[int, int]:
 
 
 def _product(sizes: Sequence[int]) -> int:
-    """Return the product of sizes. Return 0 if no tensor can have such sizes."""
     return 0 if len(sizes) > _GREATEST_RANK or (sizes and min(sizes) < 0) else element_count(sizes)
 
 
@@ -168,23 +167,14 @@ def _filter_at_each_position(weights: Tensor, positions: Tensor, rank: int) -> i
 
 
 def _convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a function that counts the multiply-adds of a convolution.
-
-    A convolution uses the whole filter at each position of the output.
-    """
     return lambda node: _filter_at_each_position(node.input(1), node.output(0), rank)
 
 
 def _transposed_convolution(rank: int) -> Callable[[NodeView], int]:
-    """Return a function that counts the multiply-adds of a transposed convolution.
-
-    A transposed convolution uses the whole filter at each position of the input.
-    """
     return lambda node: _filter_at_each_position(node.input(1), node.input(2), rank)
 
 
 def _fully_connected(node: NodeView) -> int:
-    """Return the multiply-adds of a fully connected layer. The weights have the shape (units, depth) in every weights format."""
     source, weights, result = node.input(0), node.input(1), node.output(0)
     if source.index == OPTIONAL_TENSOR or weights.rank != 2 or weights.shape[0] <= 0:
         return 0
@@ -192,7 +182,6 @@ def _fully_connected(node: NodeView) -> int:
 
 
 def _batch_matmul(node: NodeView) -> int:
-    """Return the multiply-adds of a batch matrix product. Each element of the result is a sum over the depth."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if left.rank < 2 or right.rank < 2 or result.rank < 2:
         return 0
@@ -244,7 +233,6 @@ def _bidirectional_sequence_rnn(node: NodeView) -> int:
 
 
 def _dot_general(node: NodeView) -> int:
-    """Return the multiply-adds of a general dot product. Each element of the result is a sum over the contracted dimensions."""
     left, right, result = node.input(0), node.input(1), node.output(0)
     if OPTIONAL_TENSOR in (left.index, right.index, result.index):
         return 0
@@ -255,7 +243,6 @@ def _dot_general(node: NodeView) -> int:
 
 
 def _sizes_along(tensor: Tensor, dimensions: Sequence[int]) -> list[int] | None:
-    """Return the sizes of the given dimensions. Return None if a dimension does not exist or is given twice."""
     if len(dimensions) > tensor.rank or len(set(dimensions)) < len(dimensions):
         return None
     return [tensor.shape[axis] for axis in dimensions] if all(0 <= axis < tensor.rank for axis in dimensions) else None

@@ -176,7 +176,6 @@ def _names(graph: Graph, tensors: tuple[int, ...]) -> tuple[str, ...]:
 
 
 def _on_cpu_rows(runs: Iterable[Run]) -> Iterator[tuple[Any, ...]]:
-    """Count the CPU nodes by operator and reasons. The largest group comes first."""
     for run in runs:
         groups = Counter([(subgraph.graph.nodes[index].op, reasons) for subgraph, index, reasons in on_cpu(run)])
         for (op, reasons), count in groups.most_common():

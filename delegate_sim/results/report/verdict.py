@@ -74,7 +74,6 @@ def _about_file(run: Run, measures: Measures) -> str:
 
 
 def _verdict(run: Run, measures: Measures) -> str:
-    """Return the verdict on a run, without the sentences about the file."""
     actor, outcome = subject(run.target), measures.outcome
     reason, words = refusal_text(run), words_of(run.delegate.name)
     if outcome in NOT_RUNNING:
@@ -269,7 +268,6 @@ def aside_text(unranked: Sequence[Delegate], further: Sequence[str] = ()) -> str
 
 
 def _plugins_verdict(runs: Sequence[Run], *, are_all: bool) -> str:
-    """Return the verdict on runs of compiler plugins, without a ranking."""
     measures = [measure(run) for run in runs]
     about_file = _about_file(runs[0], measures[0])
     alone = _verdict(runs[0], measures[0]).replace("The ", "the ", 1) if len(runs) == 1 else ""
@@ -392,7 +390,6 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
 
 
 def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
-    """Describe the nodes that are not delegated: the operator with the most work, and the number of all other nodes."""
     nodes, work = Counter[str](), Counter[str]()
     for subgraph in run.subgraphs:
         for index in subgraph.graph.execution_plan:
@@ -411,5 +408,4 @@ def _staying(run: Run, compute: Compute, words: OutcomeWords) -> str:
 
 
 def _operator(op: str) -> str:
-    """Return the name of an operator in printable form. The name of a custom operator comes from the model file."""
     return shortened(printable(op), _LONGEST_OPERATOR)

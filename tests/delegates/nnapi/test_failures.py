@@ -6,12 +6,12 @@ import string
 
 import pytest
 
-from delegate_sim.delegates.nnapi import failures
+from delegate_sim.delegates.nnapi.kinds import FAILURES
 
 
-@pytest.mark.parametrize("code", failures.KINDS)
+@pytest.mark.parametrize("code", FAILURES)
 def test_every_failure_is_worded_from_what_was_found(code):
-    kind = failures.KINDS[code]
+    kind = FAILURES[code]
     assert {name for _, name, _, _ in string.Formatter().parse(kind.template) if name} <= {
         "tensor", "type", "op", "found", "known", "axis", "shape", "count", "size", "outputs", "side",
     }  # fmt: skip

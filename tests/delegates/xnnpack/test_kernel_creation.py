@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim import analyze
-from delegate_sim.delegates.xnnpack import failures
+from delegate_sim.delegates.xnnpack.target import FAILURES
 from tests.support.delegates import xnnpack_shape_cases as shape_cases
 from tests.support.delegates.xnnpack_sketch import SPARSITY, Sketch, codes
 
@@ -155,4 +155,4 @@ def test_a_sparse_constant_is_unpacked_into_its_own_shape():
 
 def test_every_failure_is_tried():
     tried = {code for _, code, _ in CASES} | {code for code, *_ in (shape_cases.CASES | shape_cases.CRASHES).values()}
-    assert {f"xnnpack-kernel-{code}" for code in tried - {None}} == set(failures.KINDS)
+    assert {f"xnnpack-kernel-{code}" for code in tried - {None}} == set(FAILURES)

@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model.model import OPTIONAL_TENSOR
-from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, BROADCAST, OPERAND_COUNT, OPTIONAL_OPERAND, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
 from ....rules.operands import INPUT, exactly
 from ....rules.rule import Check, OpRule
 from ....rules.source import Source
 from ....rules.vocabulary import check, operand_count
-from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,
     ETHOSU_DELEGATE,
@@ -56,7 +55,6 @@ _SAME_SIGN = upstream(
 
 
 def _other_broadcast(node: NodeView) -> str | None:
-    """Return the shapes if the inputs cannot be broadcast, or if the output does not have the broadcast shape."""
     if len(node.node.inputs) == 1:
         return None
     first, second, result = node.input(0).shape, node.input(1).shape, node.output(0).shape

@@ -6,10 +6,9 @@ import math
 
 from ....graph.graph import NodeView
 from ....rules.hints import by_reshape
-from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, SHAPE, TENSOR_TYPE
+from ....rules.kinds import ATTRIBUTE, OPERAND_VALUE, RANK, READS_BEYOND_OPERANDS, SHAPE, TENSOR_TYPE
 from ....rules.operands import OUTPUT, exactly, operand
 from ....rules.vocabulary import check, constant, inputs, operand_count, option, typed, unset
-from ...decision import READS_BEYOND_OPERANDS
 from .checks import (
     EIGHT_BITS,
     FUSED,

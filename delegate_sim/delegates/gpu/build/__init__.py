@@ -26,7 +26,6 @@ __all__ = ["build_partition"]
 
 
 def _parser_of(view: NodeView) -> Parser:
-    """Return the parser of an operator. Parsers are defined next to the rules."""
     rules = import_module("..rules", __package__)
     module = "layers" if view.node.is_custom else rules.MODULES[FAMILY_OF[view.op]]
     parsers: Mapping[str, Parser] = import_module(f".{module}", rules.__name__).PARSERS
@@ -88,14 +87,12 @@ Constants and unpacked weights have no shader either, but the delegate merges mo
 
 
 def _check_shaders(model: GpuModel) -> None:
-    """Raise Refused if OpenGL has no shader for an operation (``Registry::GenerateCode``)."""
     for operation in model.operations:
         if operation.kind in _WITHOUT_SHADER:
             raise predicted_error("gpu-build-shader", operation.node)
 
 
 def _check_batches(model: GpuModel, inputs: Sequence[Value]) -> None:
-    """Raise Refused if values have different batch sizes, which OpenGL rejects (``CheckBatchSizeForAllValues``)."""
     known = [*inputs, *[value for operation in model.operations for value in (*operation.inputs, *operation.outputs)]]
     sizes = [*dict.fromkeys(value.shape[0] for value in known)]
     if len(sizes) > 1:
@@ -111,7 +108,6 @@ def _add_node(model: GpuModel, values: Values, view: NodeView) -> None:
 
 
 def _add_boundary(model: GpuModel, values: Values, graph: Graph, subset: Subset) -> None:
-    """Add the values that enter and leave the partition (``PrecreateInputTensors`` and ``PrecreateOutputTensors``)."""
     for index in subset.inputs:
         if not graph.tensors[index].is_constant:
             values.of(index)

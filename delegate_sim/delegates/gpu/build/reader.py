@@ -142,7 +142,6 @@ class Values:
 
 
 def _check_quantization(tensor: Tensor) -> None:
-    """Raise Refused if a tensor has an unsupported quantization (``PopulateQuantParams``)."""
     if tensor.quantization is None or not tensor.quantization.is_affine:
         raise build_error("gpu-build-quantization", tensor, found="without scale and zero point")
     if tensor.is_per_channel:
@@ -258,7 +257,6 @@ class NodeReader:
 
 
 def _check_elements(tensor: Tensor, elements: Elements) -> None:
-    """Raise Refused if a tensor is not a constant that can be read as ``elements`` (``CreateVectorCopyData``)."""
     types = elements.types if tensor.sparsity is None else _SPARSE_TYPES
     is_whole = elements is not INT32_VALUES or tensor.byte_size % _INT32_BYTES == 0
     if tensor.type not in types or not is_whole:

@@ -40,7 +40,6 @@ def clean_up(model: GpuModel, graph: Graph) -> None:
 
 
 def _round_quantized_values(model: GpuModel) -> None:
-    """Add a rounding operation after each quantized value that has consumers (``AddQuantAdjustments``)."""
     for operation in tuple(model.operations):
         if operation.kind == QUANTIZE_AND_DEQUANTIZE:
             continue
@@ -56,15 +55,10 @@ def _round_quantized_values(model: GpuModel) -> None:
 
 
 def _remove_identities(model: GpuModel) -> None:
-    """Remove operations that change nothing (``RemoveIdentityReshape``, then ``RemoveIdentityStridedSlice``)."""
     for kind in _IDENTITIES:
         for operation in model.operations:
             if operation.kind == kind and is_identity(operation) and not model.is_output(operation.output(0)):
                 _remove_keeping_input(operation)
-
-
-def _is_identity_reshape(operation: Operation) -> bool:
-    return bool(operation.input(0).shape == operation.attributes)
 
 
 def _is_identity_slice(operation: Operation) -> bool:
@@ -73,7 +67,7 @@ def _is_identity_slice(operation: Operation) -> bool:
     return bool(operation.input(0).shape == shape == ends and starts == _NO_STARTS and strides == _NO_STRIDES)
 
 
-_IDENTITIES = {"RESHAPE": _is_identity_reshape, "SLICE": _is_identity_slice}
+_IDENTITIES = {"RESHAPE": lambda operation: bool(operation.input(0).shape == operation.attributes), "SLICE": _is_identity_slice}
 
 
 def is_identity(operation: Operation) -> bool:
@@ -134,7 +128,6 @@ def _merge_densify(operation: Operation) -> None:
 
 
 def _check_only_consumer(operation: Operation, consumer: Operation) -> None:
-    """Raise Refused if ``operation`` has consumers other than ``consumer`` (``RemovePrecedingNode``)."""
     for value in operation.outputs:
         if any(reader is not consumer for reader in value.consumers):
             raise build_error("gpu-build-shared-constant", value.tensor, operation.node)

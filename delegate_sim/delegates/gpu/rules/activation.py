@@ -54,7 +54,6 @@ def _float_consumers(node: NodeView) -> str | None:
 
 
 def _is_not_of_comparison(node: NodeView) -> bool:
-    """Return False if a CAST converts the BOOL result of a comparison to float, and True for any other CAST."""
     if not _is_bool_to_float(node):
         return True
     producers = node.graph.writers.get(node.node.input(0))
@@ -74,7 +73,6 @@ def _cast_types(node: NodeView) -> str | None:
 
 
 def _quantized(rule: OpRule[GpuTarget]) -> OpRule[GpuTarget]:
-    """Return the rule with an additional check of ``allow_quant_ops``."""
     return replace(rule, checks=(ALLOW_QUANT_OPS, *rule.checks))
 
 

@@ -42,7 +42,6 @@ _BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVAT
 
 
 def _each_smaller(node: NodeView) -> str | None:
-    """Return the shapes as text if both operands must be broadcast, as with [n, 1] and [1, n]."""
     first, second = node.input(0).shape, node.input(1).shape
     if len(first) != len(second):
         return None
@@ -88,7 +87,6 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
 
 
 def _selected_value(position: int) -> tuple[Check[object], ...]:
-    """Return the checks of one of SELECT's two values."""
     value = operand(position)
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:
@@ -177,7 +175,6 @@ def _check_operands(reader: NodeReader, runtime: int, constant: int) -> None:
 
 
 def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
-    """Read both operands. Upstream also sorts the operands of ADD and MUL; this step cannot fail."""
     first, second = reader.view.input(0), reader.view.input(1)
     if first.index != second.index:
         reader.add_input(operation, 0)
@@ -190,7 +187,6 @@ def _add_runtime_operands(reader: NodeReader, operation: Operation) -> None:
 
 
 def _add_constant_operand(reader: NodeReader, operation: Operation) -> None:
-    """Read a runtime operand and a constant (``ParseInputsWithConstTensor``)."""
     constant = 0 if reader.is_constant(0) else 1
     tensor = reader.view.input(constant)
     reader.add_input(operation, 1 - constant)

@@ -104,10 +104,6 @@ def parse_fully_connected(reader: NodeReader) -> None:
 
 
 def _parse_runtime_weights(reader: NodeReader) -> None:
-    """Parse FULLY_CONNECTED with runtime weights as a convolution.
-
-    If the convolution's result does not have the shape of the node's result, add a RESHAPE.
-    """
     view = reader.view
     operation = reader.add("CONVOLUTION_2D")
     reader.add_input(operation, 0)

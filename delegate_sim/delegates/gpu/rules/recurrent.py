@@ -53,7 +53,6 @@ def parse_lstm(reader: NodeReader) -> None:
 
 
 def _parse_basic(reader: NodeReader) -> None:
-    """Parse the basic form of an LSTM as CONCAT, FULLY_CONNECTED and a cell operation (``ParseBasic``)."""
     reader.read(2, HW)
     reader.read_bias(3)
     node = reader.view.node
@@ -72,7 +71,6 @@ def _parse_basic(reader: NodeReader) -> None:
 
 
 def _parse_full(reader: NodeReader) -> None:
-    """Parse the full form of an LSTM (``ParseLSTMAttributes``)."""
     cell_state = reader.value(CELL_STATE)
     if cell_state.shape[0] != 1:
         raise build_error("gpu-build-shape", reader.view.input(CELL_STATE), needed="a batch of 1")
@@ -90,12 +88,10 @@ def _parse_full(reader: NodeReader) -> None:
 
 
 def _has(reader: NodeReader, position: int) -> bool:
-    """Return whether an operand is present (``HasTensor``)."""
     return reader.view.input(position).index >= 0
 
 
 def _build_gate(reader: NodeReader, gate: _Gate, output_state: Value, cell_state: Value) -> None:
-    """Add the operations of a gate (``BuildLstmGate``)."""
     is_normalized = _has(reader, _FORGET_NORMALIZATION)
     _read_weights(reader, gate.input_weights, bias=None if is_normalized else gate.bias)
     reader.add_input(reader.add("FULLY_CONNECTED"), 0)

@@ -116,7 +116,6 @@ _INT32_BYTES = 4
 
 
 def _joined_values(reader: NodeReader) -> list[Value]:
-    """Return the operands of a CONCAT. Add constant operands to the model as values."""
     values = []
     for position in range(len(reader.view.node.inputs)):
         if reader.is_constant(position):
@@ -147,7 +146,6 @@ def parse_concatenation(reader: NodeReader) -> None:
 
 
 def _joined_axis(values: Sequence[Value], result: Shape) -> int:
-    """Return the first axis along which an operand and the result differ in size, or the batch axis if there is no such axis."""
     for value in values:
         for axis in (_HEIGHT, _WIDTH, _CHANNELS):
             if value.shape[axis] != result[axis]:

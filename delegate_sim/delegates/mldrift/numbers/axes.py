@@ -6,10 +6,9 @@ from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
-from ....rules.kinds import Problem
 from ..rules.checks import integers
 from ..shapes import axes_of, bhwc
-from .rule import Affected, GraphPart, NumberRule
+from .rule import Affected, GraphPart, number_rule
 
 _LANES = 4
 """The number of channels that a kernel reads at once."""
@@ -20,7 +19,6 @@ def _has_incomplete_lanes(tensor: Tensor) -> bool:
 
 
 def _axis(node: NodeView, tensor: Tensor) -> int | None:
-    """Return the axis in the second operand, which counts from the first dimension, or None if it is unknown."""
     axes = integers(node, 1)
     return axes[0] % tensor.rank if axes and tensor.rank else None
 
@@ -100,141 +98,15 @@ def _bits(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 RULES = (
-    NumberRule(
-        "softmax-rank1",
-        Problem.RANK,
-        "SOFTMAX of rank 1",
-        ("SOFTMAX",),
-        "The input of SOFTMAX has rank 1 and several elements.",
-        "Every element of the result is 1.",
-        "Reshape the input to [1, n], and the result back.",
-        "reshape the input to rank 2",
-        "the GPU takes the elements of {tensor} of shape {shape} as batches, so every result is 1",
-        _vector_softmax,
-    ),
-    NumberRule(
-        "cumsum-exclusive-reverse",
-        Problem.ATTRIBUTE,
-        "exclusive or reversed CUMSUM",
-        ("CUMSUM",),
-        "CUMSUM is exclusive, or is reversed along an axis of several elements. ML Drift does not read these attributes.",
-        "The result is the plain sum.",
-        "For exclusive, subtract the input from the sum. For reverse, use REVERSE_V2 before and after CUMSUM.",
-        "subtract the input from the sum, or use REVERSE_V2 before and after",
-        "the GPU ignores the attribute {ignored}",
-        _unordered,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "cumsum-axis",
-        Problem.RANK,
-        "CUMSUM along another axis",
-        ("CUMSUM",),
-        "The input of CUMSUM has rank 1 to 3, and the axis is 0 or negative. ML Drift counts the axis as if the rank were 4.",
-        "The GPU sums along another axis. Usually, this axis has one element, and the result is the input.",
-        "Reshape the input to rank 4, and give the axis as a number of 0 or more.",
-        "reshape the input to rank 4",
-        "the GPU counts the axis {axis} of {tensor} of shape {shape} as if the rank were 4",
-        _other_axis,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "cumsum-batch1",
-        Problem.SHAPE,
-        "CUMSUM along a batch of 1",
-        ("CUMSUM",),
-        "The input of CUMSUM has rank 4 and one batch, the axis is 0, and the sum is not exclusive.",
-        "The result is zero.",
-        "Remove the node, because it changes nothing.",
-        "remove the node",
-        "the GPU gives zero for a sum along the only batch of {tensor}",
-        _sum_of_batches,
-    ),
-    NumberRule(
-        "one-hot-rank3",
-        Problem.RANK,
-        "ONE_HOT of rank 3",
-        ("ONE_HOT",),
-        "The indices of ONE_HOT have rank 3 and a second dimension above 1, and the depth is above 1.",
-        "The ones are at other places.",
-        "Reshape the indices to rank 1, and the result back.",
-        "reshape the indices to rank 1",
-        "the GPU puts ones at other places, because the indices {tensor} have shape {shape}",
-        _one_hot,
-    ),
-    NumberRule(
-        "reverse-channels",
-        Problem.SHAPE,
-        "reversed channels",
-        ("REVERSE_V2",),
-        "REVERSE_V2 reverses the last axis of a tensor of rank 2 or more, and this axis has more than 4 elements and not a "
-        "multiple of 4.",
-        "The channels are wrong.",
-        "Use GATHER with descending indices. Or transpose before and after the node, so that another axis is reversed.",
-        "use GATHER with descending indices",
-        "the GPU reverses the last axis of {tensor} of shape {shape} wrongly, because its size is not a multiple of 4",
-        _reversed_channels,
-    ),
-    NumberRule(
-        "argmax-negative",
-        Problem.SHAPE,
-        "largest element of negative channels",
-        ("ARG_MAX",),
-        "ARG_MAX searches the last axis of a tensor of rank 2 or more, and the size of this axis is not a multiple of 4.",
-        "If all elements of a row are negative, the index is beyond the last element.",
-        "Pad the last axis to a multiple of 4 with PADV2 and the value -60000. Or transpose first.",
-        "pad the last axis to a multiple of 4 with the value -60000",
-        "the GPU counts elements of value 0 behind the last axis of {tensor} of shape {shape}",
-        _negative_maximum,
-        depends_on_values=True,
-    ),
-    NumberRule(
-        "topk-channels",
-        Problem.SHAPE,
-        "largest elements of channels",
-        ("TOPK_V2",),
-        "The size of the last axis of TOPK_V2 is not a multiple of 4.",
-        "With several rows, the result is wrong. With one row, elements of value 0 behind the last axis count too.",
-        "Pad the last axis to a multiple of 4 with PADV2 and the value -60000.",
-        "pad the last axis to a multiple of 4 with the value -60000",
-        "the GPU counts elements behind the last axis of {tensor} of shape {shape}, because its size is not a multiple of 4",
-        _largest,
-    ),
-    NumberRule(
-        "depth-space-batch",
-        Problem.SHAPE,
-        "blocks of several batches",
-        ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"),
-        "DEPTH_TO_SPACE or SPACE_TO_DEPTH has several batches.",
-        "Most elements are zero.",
-        "Split the batches, use one node for each batch, and concatenate the results.",
-        "use SPLIT, one node for each batch, and CONCATENATION",
-        "the GPU gives zero for most elements, because {tensor} of shape {shape} has several batches",
-        _blocks,
-    ),
-    NumberRule(
-        "dus-first-axis",
-        Problem.RANK,
-        "update of a part of the first dimension",
-        ("DYNAMIC_UPDATE_SLICE",),
-        "DYNAMIC_UPDATE_SLICE updates a part of the first dimension of a tensor of rank 1, 2 or 3.",
-        "If the update does not start at 0 in this dimension, the GPU writes it at another place.",
-        "Reshape both operands to rank 4, with sizes of 1 in front.",
-        "reshape the operands to rank 4, with sizes of 1 in front",
-        "the GPU writes the update of {tensor} of shape {shape} at another place if it does not start at 0",
-        _update,
-        depends_on_values=True,
-    ),
-    NumberRule(
-        "bitcast-size",
-        Problem.TYPE,
-        "BITCAST to a type of another size",
-        ("BITCAST",),
-        "BITCAST changes the size of the elements.",
-        "Most bytes are zero.",
-        "Do the conversion in the application.",
-        "do the conversion in the application",
-        "the GPU gives zero for most bytes, because {type} and {result} have different sizes",
-        _bits,
-    ),
+    number_rule("softmax-rank1", ("SOFTMAX",), _vector_softmax),
+    number_rule("cumsum-exclusive-reverse", ("CUMSUM",), _unordered, is_before_backend=True),
+    number_rule("cumsum-axis", ("CUMSUM",), _other_axis, is_before_backend=True),
+    number_rule("cumsum-batch1", ("CUMSUM",), _sum_of_batches),
+    number_rule("one-hot-rank3", ("ONE_HOT",), _one_hot),
+    number_rule("reverse-channels", ("REVERSE_V2",), _reversed_channels),
+    number_rule("argmax-negative", ("ARG_MAX",), _negative_maximum, depends_on_values=True),
+    number_rule("topk-channels", ("TOPK_V2",), _largest),
+    number_rule("depth-space-batch", ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"), _blocks),
+    number_rule("dus-first-axis", ("DYNAMIC_UPDATE_SLICE",), _update, depends_on_values=True),
+    number_rule("bitcast-size", ("BITCAST",), _bits),
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
-from ....rules.kinds import Problem
 from .merging import changes_nothing, is_merged_after_weights
-from .rule import Affected, GraphPart, NumberRule
+from .rule import Affected, GraphPart, number_rule
 
 _UNARY = frozenset(
     {
@@ -18,7 +17,6 @@ _BINARY = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM
 
 
 def _runtime_operand(node: NodeView) -> Tensor | None:
-    """Return the only runtime operand of an elementwise node. None for other nodes."""
     if node.op in _UNARY:
         return node.input(0)
     runtime = {tensor.index: tensor for tensor in node.inputs if not tensor.is_constant} if node.op in _BINARY else {}
@@ -78,20 +76,4 @@ def _second_slope(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"first": first})
 
 
-RULES = (
-    NumberRule(
-        "prelu-then-leaky-relu",
-        Problem.NEIGHBORS,
-        "LEAKY_RELU in the kernel of a PRELU",
-        ("LEAKY_RELU",),
-        "A PRELU directly follows a node that is not elementwise, such as a convolution or a pooling without a fused "
-        "activation, or an elementwise node with two runtime operands. Behind the PRELU is a LEAKY_RELU with a slope (alpha) "
-        "other than 0, perhaps with further elementwise nodes between them. None of the tensors between them is an output or "
-        "has other readers, so ML Drift puts the nodes into one kernel.",
-        "The GPU does not compute the result. It is zero, or holds values of another tensor.",
-        "Replace the LEAKY_RELU with a PRELU that has this slope for every channel, or with MUL and MAXIMUM.",
-        "use PRELU with the same slope for every channel",
-        "the GPU does not compute {tensor}, because this node and the PRELU of node {first} are in one kernel",
-        _second_slope,
-    ),
-)
+RULES = (number_rule("prelu-then-leaky-relu", ("LEAKY_RELU",), _second_slope),)

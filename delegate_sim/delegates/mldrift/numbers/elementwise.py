@@ -9,10 +9,8 @@ from __future__ import annotations
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....releases.catalogue import parse_release
-from ....rules.kinds import Problem
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
-from .rule import Affected, GraphPart, NumberRule
-from .values import is_never_negative, is_positive
+from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule
 
 _BROADCASTING = (
     "ADD", "SUB", "MUL", "DIV", "MAXIMUM", "MINIMUM", "POW", "SQUARED_DIFFERENCE", "FLOOR_DIV", "FLOOR_MOD", "ATAN2", "EQUAL",
@@ -26,7 +24,6 @@ _CUBE = 3
 
 
 def _strides(sizes: tuple[int, ...]) -> list[int]:
-    """Return the distance of neighbors along each dimension, and 0 for dimensions of size 1, which are broadcast."""
     strides, step = [], 1
     for size in reversed(sizes):
         strides.append(step if size > 1 else 0)
@@ -62,7 +59,6 @@ def constant_layout(constant: Tensor) -> Bhwc:
 
 
 def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
-    """Return the constant and the runtime operand of a node with exactly one of each, or None."""
     inputs = node.inputs[:2]
     if len(inputs) != 2 or inputs[0].is_constant == inputs[1].is_constant:
         return None
@@ -118,10 +114,6 @@ def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(condition, {"other": list(result.shape)}) if is_elsewhere else None
 
 
-def _tanh(node: NodeView, part: GraphPart) -> Affected | None:
-    return Affected(node.output(0)) if fused_activation(node) == "TANH" else None
-
-
 def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
     powers = part.values(exponent)
@@ -142,118 +134,19 @@ _RANK4 = (
 )
 
 RULES = (
-    NumberRule(
-        "elementwise-const-layout",
-        Problem.SHAPE,
-        "constant operand that the GPU reads at other places",
-        _BROADCASTING,
-        "An elementwise operator has one constant operand with several elements. ML Drift aligns a float or quantized constant "
-        "to the last of its four axes, but takes the first dimension of a runtime operand as the batch. So elements of the "
-        "constant meet other elements than on the CPU. This happens to most constants if the result has rank 1, 2 or 3 and a "
-        "first dimension above 1.",
-        "The GPU uses, for example, row 0 of the constant for every row, or values from outside the constant.",
-        _RANK4,
-        "reshape the runtime operand to rank 4, keep the constant, and reshape the result back",
-        "the GPU reads other elements of the constant {tensor} of shape {shape} than the CPU, because the other operand has "
-        "shape {other}",
-        _constant_elsewhere,
-        is_before_backend=True,
+    number_rule("elementwise-const-layout", _BROADCASTING, _constant_elsewhere, is_before_backend=True),
+    number_rule("elementwise-runtime-layout", _BROADCASTING, _operand_elsewhere, is_before_backend=True),
+    number_rule("elementwise-const-batch", _BROADCASTING, _constant_batches),
+    number_rule(
+        "elementwise-mixed-ranks", _BROADCASTING, _mixed_ranks, is_before_backend=True, fixed_in=parse_release("litert-2.1.6")
     ),
-    NumberRule(
-        "elementwise-runtime-layout",
-        Problem.SHAPE,
-        "operand of lower rank whose first dimension becomes the batch",
-        _BROADCASTING,
-        "An elementwise operator has one constant operand, and the runtime operand has a lower rank than the result. ML Drift "
-        "takes the first dimension of the runtime operand as the batch. On the CPU, this dimension is another one.",
-        "The GPU reads the runtime operand at other places.",
-        _RANK4,
-        "reshape the runtime operand to rank 4, keep the constant, and reshape the result back",
-        "the GPU takes the first dimension of {tensor} of shape {shape} as the batch, but the result has shape {other}",
-        _operand_elsewhere,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "elementwise-const-batch",
-        Problem.SHAPE,
-        "constant operand with several batches",
-        _BROADCASTING,
-        "An elementwise operator has one constant operand with several batches, and the runtime operand has one batch.",
-        "The GPU uses batch 0 of the constant for every batch.",
-        "Repeat the runtime operand for each batch with TILE before the node.",
-        "repeat the runtime operand for each batch with TILE",
-        "the GPU reads only batch 0 of the constant {tensor} of shape {shape}, because the other operand has shape {other}",
-        _constant_batches,
-    ),
-    NumberRule(
-        "elementwise-mixed-ranks",
-        Problem.SHAPE,
-        "operands of different rank",
-        _BROADCASTING,
-        "An elementwise operator has two runtime operands of different rank. ML Drift takes the first dimension of the operand "
-        "with the lower rank as the batch (LiteRT issue 8980).",
-        "The GPU reads this operand at other places.",
-        "Use release 2.1.6 or later. Or reshape the operand to the rank of the result, with sizes of 1 in front.",
-        "use release 2.1.6 or later, or reshape the operand to the rank of the result",
-        "the GPU takes the first dimension of {tensor} of shape {shape} as the batch, but the result has shape {other}",
-        _mixed_ranks,
-        is_before_backend=True,
-        fixed_in=parse_release("litert-2.1.6"),
-    ),
-    NumberRule(
-        "select-cond-layout",
-        Problem.SHAPE,
-        "condition of lower rank whose first dimension becomes the batch",
-        ("SELECT", "SELECT_V2"),
-        "The condition of a selection has a lower rank than the result, or other dimensions. ML Drift takes the first dimension "
-        "of the condition as the batch. On the CPU, this dimension is another one.",
-        "The GPU takes values of the other branch.",
-        "Give the condition the rank 4 with a RESHAPE, with sizes of 1 in front.",
-        "reshape the condition to rank 4, with sizes of 1 in front",
-        "the GPU takes the first dimension of the condition {tensor} of shape {shape} as the batch, but the result has shape "
-        "{other}",
-        _condition_elsewhere,
-        is_before_backend=True,
-    ),
-    NumberRule(
+    number_rule("select-cond-layout", ("SELECT", "SELECT_V2"), _condition_elsewhere, is_before_backend=True),
+    number_rule(
         "fused-tanh",
-        Problem.ATTRIBUTE,
-        "fused TANH, which the CPU ignores",
         _WITH_ACTIVATION,
-        "The operator has the fused activation TANH.",
-        "The GPU applies TANH as the file says. The CPU kernels ignore this activation, so CPU and GPU differ.",
-        "Remove the fused activation, and put a TANH node behind the operator if TANH is meant.",
-        "replace the fused activation by a node",
-        "the GPU applies the fused activation TANH, and the CPU ignores it",
-        _tanh,
+        lambda node, _: Affected(node.output(0)) if fused_activation(node) == "TANH" else None,
         is_before_backend=True,
     ),
-    NumberRule(
-        "pow-negative",
-        Problem.OPERANDS,
-        "power of a negative number or of 0",
-        ("POW",),
-        "The base of POW can be negative, and the exponent is not a constant even integer or 3. Or the base can be 0, and the "
-        "exponent is computed at run time.",
-        "For a negative base, the GPU computes the power of the absolute value. For a base of 0 and an exponent near 0, the "
-        "result is not 0.",
-        "For a constant exponent, use MUL and RSQRT or SQRT. For other exponents, make sure that the base is positive.",
-        "make sure that the base is positive, or use MUL for a constant exponent",
-        "the GPU uses the absolute value of the base {tensor}, and is inaccurate for a base of 0",
-        _negative_base,
-        depends_on_values=True,
-    ),
-    NumberRule(
-        "leaky-relu-alpha",
-        Problem.ATTRIBUTE,
-        "slope of LEAKY_RELU above 1 or below 0",
-        ("LEAKY_RELU",),
-        "The slope (alpha) of LEAKY_RELU is above 1 or below 0.",
-        "The GPU computes the maximum of x and alpha * x. If alpha is below 0, the GPU gives 0 for negative x.",
-        "Use PRELU with this slope for every channel.",
-        "use PRELU with the same slope for every channel",
-        "the GPU computes another function, because alpha is {alpha:g}",
-        _leaky,
-        depends_on_values=True,
-    ),
+    number_rule("pow-negative", ("POW",), _negative_base, depends_on_values=True),
+    number_rule("leaky-relu-alpha", ("LEAKY_RELU",), _leaky, depends_on_values=True),
 )

@@ -6,10 +6,9 @@ from collections import Counter
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
-from ....rules.kinds import Problem
 from ..rules.checks import integers
 from ..shapes import is_linear
-from .rule import Affected, GraphPart, NumberRule
+from .rule import Affected, GraphPart, NumberRule, number_rule
 
 _REDUCTIONS = ("SUM", "MEAN", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD")
 _WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL")
@@ -21,7 +20,6 @@ _FLOATS = ("FLOAT32", "FLOAT16")
 
 
 def _sum_before(node: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the ADD of two different runtime tensors of one shape that only this reduction reads."""
     source = node.input(0)
     total = part.writer(source)
     if total is None or total.op != "ADD" or part.only_reader(source) is None or fused_activation(total) != "NONE":
@@ -49,7 +47,6 @@ def _output_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _other_operand(node: NodeView) -> Tensor | None:
-    """Return the runtime operand of a MUL or ADD by a constant that is a scalar or one value for each channel."""
     constants = [tensor for tensor in node.inputs if tensor.is_constant]
     others = [tensor for tensor in node.inputs if not tensor.is_constant]
     if len(constants) != 1 or len(others) != 1:
@@ -105,7 +102,6 @@ def _reverses(node: NodeView) -> bool:
 
 
 def _is_output_behind_slices(node: NodeView, part: GraphPart) -> bool:
-    """Return whether the result of a slice is an output, perhaps behind further slices of everything."""
     passed: list[int] = []
     following: NodeView | None = node
     is_output = False
@@ -132,7 +128,6 @@ def _removed_behind_output(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _comes_early_from_split(tensor: Tensor, part: GraphPart) -> NodeView | None:
-    """Return the split that computes the tensor, or None. The last output of a split does not count."""
     split = part.writer(tensor)
     return split if split is not None and split.op in _SPLITS and split.node.outputs[-1] != tensor.index else None
 
@@ -164,119 +159,14 @@ def unwritten_outputs(part: GraphPart) -> list[tuple[NumberRule, Tensor]]:
     return [*passed, *[(OUTPUT_TWICE, graph.tensor(index)) for index, number in outputs.items() if number > 1]]
 
 
-_COPY = "Give a RESHAPE (to the same shape) of the tensor as the output."
-_COPY_HINT = "give a RESHAPE of the tensor as the output"
-
-INPUT_IS_OUTPUT = NumberRule(
-    "input-is-output",
-    Problem.MODEL,
-    "input that is an output",
-    (),
-    "A tensor is both an input and an output of the graph.",
-    "The GPU never writes this output.",
-    _COPY,
-    _COPY_HINT,
-    "the GPU never writes the output {tensor}, because it is an input of the graph",
-    is_before_backend=True,
-)
-OUTPUT_TWICE = NumberRule(
-    "output-twice",
-    Problem.MODEL,
-    "tensor that is an output twice",
-    (),
-    "A tensor is listed twice among the outputs of the graph.",
-    "The GPU never writes one of the two outputs.",
-    _COPY,
-    _COPY_HINT,
-    "the GPU writes {tensor} only once, but it is listed twice among the outputs",
-    is_before_backend=True,
-)
+INPUT_IS_OUTPUT = number_rule("input-is-output", (), is_before_backend=True)
+OUTPUT_TWICE = number_rule("output-twice", (), is_before_backend=True)
 
 RULES = (
-    NumberRule(
-        "add-then-max",
-        Problem.NEIGHBORS,
-        "maximum or minimum of a sum",
-        ("REDUCE_MAX", "REDUCE_MIN"),
-        "An ADD of two different runtime tensors of one shape has no activation, and its only reader is REDUCE_MAX or REDUCE_MIN "
-        "along one axis, or along several axes without the batch.",
-        "The GPU reduces each operand and then adds, as in max(a) + max(b).",
-        "Give the ADD a second reader, or multiply the sum by 1 before the reduction.",
-        "give the sum a second reader",
-        "the GPU reduces both operands of the sum of node {sum}, and then adds",
-        _maximum_of_sum,
-        depends_on_values=True,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "add-reduce-output",
-        Problem.NEIGHBORS,
-        "output that is a sum before a reduction",
-        _REDUCTIONS,
-        "An ADD of two different runtime tensors of one shape has no activation, a reduction is its only reader, and the sum is "
-        "also an output.",
-        "The output holds one operand of the ADD.",
-        _COPY,
-        _COPY_HINT,
-        "the GPU merges the sum of node {sum} into this reduction, and the output {tensor} holds only one operand of the sum",
-        _output_of_sum,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "fused-output",
-        Problem.NEIGHBORS,
-        "output that is merged into the next node",
-        ("ADD", "MUL"),
-        "A MUL or ADD by a scalar, or by one value for each channel, follows a convolution or matrix product with float weights "
-        "and no activation, or such a convolution with INT8 weights and a window larger than 1x1. The tensor between them is an "
-        "output and has no other reader. ML Drift merges the two nodes.",
-        "The GPU never writes this output.",
-        _COPY,
-        _COPY_HINT,
-        "the GPU merges this node with the node before it, and never writes the output {tensor}",
-        _fused_output,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "noop-output",
-        Problem.NEIGHBORS,
-        "output before a node that copies it",
-        (*_SLICES, *_RESIZINGS),
-        "A slice of everything or a resize to the same size is the only reader of an output. For a slice, its result is an "
-        "output too. ML Drift removes the node.",
-        "The GPU never writes the first output.",
-        _COPY,
-        _COPY_HINT,
-        "the GPU removes this node, and never writes the output {tensor}",
-        _removed_behind_output,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "noop-split",
-        Problem.NEIGHBORS,
-        "copied output of a split",
-        (*_SLICES, *_RESIZINGS),
-        "A slice of everything or a resize to the same size reads an output of a split that is not the last, and the result of "
-        "the slice, or another output of the split, is an output of the graph. ML Drift removes the node.",
-        "The outputs of the split change places.",
-        "Remove the node from the model.",
-        "remove the node",
-        "the GPU removes this node, and the outputs of the split of node {split} change places",
-        _removed_behind_split,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "concat-of-one",
-        Problem.NEIGHBORS,
-        "concatenation of one tensor",
-        ("CONCATENATION",),
-        "A CONCATENATION has one operand, and this operand is an output of the graph, has other readers, or comes from a "
-        "split. If the operand is an input of the graph, the result may be right.",
-        "The result is not written, is zero, or is another tensor.",
-        "Remove the node from the model.",
-        "remove the node",
-        "the GPU does not compute {tensor}, because the concatenation has only one operand",
-        _joined_alone,
-        is_before_backend=True,
-    ),
+    number_rule("add-then-max", ("REDUCE_MAX", "REDUCE_MIN"), _maximum_of_sum, depends_on_values=True, is_before_backend=True),
+    number_rule("add-reduce-output", _REDUCTIONS, _output_of_sum, is_before_backend=True),
+    number_rule("fused-output", ("ADD", "MUL"), _fused_output, is_before_backend=True),
+    number_rule("noop-output", (*_SLICES, *_RESIZINGS), _removed_behind_output, is_before_backend=True),
+    number_rule("noop-split", (*_SLICES, *_RESIZINGS), _removed_behind_split, is_before_backend=True),
+    number_rule("concat-of-one", ("CONCATENATION",), _joined_alone, is_before_backend=True),
 )

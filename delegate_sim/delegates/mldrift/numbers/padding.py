@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from ....graph.graph import NodeView
 from ....model import schema
 from ....releases.catalogue import parse_release
-from ....rules.kinds import Problem
 from ..shapes import bhwc
-from .rule import Affected, GraphPart, NumberRule
-from .values import is_never_negative, pad_value, paddings
+from .rule import Affected, GraphPart, is_never_negative, number_rule, pad_value, paddings
 
 _ALL = ("PAD", "PADV2", "MIRROR_PAD")
 _FILLING = ("PAD", "PADV2")
@@ -36,13 +34,11 @@ def _batch(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 def _pads_only(pads: Sequence[tuple[int, int]], *axes: int) -> bool:
-    """Return whether there is padding, and only along these axes of rank 4."""
     padded = [axis for axis, pair in enumerate(pads) if pair != _NONE]
     return len(pads) == 4 and bool(padded) and set(padded) <= set(axes)
 
 
 def _merged_padding(reader: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the PAD or PADV2 whose only reader is this node, as its first operand. A pool may have a RESHAPE in between."""
     source = reader.input(0)
     writer = part.writer(source)
     if writer is not None and reader.op in _POOLS and writer.op == "RESHAPE" and writer.input(0).shape == source.shape:
@@ -53,13 +49,11 @@ def _merged_padding(reader: NodeView, part: GraphPart) -> NodeView | None:
 
 
 def _padding_of_image(reader: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the merged padding of only height and width, or None."""
     padding = _merged_padding(reader, part)
     return padding if padding is not None and _pads_only(paddings(padding), 1, 2) else None
 
 
 def _padding_of_channels(total: NodeView, part: GraphPart) -> NodeView | None:
-    """Return the padding at the end of channels that is merged into an ADD of two runtime tensors, or None."""
     if len(total.inputs) != 2 or any(tensor.is_constant for tensor in total.inputs):
         return None
     for source in total.inputs:
@@ -72,7 +66,6 @@ def _padding_of_channels(total: NodeView, part: GraphPart) -> NodeView | None:
 
 
 def _covers_padding(padding: NodeView, pool: NodeView) -> bool:
-    """Return whether a window of the pool covers a padded element."""
     options, shape, pads, counts = pool.options, pool.input(0).shape, paddings(padding), pool.output(0).shape
     windows = ((1, options.filter_height, options.stride_h), (2, options.filter_width, options.stride_w))
     if len(counts) != 4:
@@ -104,14 +97,6 @@ def _value_lost(reader: NodeView, padding: NodeView | None) -> Affected | None:
     return Affected(reader.output(0), {"value": value, "padding": padding.node.index})
 
 
-def _value_before_convolution(node: NodeView, part: GraphPart) -> Affected | None:
-    return _value_lost(node, _padding_of_image(node, part))
-
-
-def _value_before_sum(node: NodeView, part: GraphPart) -> Affected | None:
-    return _value_lost(node, _padding_of_channels(node, part))
-
-
 def _unwritten(node: NodeView, part: GraphPart) -> Affected | None:
     padding = _padding_of_channels(node, part) if node.op == "ADD" else _padding_of_image(node, part)
     if padding is None or not part.is_output(padding.output(0)):
@@ -127,100 +112,21 @@ def _channels_behind(node: NodeView, part: GraphPart) -> Affected | None:
 
 
 RULES = (
-    NumberRule(
-        "pad-rank3",
-        Problem.RANK,
-        "padding of a tensor of rank 3",
-        _ALL,
-        "A tensor of rank 3 is padded, and its first dimension is above 1 or is padded. ML Drift reads the paddings as if the "
-        "tensor had rank 4, so even paddings of 0 give wrong numbers.",
-        "Everything is shifted by one row of the first dimension, which then has only the padding value.",
-        "Reshape to rank 4 with a first dimension of 1, pad with one more row of zeros, and reshape back.",
-        "reshape to rank 4 with a first dimension of 1, pad, and reshape back",
-        "the GPU reads the paddings of {tensor} of shape {shape} as if it had rank 4, so everything is shifted",
-        _rank3,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "pad-batch",
-        Problem.SHAPE,
-        "padding of the batch",
-        _ALL,
-        "The first dimension of a tensor of rank 4 is padded, and its size is 1. A size above 1 gives right numbers.",
-        "The GPU repeats the input in every batch instead of padding.",
-        "Transpose the first dimension away, pad, and transpose back. Or use CONCATENATION with constants of zeros.",
-        "transpose the first dimension away before the padding, or use CONCATENATION",
-        "the GPU repeats the input in the {rows} padded batches",
-        _batch,
-    ),
-    NumberRule(
-        "pad-then-pool",
-        Problem.NEIGHBORS,
-        "padding that is merged into a pool",
-        _POOLS,
-        "A padding of only height and width has one reader, and this reader is AVERAGE_POOL_2D or MAX_POOL_2D. ML Drift merges "
-        "the padding into the pool, whose own padding does not count as values. A RESHAPE to the same shape between them does "
-        "not help. MAX_POOL_2D gives wrong numbers only where values are negative or the padding value is not 0.",
-        "The average is divided by fewer elements. The maximum ignores the padding.",
-        "Before MAX_POOL_2D, pad with PADV2 and the value -60000 if the padding must not count. In place of AVERAGE_POOL_2D, use "
-        "a depthwise convolution with weights of 1/n. Or pad with CONCATENATION and zeros.",
-        "pad with CONCATENATION and zeros, or use a depthwise convolution for the average",
-        "the GPU merges the padding of node {padding} into the pool, so that padded elements do not count",
-        _pool,
-        is_before_backend=True,
-    ),
-    NumberRule(
+    number_rule("pad-rank3", _ALL, _rank3, is_before_backend=True),
+    number_rule("pad-batch", _ALL, _batch),
+    number_rule("pad-then-pool", _POOLS, _pool, is_before_backend=True),
+    number_rule(
         "pad-value-then-conv",
-        Problem.NEIGHBORS,
-        "padding value that is lost in a convolution",
         _CONVOLUTIONS,
-        "A PADV2 of only height and width has a value other than 0, and its only reader is CONV_2D or DEPTHWISE_CONV_2D. ML "
-        "Drift merges the padding into the convolution.",
-        "The GPU pads with 0.",
-        "Pad with CONCATENATION and constants of the value.",
-        "pad with CONCATENATION and constants of the value",
-        "the GPU merges the padding of node {padding} into the convolution, and pads with 0 in place of {value:g}",
-        _value_before_convolution,
+        lambda node, part: _value_lost(node, _padding_of_image(node, part)),
         is_before_backend=True,
     ),
-    NumberRule(
+    number_rule(
         "pad-value-then-add",
-        Problem.NEIGHBORS,
-        "padding value that is lost in an addition",
         ("ADD",),
-        "A PADV2 appends only channels, with a value other than 0, the number of input channels is a multiple of 4, and its only "
-        "reader is an ADD of two runtime tensors. ML Drift merges the padding into the addition.",
-        "The GPU adds 0 in place of the value.",
-        "Pad with CONCATENATION and constants of the value.",
-        "pad with CONCATENATION and constants of the value",
-        "the GPU merges the padding of node {padding} into the addition, and takes the value {value:g} as 0",
-        _value_before_sum,
+        lambda node, part: _value_lost(node, _padding_of_channels(node, part)),
         is_before_backend=True,
     ),
-    NumberRule(
-        "pad-output",
-        Problem.NEIGHBORS,
-        "output of a padding that is merged away",
-        (*_POOLS, *_CONVOLUTIONS, "ADD"),
-        "A padding is merged into the pool, convolution or addition that reads it, and the padded tensor is also an output.",
-        "The GPU never writes this output.",
-        "Give a RESHAPE (to the same shape) of the padded tensor as the output.",
-        "give a RESHAPE of the tensor as the output",
-        "the GPU merges the padding of node {padding} into this node, and never writes the output {tensor}",
-        _unwritten,
-        is_before_backend=True,
-    ),
-    NumberRule(
-        "pad-channel-tail",
-        Problem.SHAPE,
-        "appended channels",
-        _FILLING,
-        "A padding of rank 4 appends channels and puts none in front, and the number of input channels is not a multiple of 4.",
-        "The first appended channels are 0 in place of the value. With the value 0, they may have other values.",
-        "Use release 2.3.0, or pad with CONCATENATION.",
-        "use release 2.3.0, or pad with CONCATENATION",
-        "the GPU does not write the padding value into the first channels after channel {channels}",
-        _channels_behind,
-        fixed_in=parse_release("litert-2.3.0"),
-    ),
+    number_rule("pad-output", (*_POOLS, *_CONVOLUTIONS, "ADD"), _unwritten, is_before_backend=True),
+    number_rule("pad-channel-tail", _FILLING, _channels_behind, fixed_in=parse_release("litert-2.3.0")),
 )

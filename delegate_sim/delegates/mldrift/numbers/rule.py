@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from ....graph.graph import Graph, NodeView
+from ....graph.graph import Graph, NodeView, fused_activation
 from ....graph.partition import Subset
 from ....model.model import Node, Tensor
 from ....refusal import Effect, Refusal, Stage
 from ....releases.catalogue import Release, parse_release
-from ....rules.kinds import Kind, Problem
+from ....rules.kinds import Kind, Problem, field_values, kinds_data
+from ..rules.checks import integers
 
 CHECKED = tuple([parse_release(f"litert-{version}") for version in ("2.1.6", "2.2.0", "2.3.0", "2.4")])
 """The releases whose numbers were measured, oldest first."""
@@ -94,7 +95,7 @@ class NumberRule:
     """A condition under which accepted nodes compute other numbers than the CPU.
 
     ``condition`` and ``result`` are sentences: when the numbers are wrong, and what comes out instead. ``cure`` says how to
-    change the model, and ``hint`` says it briefly. ``message`` is the template of the message.
+    change the model, and ``hint`` says it briefly. ``message`` is the template of the message. These texts are in ``kinds.json``.
     """
 
     name: str
@@ -163,3 +164,50 @@ class NumberRule:
         if doubt:
             refusal = refusal.within("", f"; {doubt}")
         return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS) if doubt or not found.is_certain else refusal
+
+
+_TEXTS = kinds_data("delegates/mldrift")["numbers"]
+
+
+def number_rule(name: str, operators: tuple[str, ...], find: RiskFinder | None = None, **facts: Any) -> NumberRule:
+    """Return a rule with the texts that ``kinds.json`` has for its name. ``facts`` are further fields of the rule."""
+    return NumberRule(name, operators=operators, find=find, **field_values(_TEXTS[name]), **facts)
+
+
+_POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})
+"""Operators whose results are positive, unless they underflow."""
+_NOT_NEGATIVE = _POSITIVE | {"ABS", "RELU", "RELU6", "RELU_0_TO_1", "SQRT", "SQUARE", "SQUARED_DIFFERENCE"}
+"""Operators whose results are never negative."""
+_CLIPPED = frozenset({"RELU", "RELU6"})
+
+
+def is_never_negative(part: GraphPart, tensor: Tensor) -> bool:
+    """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
+    if values := part.values(tensor):
+        return min(values) >= 0
+    writer = part.writer(tensor)
+    return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
+
+
+def is_positive(part: GraphPart, tensor: Tensor) -> bool:
+    """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
+    if values := part.values(tensor):
+        return min(values) > 0
+    writer = part.writer(tensor)
+    return writer is not None and writer.op in _POSITIVE
+
+
+def paddings(node: NodeView) -> list[tuple[int, int]]:
+    """Return the numbers of elements before and after each dimension, or an empty list if they are unknown."""
+    numbers = integers(node, 1)
+    pairs = list(zip(numbers[::2], numbers[1::2], strict=True)) if len(numbers) % 2 == 0 else []
+    return pairs if len(pairs) == node.input(0).rank else []
+
+
+def pad_value(node: NodeView) -> float:
+    """Return the value with which a PAD or PADV2 fills, as a real number. An unknown value counts as 0."""
+    filling = node.input(2)
+    stored = node.value(filling) if filling.is_constant else None
+    if stored is None or not len(stored):
+        return 0.0
+    return (float(stored[0]) - filling.zero_point) * filling.scale if filling.scale else float(stored[0])

@@ -13,7 +13,8 @@ from typing import Any
 
 from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
-from ..kinds import KINDS
+from ....rules.kinds import kinds_in
+from ...gpu_compatibility.checks import OPERAND_COUNT, RANK
 from . import custom
 from .checks import SOURCE
 
@@ -26,7 +27,7 @@ RULES: RuleBook[Any] = RuleBook(
     "mldrift",
     families=family_rules(__name__, MODULES),
     custom=custom.CUSTOM_RULES,
-    kinds=KINDS,
+    kinds=tuple(kinds_in("delegates/mldrift", "rules", (OPERAND_COUNT, RANK)).values()),
     source=SOURCE,
     unknown=Unknown("an operator that ML Drift has", said="Operation is not supported."),
     unknown_custom=Unknown("a custom operator that ML Drift has", said="{op}"),

@@ -10,8 +10,7 @@ from ....rules.kinds import OPERATOR, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_operands
-from ..build_problems import BuildProblems
-from ..failures import BATCH
+from ..failures import BATCH, BuildProblems
 from ..shapes import bhwc, is_linear
 from .arithmetic import unary
 from .checks import (
@@ -58,7 +57,6 @@ _NOT_KNOWN = check(
 
 
 def _is_linear_alpha(node: NodeView) -> bool:
-    """Return whether alpha has one value per channel. Otherwise, alpha has one value per element."""
     alpha = node.input(1)
     return len(node.node.inputs) > 1 and alpha.sparsity is None and has_data(alpha) and is_linear(alpha.shape)
 

@@ -25,8 +25,7 @@ from ...gpu_compatibility.checks import (
     runtime_input_count,
     shapes,
 )
-from ..build_problems import BuildProblems, unread_constants
-from ..failures import BATCH
+from ..failures import BATCH, BuildProblems, unread_constants
 from ..shapes import bhwc, is_linear
 from .checks import (
     ANY_NUMBERS,
@@ -93,21 +92,13 @@ def _has_two_constants(node: NodeView) -> bool:
     return len(node.node.inputs) == 2 and runtime_input_count(node) == 0
 
 
-def _reads_one_tensor(node: NodeView) -> bool:
-    return node.node.input(0) == node.node.input(1)
-
-
 _NOT_TWICE = refused_if(
     NEIGHBOR,
     "two different operands",
-    _reads_one_tensor,
+    lambda node: node.node.input(0) == node.node.input(1),
     "the same tensor as both operands",
     "use an equivalent operator with one operand",
 ).saying("No support of few identical inputs in the same operation.")
-
-
-def _differ_in_rank(node: NodeView) -> bool:
-    return node.input(0).rank != node.input(1).rank
 
 
 def _not_broadcastable(node: NodeView) -> str | None:
@@ -129,12 +120,11 @@ _BROADCAST: Checks = (
 
 @functools.cache
 def _two_runtime_operands(*, may_be_one: bool) -> Checks:
-    """Return the checks of two runtime operands. If ``may_be_one`` is True, the two operands may be the same tensor."""
     own = (
         *(() if may_be_one else (_NOT_TWICE,)),
         *readable(0),
         *readable(1),
-        *where(_differ_in_rank, "of different ranks", *_BROADCAST),
+        *where(lambda node: node.input(0).rank != node.input(1).rank, "of different ranks", *_BROADCAST),
     )
     return where(_has_two_runtime_operands, "for two runtime inputs", *own)
 
@@ -169,7 +159,6 @@ def _unusable(node: NodeView) -> str | None:
 
 
 def _one_constant() -> Check[object]:
-    """Require a constant that can be read as floats. A constant with one element may also be INT32."""
     needed = "a constant that is not sparse and has at most rank 4; a single element must be float, INT32 or quantized"
     return check(CONSTANT, needed, _unusable).saying("Can't parse inputs with const tensors.").from_source(_IN_FUNCTION)
 
@@ -215,15 +204,10 @@ def _two_constants(name: str) -> Checks:
     )
 
 
-def _has_other_numbers(node: NodeView) -> bool:
-    return not _has_two_runtime_operands(node) and not _has_two_constants(node)
-
-
 def _constant_operands(name: str) -> Checks:
-    """Return the checks of nodes with one constant operand or, from LiteRT 2.3 on, with two constant operands."""
     return (
         *where(
-            _has_other_numbers,
+            lambda node: not _has_two_runtime_operands(node) and not _has_two_constants(node),
             "if the inputs are neither two runtime tensors nor two constants",
             *exact_inputs(1, 1, 1),
             _one_constant(),
@@ -365,27 +349,13 @@ def _batches_of_condition(node: NodeView) -> Iterator[Refusal]:
         yield BATCH.failure(node.input(0))
 
 
+_WITH_TWO_OPERANDS = (
+    "ADD ADD_N ATAN2 DIV EQUAL FLOOR_DIV FLOOR_MOD GREATER GREATER_EQUAL LESS LESS_EQUAL MAXIMUM MINIMUM MUL NOT_EQUAL POW "
+    "RIGHT_SHIFT SQUARED_DIFFERENCE SUB"
+)
 BUILD_PROBLEMS: BuildProblems = {
-    "ADD": unread_operands,
-    "ADD_N": unread_operands,
-    "ATAN2": unread_operands,
-    "DIV": unread_operands,
-    "EQUAL": unread_operands,
-    "FLOOR_DIV": unread_operands,
-    "FLOOR_MOD": unread_operands,
-    "GREATER": unread_operands,
-    "GREATER_EQUAL": unread_operands,
-    "LESS": unread_operands,
-    "LESS_EQUAL": unread_operands,
-    "MAXIMUM": unread_operands,
-    "MINIMUM": unread_operands,
-    "MUL": unread_operands,
-    "NOT_EQUAL": unread_operands,
-    "POW": unread_operands,
-    "RIGHT_SHIFT": unread_operands,
+    **dict.fromkeys(_WITH_TWO_OPERANDS.split(), unread_operands),
     "SELECT": _unread_selected,
     "SELECT_V2": _unread_selected,
-    "SQUARED_DIFFERENCE": unread_operands,
-    "SUB": unread_operands,
 }
 WEBGPU_PROBLEMS: BuildProblems = {"SELECT": _batches_of_condition, "SELECT_V2": _batches_of_condition}

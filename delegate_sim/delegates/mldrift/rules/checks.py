@@ -35,10 +35,9 @@ from ...gpu_compatibility.checks import (
     joined,
     runtime_input_count,
 )
-from ..known_releases import as_measured
+from ..messages import name_of
 from ..shapes import is_linear
-from ..target import MlDriftTarget
-from ..tensor_names import name_of
+from ..target import MlDriftTarget, as_measured
 
 SOURCE = Source(LITERT, "ml_drift_delegate/tflite/model_builder.cc", "NewOperationParser", "ModelBuilderOptions")
 PARSER = Source(LITERT, "ml_drift_delegate/tflite/operation_parser.cc", "TFLiteOperationParser::ValidateSupport")

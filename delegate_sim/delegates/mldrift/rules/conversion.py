@@ -11,9 +11,8 @@ from ....rules.kinds import NEIGHBOR, QUANTIZATION, RANK, SHAPE
 from ....rules.vocabulary import where
 from ...gpu_compatibility import arithmetic
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, runtime_input_count, runtime_operands
-from ..build_problems import BuildProblems
-from ..failures import BATCH, CONSTANT_TYPE
-from ..tensor_names import name_of
+from ..failures import BATCH, CONSTANT_TYPE, BuildProblems
+from ..messages import name_of
 from .checks import (
     ANY_NUMBERS,
     RANKED_RESULT,
@@ -37,10 +36,6 @@ from .checks import (
     tensors,
     version_up_to,
 )
-
-
-def _is_constant(node: NodeView) -> bool:
-    return runtime_input_count(node) == 0
 
 
 def _is_computed(node: NodeView) -> bool:
@@ -74,7 +69,7 @@ _DEQUANTIZE = parsed_by(
     *arithmetic.DEQUANTIZE,
     *RESULTS_FROM_2_1_5,
     *where(
-        _is_constant,
+        lambda node: runtime_input_count(node) == 0,
         "of a constant",
         available(0),
         asked(RANK, "a constant of rank 2 to 4", _constant_rank),
@@ -107,7 +102,6 @@ def _unscaled_result(node: NodeView) -> Found | None:
 
 
 def _element_bits(name: str) -> int:
-    """Return the size of an element in bits (``GetSizeOfType``): 0 for unknown types, and at least 8 for known types."""
     bits = schema.BITS_PER_ELEMENT.get(name, 0)
     return max(bits, 8) if bits else 0
 

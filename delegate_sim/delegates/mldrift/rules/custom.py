@@ -15,9 +15,8 @@ from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import runtime_operands
-from ..build_problems import BuildProblems
-from ..failures import SIZE, WITHOUT_KERNEL
-from ..known_releases import as_measured
+from ..failures import SIZE, WITHOUT_KERNEL, BuildProblems
+from ..target import as_measured
 from .checks import (
     RESULTS,
     RESULTS_BEFORE_2_1_5,

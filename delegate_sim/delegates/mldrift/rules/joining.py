@@ -9,7 +9,7 @@ from ....refusal import Refusal
 from ....rules.kinds import OPERAND_COUNT, SHAPE
 from ....rules.vocabulary import check, where
 from ...gpu_compatibility.checks import Found, asked
-from ..build_problems import BuildProblems, constants_read, unread_constants
+from ..failures import BuildProblems, constants_read, unread_constants
 from ..shapes import Bhwc, bhwc
 from .checks import (
     ALL_RUNTIME_OR_CONSTANT,
@@ -79,10 +79,6 @@ _CONCATENATION = parsed_by(
 )
 
 
-def _has_one_input(node: NodeView) -> bool:
-    return len(node.node.inputs) == 1
-
-
 def _has_other_inputs(node: NodeView) -> bool:
     return len(node.node.inputs) != 1
 
@@ -94,13 +90,9 @@ def _is_split(node: NodeView) -> bool:
     return int(node.options.num_splits) != 1
 
 
-def _is_not_split(node: NodeView) -> bool:
-    return int(node.options.num_splits) == 1
-
-
 _SPLIT = parsed_by(
     "SplitOperationParser",
-    *where(_is_not_split, "into one part", *RESULTS, *readable(0)),
+    *where(lambda node: int(node.options.num_splits) == 1, "into one part", *RESULTS, *readable(0)),
     *where(
         _is_split,
         "into several parts",
@@ -129,17 +121,13 @@ _SPLIT_V = parsed_by(
 )
 
 
-def _is_one_part(node: NodeView) -> bool:
-    return int(node.options.num) == 1
-
-
 def _has_several_parts(node: NodeView) -> bool:
     return int(node.options.num) != 1
 
 
 _UNPACK = parsed_by(
     "UnpackOperationParser",
-    *where(_is_one_part, "into one part", *readable(0), *RESULTS),
+    *where(lambda node: int(node.options.num) == 1, "into one part", *readable(0), *RESULTS),
     *where(
         _has_several_parts,
         "into several parts",
@@ -155,7 +143,7 @@ RULES = {
     "CONCATENATION": _CONCATENATION,
     "PACK": parsed_by(
         "PackOperationParser",
-        *where(_has_one_input, "of one input", *readable(0), *RESULTS),
+        *where(lambda node: len(node.node.inputs) == 1, "of one input", *readable(0), *RESULTS),
         *where(_has_other_inputs, "of several inputs", *RESULTS_FROM_2_1_5),
         *where(_has_other_inputs, "of several inputs", *ALL_RUNTIME_OR_CONSTANT),
         *where(
@@ -175,14 +163,6 @@ RULES = {
 # Building the model
 
 
-def _unread_parts(node: NodeView) -> Iterator[Refusal]:
-    return unread_constants(node, range(len(node.node.inputs)))
-
-
-def _unread_packed(node: NodeView) -> Iterator[Refusal]:
-    return unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ())
-
-
 def _constants_split(node: NodeView) -> Iterator[Refusal]:
     """Yield a problem if the operand that ML Drift reads as data is constant.
 
@@ -191,13 +171,9 @@ def _constants_split(node: NodeView) -> Iterator[Refusal]:
     return constants_read(node, 1 if _is_split(node) else 0)
 
 
-def _constants_unpacked(node: NodeView) -> Iterator[Refusal]:
-    return constants_read(node, *((0,) if _has_several_parts(node) else ()))
-
-
 BUILD_PROBLEMS: BuildProblems = {
-    "CONCATENATION": _unread_parts,
-    "PACK": _unread_packed,
+    "CONCATENATION": lambda node: unread_constants(node, range(len(node.node.inputs))),
+    "PACK": lambda node: unread_constants(node, range(len(node.node.inputs)) if _has_other_inputs(node) else ()),
     "SPLIT": _constants_split,
-    "UNPACK": _constants_unpacked,
+    "UNPACK": lambda node: constants_read(node, *((0,) if _has_several_parts(node) else ())),
 }

@@ -11,8 +11,18 @@ from ....rules.kinds import CONSTANT, OPERAND_COUNT, RANK
 from ....rules.vocabulary import check, operand_count, refused_if, where
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import is_full_lstm, runtime_input_count
-from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, unread_constants
-from ..failures import BATCH, COLUMNS, CONSTANT_READ, CONSTANT_TYPE, GROUPS, WEIGHTS
+from ..failures import (
+    BATCH,
+    COLUMNS,
+    CONSTANT_READ,
+    CONSTANT_TYPE,
+    GROUPS,
+    WEIGHTS,
+    BuildProblems,
+    FormerProblems,
+    blockwise_weights,
+    unread_constants,
+)
 from ..shapes import are_groups_split, bhwc, groups_of
 from .checks import (
     BFLOAT16,
@@ -43,7 +53,6 @@ def has_runtime_weights(node: NodeView) -> bool:
 
 
 def _is_convertible(node: NodeView) -> bool:
-    """Return whether the weights have 8 or 4 bits, height 1 and width 1 (``IsConvertibleToFC``)."""
     weights = node.input(1)
     is_matrix = weights.rank == 4 and weights.shape[1:3] == (1, 1)
     is_affine = weights.quantization is not None and weights.quantization.is_affine
@@ -73,14 +82,6 @@ def _has_runtime_inputs(number: int) -> Callable[[NodeView], bool]:
     return lambda node: runtime_input_count(node) == number
 
 
-def _is_matrix(node: NodeView) -> bool:
-    return node.input(1).rank == 2
-
-
-def _is_batch_of_matrices(node: NodeView) -> bool:
-    return node.input(1).rank in (3, 4)
-
-
 def _second_not_constant(node: NodeView) -> str | None:
     return None if node.input(1).is_constant else "a constant as the first input"
 
@@ -97,8 +98,8 @@ _ONE_CONSTANT = (
         f"{_CASE} non-constant tensor"
     ),
     check(RANK, "a constant of rank 2 to 4", _second_rank).saying(f"{_CASE} second input has unsupported rank"),
-    *where(_is_matrix, "of rank 2", *float_constant(1, "matrix")),
-    *where(_is_batch_of_matrices, "of rank 3 or 4", *float_constant(1, "any")),
+    *where(lambda node: node.input(1).rank == 2, "of rank 2", *float_constant(1, "matrix")),
+    *where(lambda node: node.input(1).rank in (3, 4), "of rank 3 or 4", *float_constant(1, "any")),
 )
 
 
@@ -115,6 +116,7 @@ def _quantization_of_weights(kind: str | None) -> Callable[[NodeView], bool]:
 
 
 _FEW_ROWS = 8
+"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
 def _few_rows(node: NodeView) -> Iterator[Refusal]:
@@ -140,10 +142,6 @@ def _unusable_weights(node: NodeView) -> Iterator[Refusal]:
         yield WEIGHTS.failure(weights)
     elif has_runtime_bias and runtime_input_count(node) == 2:
         yield CONSTANT_READ.failure(weights)
-
-
-_FEW_ROWS = 8
-"""The largest number of rows for which ML Drift has a kernel that ignores batches."""
 
 
 def _rows_as_batches(node: NodeView) -> Iterator[Refusal]:
@@ -183,10 +181,6 @@ def _weights(position: int) -> Checks:
 
 
 def _gate(source: int, recurrent_weights: int, bias: int, normalization: int, peephole: int | None) -> Checks:
-    """Return the checks of a gate (``CheckBuildLstmGate``).
-
-    The normalization coefficients are required even without layer normalization.
-    """
     peephole_checks: Checks = ()
     if peephole is not None:
         peephole_checks = where(_has_operand(_CELL_TO_FORGET), "with peepholes", *float_constant(peephole, "linear"))

@@ -14,8 +14,18 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
-from ..build_problems import BuildProblems, FormerProblems, blockwise_weights, constants_read, unread_constants
-from ..failures import AXES, CHANNELS, CONSTANT_TYPE, INDICES, WEIGHTS
+from ..failures import (
+    AXES,
+    CHANNELS,
+    CONSTANT_TYPE,
+    INDICES,
+    WEIGHTS,
+    BuildProblems,
+    FormerProblems,
+    blockwise_weights,
+    constants_read,
+    unread_constants,
+)
 from .checks import (
     ANY_NUMBERS,
     BFLOAT16,
@@ -51,15 +61,10 @@ from .checks import (
     version_up_to,
 )
 
-
-def _drops_dimensions(node: NodeView) -> bool:
-    return not node.options.keep_dims
-
-
 _AFTER_AXES = (
     *readable(0),
     INPUT_AXES,
-    *where(_drops_dimensions, "without keep_dims", *RANKED_RESULT),
+    *where(lambda node: not node.options.keep_dims, "without keep_dims", *RANKED_RESULT),
     *RESULTS,
 )
 _LOGICAL = parsed_by("ReduceOperationParser", *arithmetic.REDUCTION, *_AFTER_AXES, all_tensors=only_tensors(BOOL, BOOL))
@@ -91,10 +96,6 @@ def _negative_axes(node: NodeView) -> Iterator[Refusal]:
 
 
 _PADDINGS: Checks = (*RESULTS_FROM_2_1_5, *readable(0), *integer_constant(1, "matrix"))
-
-
-def _has_value(node: NodeView) -> bool:
-    return len(node.node.inputs) == 3
 
 
 _PAD = parsed_by("PadOperationParser", *version_up_to(5), *copying.PAD, *_PADDINGS, *RESULTS_BEFORE_2_1_5, all_tensors=_ANY)
@@ -143,10 +144,6 @@ def _unquantized_table(node: NodeView) -> str | None:
     return None if table.quantization is not None or table.type == "FLOAT32" else f"a {table.type} table without scales"
 
 
-def _has_integer_table(node: NodeView) -> bool:
-    return node.input(1).type in ("INT8", "INT4", "INT2")
-
-
 def _looked_up(node: NodeView) -> Found | None:
     ids, table, result = node.input(0), node.input(1), node.output(0)
     if ids.rank != 1:
@@ -169,7 +166,7 @@ _EMBEDDING_LOOKUP = parsed_by(
     check(TENSOR_TYPE, "a table that is FLOAT32 or quantized", _unquantized_table).saying(
         "EMBEDDING_LOOKUP: Empty quantization params."
     ),
-    *where(_has_integer_table, "with an integer table", quantized_weights(1)),
+    *where(lambda node: node.input(1).type in ("INT8", "INT4", "INT2"), "with an integer table", quantized_weights(1)),
     typed(operand(1, "table"), ("INT8", "INT4", "INT2", "FLOAT32")).saying("EMBEDDING_LOOKUP: Unsupported weights type."),
     *readable(0),
     *case(
@@ -183,10 +180,6 @@ _EMBEDDING_LOOKUP = parsed_by(
 
 
 # Building the model
-
-
-def _unread_data(node: NodeView) -> Iterator[Refusal]:
-    return unread_constants(node, (0, 1))
 
 
 def _unusable_table(node: NodeView) -> Iterator[Refusal]:
@@ -310,7 +303,7 @@ RULES = {
         *version_up_to(5),
         *copying.PAD,
         *_PADDINGS,
-        *where(_has_value, "with a value", *float_constant(2, "scalar")),
+        *where(lambda node: len(node.node.inputs) == 3, "with a value", *float_constant(2, "scalar")),
         *RESULTS_BEFORE_2_1_5,
         all_tensors=_ANY,
     ),
@@ -337,7 +330,7 @@ BUILD_PROBLEMS: BuildProblems = {
     "TRANSPOSE": _negative_axes,
     "PADV2": _unread_value,
     "EMBEDDING_LOOKUP": _unusable_table,
-    "GATHER": _unread_data,
+    "GATHER": lambda node: unread_constants(node, (0, 1)),
     "ONE_HOT": _unusable_values,
 }
 

@@ -17,8 +17,7 @@ from ....rules.rule import Check
 from ....rules.vocabulary import check, operand_count, rank, refused_if, typed
 from ...gpu_compatibility import arithmetic, copying
 from ...gpu_compatibility.checks import Found, asked, case
-from ..build_problems import BuildProblems, constants_read
-from ..failures import COPIED_INPUT
+from ..failures import COPIED_INPUT, BuildProblems, constants_read
 from ..shapes import Bhwc, axes_of, bhwc, filled
 from .checks import (
     ANY_NUMBERS,
@@ -77,7 +76,6 @@ def _slice(node: NodeView) -> tuple[Bhwc, Bhwc]:
 
 
 def _from_end(bounds: Bhwc, source: Bhwc) -> Bhwc:
-    """Return ``bounds`` with the input's sizes added to negative values (``UpdateIfNegative``)."""
     return Bhwc(*[at + size if at < 0 else at for at, size in zip(bounds, source, strict=True)])
 
 
@@ -142,20 +140,14 @@ def _masked(mask: int, rank: int) -> tuple[bool, ...]:
 
 
 def _named_with_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` starts, ends or strides if the first of them is for the batch (``ReadBhwc``)."""
     return axes_of(count) if count <= 4 else ()
 
 
 def _named_without_batch(count: int) -> tuple[int, ...]:
-    """Return the axes of ``count`` starts, ends or strides if none of them is for the batch (``ReadHwc``)."""
     return _WITHOUT_BATCH[3 - count :] if count <= 3 else ()
 
 
 def _strided(node: NodeView) -> tuple[Bhwc, Bhwc, Bhwc]:
-    """Return the start, the end and the strides of a STRIDED_SLICE.
-
-    The start and the end may lie outside the input's shape.
-    """
     source, rank = bhwc(node.input(0).shape), node.input(0).rank
     named = _named_with_batch if rank == node.input(1).element_count else _named_without_batch
     begin, end, strides = (
@@ -180,7 +172,6 @@ def _negative_strides(node: NodeView) -> str | None:
 
 
 def _divided(length: int, stride: int) -> int:
-    """Divide with C++'s rounding towards zero, and add 1 if there is a remainder (``DivideRoundUp``)."""
     quotient = abs(length) // stride
     quotient = quotient if length >= 0 else -quotient
     return quotient if length == quotient * stride else quotient + 1
@@ -253,8 +244,6 @@ def _too_large(node: NodeView) -> Found | None:
 
 
 def _mappable(position: int | None, name: str) -> Check[object]:
-    """Require that an operand has rank 1 to 4 (``CanMapAxis``). If ``position`` is None, check the output."""
-
     def find(node: NodeView) -> str | None:
         rank = (node.output(0) if position is None else node.input(position)).rank
         return None if 1 <= rank <= 4 else f"{name} of rank {rank}"
@@ -311,10 +300,6 @@ RULES = {
 # Building the model
 
 
-def _constants_updated(node: NodeView) -> Iterator[Refusal]:
-    return constants_read(node, 0, 1)
-
-
 def _copied_input(node: NodeView) -> Iterator[Refusal]:
     source, result, graph = node.input(0), node.output(0), node.graph
     is_input = source.index >= 0 and not source.is_constant and source.index not in graph.writers
@@ -324,4 +309,4 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
         yield COPIED_INPUT.failure(source)
 
 
-BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": _constants_updated, "STRIDED_SLICE": _copied_input}
+BUILD_PROBLEMS: BuildProblems = {"DYNAMIC_UPDATE_SLICE": lambda node: constants_read(node, 0, 1), "STRIDED_SLICE": _copied_input}

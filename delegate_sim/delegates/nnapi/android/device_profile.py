@@ -153,7 +153,7 @@ def _device(entry: ProfileEntry) -> ProfiledDevice:
         _costs(execution, power, performance),
         entry.take("takes", _operations),
         entry.take("rejects", _operations) or frozenset(),
-        entry.take("types", _types),
+        entry.take("types", lambda value: frozenset([OperandType[name].value for name in _type_names(value)])),
         bool(entry.take("fails_to_compile", boolean)),
         entry.take("cannot_compile", _operations) or frozenset(),
         entry.take("largest_bytes", number),
@@ -198,7 +198,6 @@ def _cost(value: Any) -> float:
 
 
 def _performance(value: Any) -> Mapping[str, DeviceCost]:
-    """Parse a table of costs by operand type. Each cost is one number, or an execution time and a power."""
     if not isinstance(value, dict):
         raise InvalidValueError("takes a table with a number for each operand type")
     known = (*OperandType.__members__, RELAXED_SCALAR, RELAXED_TENSOR)
@@ -222,10 +221,6 @@ def _operation(value: Any) -> str:
     if name not in OperationType.__members__:
         raise InvalidValueError("NNAPI has no such operation")
     return OperationType[name].name
-
-
-def _types(value: Any) -> frozenset[int]:
-    return frozenset([OperandType[name].value for name in _type_names(value)])
 
 
 def _type_names(value: Any) -> tuple[str, ...]:

@@ -3,173 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from ....foundation.converter_attributes import DENSE_PER_TENSOR
 from ....graph.graph import Graph
 from ....nnapi_runtime.operands import OPERAND_ZERO_POINT
-from ....nnapi_runtime.refusal import Concern, OperandPart, Rule
-from ....nnapi_runtime.rules import RULES
+from ....nnapi_runtime.refusal import RULES, OperandPart, Rule
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal
-from ....rules.kinds import Kind, Problem
+from ....rules.kinds import Kind, Problem, kinds_data
 from ..kinds import PREFIX
 from ..lowering.partition import LoweredPartition
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The texts for a rule of the runtime: the kind of problem, the advice, and a short hint."""
-
-    problem: Problem
-    advice: str
-    hint: str
-
-
-_TYPES = Words(
-    Problem.TYPE,
-    "Convert the model so that the operand has a type that the operation accepts, or insert a CAST before the node.",
-    "convert so that the operand has a type that NNAPI accepts, or insert a CAST",
-)
-_OPERANDS = Words(
-    Problem.OPERANDS,
-    "Give the node a combination of operands that NNAPI supports, or replace the operator.",
-    "give the node a combination of operands that NNAPI supports",
-)
-_RANK = Words(
-    Problem.RANK,
-    "Reshape to at most four dimensions before the node, and restore the dimensions after the node.",
-    "reshape to at most 4 dimensions before the node",
-)
-_SHAPE = Words(Problem.SHAPE, "Change the shapes of the node's operands.", "change the shapes of the node's operands")
-_SCALE = Words(
-    Problem.QUANTIZATION,
-    "Quantize again with data that gives every tensor more than one value, or widen the range of the output.",
-    "quantize again with other ranges",
-)
-_CHANNELS = Words(
-    Problem.QUANTIZATION,
-    "Quantize the weights per tensor, or along the dimension that the operation requires.",
-    "quantize the weights per tensor",
-)
-_CONSTANT = Words(
-    Problem.CONSTANT,
-    "Give the constant at least one dimension and one element, for example the shape [1], or fold the node into a constant.",
-    "give the constant at least one dimension and one element",
-)
-_WRITTEN = Words(
-    Problem.CONSTANT,
-    "Convert the model without float16 or sparse weights, because the delegate does not unpack the weights of this operator.",
-    "convert without float16 or sparse weights",
-)
-_MODEL = Words(Problem.MODEL, "Remove nodes with unused results.", "remove nodes with unused results")
-_BOUNDARY = Words(
-    Problem.CONSTANT,
-    "Before or while you convert the model, fold nodes that read only constants.",
-    "fold nodes that read only constants",
-)
-_LEVEL = Words(
-    Problem.TARGET_LEVEL,
-    "Use a newer Android release, or use older NNAPI operations for the same computation.",
-    "use a newer feature level",
-)
-_DEVICE = Words(
-    Problem.DRIVER,
-    "Choose another accelerator, or allow NNAPI's own CPU implementation.",
-    "choose another accelerator, or allow NNAPI's own CPU",
-)
-
-_WORDS_OF_CONCERNS: Mapping[Concern, Words] = {
-    Concern.TYPES: _TYPES,
-    Concern.RANK: _RANK,
-    Concern.SHAPE: _SHAPE,
-    Concern.SCALES: _SCALE,
-    Concern.CHANNELS: _CHANNELS,
-}
-"""The texts for each concern of rules on operations. If ``_WORDS`` has an entry for a rule, this entry is used instead."""
-
-_WORDS: Mapping[str, Words] = {
-    "operand-type": _TYPES,
-    "operand-scalar-dimensions": _SHAPE,
-    "operand-dimensions-pointer": Words(
-        Problem.RANK, "Give the tensor at least one dimension, for example the shape [1].", "give the tensor the shape [1]"
-    ),
-    "operand-bytes": _SHAPE,
-    "operand-scale": _SCALE,
-    "operand-zero-point": _SCALE,
-    "channel-type": _CHANNELS,
-    "channel-dimension": _CHANNELS,
-    "channel-count": _CHANNELS,
-    "channel-scale": _CHANNELS,
-    "channel-missing": _CHANNELS,
-    "value-pointer": _CONSTANT,
-    "value-shape": _CONSTANT,
-    "value-length": _CONSTANT,
-    "operation-input-count": _OPERANDS,
-    "operation-output-count": _OPERANDS,
-    "operation-type": _TYPES,
-    "operation-input-type": _TYPES,
-    "operation-output-type": _TYPES,
-    "operation-fully-connected-shape": Words(
-        Problem.SHAPE,
-        "Reshape the input to two dimensions before the node. The weights must have two dimensions, and the bias one dimension.",
-        "reshape the input to 2 dimensions before the node",
-    ),
-    "operation-quantization-equal": Words(
-        Problem.QUANTIZATION,
-        "Quantize so that the result has the scale and zero point of the operand.",
-        "quantize so that operand and result have the same scale and zero point",
-    ),
-    "operation-mul-output-scale": Words(
-        Problem.QUANTIZATION,
-        "Quantize again so that the range of the product is wider, or leave this node in float.",
-        "widen the output's range when quantizing, or leave the node in float",
-    ),
-    "operation-mul-output-scale-signed": Words(
-        Problem.QUANTIZATION,
-        "Quantize again so that the range of the product is wider, or leave this node in float. NNAPI runtimes before "
-        "Android 13 do not check this range.",
-        "widen the output's range when quantizing, or leave the node in float",
-    ),
-    "operation-code": _OPERANDS,
-    "operation-pointers": _OPERANDS,
-    "model-run-order": _WRITTEN,
-    "model-empty": _MODEL,
-    "model-boundary": _BOUNDARY,
-    "model-written-twice": _MODEL,
-    "model-never-written": _WRITTEN,
-    "model-feature-level": _LEVEL,
-    "operand-index": _OPERANDS,
-    "model-boundary-pointers": _BOUNDARY,
-    "model-boundary-operand": _BOUNDARY,
-    "compilation-no-device": _DEVICE,
-    "compilation-step-boundary": _MODEL,
-    "compilation-driver": _DEVICE,
-    "compilation-step-sizes": _DEVICE,
-}
-
-
-def _kind(rule: Rule, words: Words) -> Kind:
+def _kind(rule: Rule, words: Mapping[str, str]) -> Kind:
     summary = rule.summary.rstrip(".")
     return Kind(
         PREFIX + rule.code,
-        words.problem,
+        Problem(words["problem"]),
         f"rejected by Android's NNAPI runtime: {rule.code.replace('-', ' ')}",
         f"The NNAPI runtime behind the delegate has this rule: {summary[0].lower()}{summary[1:]}. If the runtime rejects a "
         "call, the delegate fails in every subgraph, and the CPU runs the whole model.",
-        words.advice,
-        words.hint,
+        words["advice"],
+        words["hint"],
         is_shared=True,
     )
 
 
-def _words() -> Iterator[tuple[Rule, Words]]:
-    for code, words in _WORDS.items():
-        yield RULES[code], words
+def _words() -> Iterator[tuple[Rule, Mapping[str, str]]]:
+    data = kinds_data("delegates/nnapi")
+    by_concern, by_rule = data["runtime-advice"], data["runtime-rules"]
+    for code, words in by_rule.items():
+        yield RULES[code], by_concern[words] if isinstance(words, str) else words
     for rule in RULES.values():
-        if rule.concern is not None and rule.code not in _WORDS:
-            yield rule, _WORDS_OF_CONCERNS[rule.concern]
+        if rule.concern is not None and rule.code not in by_rule:
+            yield rule, by_concern[rule.concern.value]
 
 
 KINDS: Mapping[str, Kind] = MappingProxyType({PREFIX + rule.code: _kind(rule, words) for rule, words in _words()})

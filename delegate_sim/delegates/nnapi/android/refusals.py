@@ -66,7 +66,6 @@ def _first_of_each_node(refused: Sequence[Refusal]) -> list[Refusal]:
 
 
 def _further(calls: Sequence[Refusal]) -> tuple[str, ...]:
-    """Return lines about these rejected calls. All calls that were rejected for the same reason share one line."""
     groups: dict[tuple[str, str], list[int | None]] = {}
     for call in calls:
         groups.setdefault((call.operation or call.call, call.message), []).append(call.node)

@@ -19,7 +19,7 @@ from ....model.model import Allocation, Node, Tensor
 from ....nnapi_runtime.builder import ModelBuilder
 from ....nnapi_runtime.types import OperandType, OperationType
 from ....refusal import Refusal, Refused
-from ..failures import kernel_failure
+from ..kinds import kernel_failure
 from ..target import QUANTIZED_TYPES
 from .node import (
     DEQUANTIZED,
@@ -313,7 +313,6 @@ class PartitionBuilder:
         self.inputs, self.outputs = [], []
 
     def _operation(self, node: int, operation: str, inputs: Sequence[int], outputs: Sequence[int]) -> None:
-        """Add an operation to the model (``AddOperationToModel``)."""
         self.operations.setdefault(node, []).append(operation)
         if self.model is not None:
             self._at = (OPERATION, None, operation)
@@ -360,5 +359,4 @@ class PartitionBuilder:
 
 
 def _int32(value: int) -> int:
-    """Return a number truncated to a signed 32-bit integer."""
     return (int(value) + 0x80000000 & 0xFFFFFFFF) - 0x80000000

@@ -132,7 +132,6 @@ def _finish(
 
 
 def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
-    """Lower these nodes in order (``AddOpsAndTensors``)."""
     remaining: list[tuple[Node, Lowering | None]] = []
     lowerings = {op: find_lowering(op) for op in {node.op for node in nodes}}
     for node in nodes:
@@ -159,7 +158,6 @@ def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node]) -> None:
 
 
 def _repetition(partition: PartitionBuilder) -> Repetition | None:
-    """Return the repetition of nodes of one form. None if no model is built, each call is recorded, or nodes are folded."""
     if type(partition.model) is not ModelBuilder or partition.densified or partition.widened:
         return None
     key = partition.target_feature_level, partition.runtime_feature_level, partition.allows_dynamic, partition.model.android
@@ -168,7 +166,6 @@ def _repetition(partition: PartitionBuilder) -> Repetition | None:
 
 
 def _check_pools(partition: PartitionBuilder, inputs: Iterable[int], outputs: Iterable[int]) -> None:
-    """Raise Refused if the memory pool for inputs or the memory pool for outputs is empty (the end of ``BuildGraph``)."""
     tensors = partition.graph.tensors
     sources = [index for index in inputs if index in partition.mapped and not tensors[index].is_constant]
     side = empty_pool(tensors, sources, [*outputs, *partition.state_tensors])

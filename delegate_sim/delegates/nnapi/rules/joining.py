@@ -58,7 +58,6 @@ def _zero_split(node: NodeView) -> str | None:
 
 
 def _zero_remainder(node: NodeView) -> str | None:
-    """Return the sizes of a SPLIT_V as text if 0 replaces the size -1 (``ComputeSplitVUnknownSplitSize``)."""
     sizes = _split_values(node)
     axis = node.value(node.input(2))
     if sizes is None or axis is None or -1 not in sizes or not len(axis):

@@ -115,10 +115,6 @@ def _is_unit_range(tensor: Tensor) -> bool:
     return tensor.scale == 1 / 128 and tensor.zero_point == 128
 
 
-def _is_state_range(tensor: Tensor) -> bool:
-    return tensor.scale == 16 / 32768 or tensor.zero_point == 0
-
-
 def _unit_range(which: Operand) -> Check[object]:
     hint = f"quantize the {which.name} to the range from -1 to 127/128"
     return quantized_as(which, "a scale of 1/128 and a zero point of 128", _is_unit_range, hint)
@@ -137,7 +133,7 @@ _BASIC_KERNEL = where(
     quantized_as(
         result(1, "cell state"),
         "a scale of 16/32768 or a zero point of 0",
-        _is_state_range,
+        lambda tensor: tensor.scale == 16 / 32768 or tensor.zero_point == 0,
         "quantize the cell state symmetrically",
     ),
     constant(operand(2, "weight tensor"), hint="store the weights in the model file"),

@@ -85,10 +85,6 @@ def _is_sparse(node: NodeView) -> bool:
     return bool(node.options.type == _SPARSE_PROJECTION)
 
 
-def _weights_of_sparse_projection(node: NodeView) -> str | None:
-    return counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None
-
-
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
 _INDICES = ("INT32", "INT64")
 
@@ -199,7 +195,7 @@ RULES: Rules[NnapiTarget] = {
             check(
                 OPERAND_COUNT,
                 "2 inputs if the projection is sparse",
-                _weights_of_sparse_projection,
+                lambda node: counted(len(node.inputs), "input") if _is_sparse(node) and len(node.inputs) != 2 else None,
                 "remove the weights, or use a dense projection",
             ),
         )

@@ -125,7 +125,6 @@ class GooglePlugin(NpuPlugin):
 
 
 def _summary(graph: Graph, verdicts: Mapping[int, Verdict]) -> Iterator[str]:
-    """Yield the number of selected nodes, and a table of the first unselected nodes."""
     refused = [(position, graph.nodes[index]) for position, index in enumerate(verdicts) if not verdicts[index].is_supported]
     total = len(verdicts)
     yield f"Partitioning summary: {total - len(refused)} ops on NPU, {len(refused)} ops offloaded to CPU (Total: {total})."
@@ -145,7 +144,6 @@ def _summary(graph: Graph, verdicts: Mapping[int, Verdict]) -> Iterator[str]:
 
 
 def _operator_name(node: Node) -> str:
-    """Return the plugin's name of an operator, such as ``tfl.rfft_2d``."""
     if node.is_custom:
         return "tfl.custom_op"
     if node.op.startswith(_STABLEHLO):
@@ -154,7 +152,6 @@ def _operator_name(node: Node) -> str:
 
 
 def _is_filtered(verdict: Verdict) -> bool:
-    """Return whether the plugin applies its filters to a node. Nodes with refused operators are not filtered."""
     code = BOOKS["google"].code_of(OP_FILTER)
     return verdict.is_supported or any(reason.code == code for reason in verdict.reasons)
 

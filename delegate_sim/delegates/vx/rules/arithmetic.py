@@ -19,10 +19,6 @@ def _narrows_int16(node: NodeView) -> bool:
     return source.type == "INT16" and result.type in EIGHT_BITS and is_affine(source) and is_affine(result)
 
 
-def _clips_int32(node: NodeView) -> bool:
-    return node.input(0).type == node.output(0).type == "INT32" and fused_activation(node) == "RELU_N1_TO_1"
-
-
 _ARITHMETIC = vx_rule(
     "SimpleOpWithFusedActivationMapper::IsOpSupported",
     refused_if(
@@ -35,21 +31,17 @@ _ARITHMETIC = vx_rule(
     refused_if(
         TENSOR_TYPE,
         "no fused RELU_N1_TO_1 if input and output are INT32",
-        _clips_int32,
+        lambda node: node.input(0).type == node.output(0).type == "INT32" and fused_activation(node) == "RELU_N1_TO_1",
         "fused RELU_N1_TO_1 with INT32",
         in_code("use another activation"),
     ),
 )
 
 
-def _powers_of_int32(node: NodeView) -> bool:
-    return node.input(0).type == node.input(1).type == "INT32"
-
-
 _POW = refused_if(
     TENSOR_TYPE,
     "at least one input that is not INT32",
-    _powers_of_int32,
+    lambda node: node.input(0).type == node.input(1).type == "INT32",
     "two INT32 inputs",
     in_code("cast the operands to float"),
 )

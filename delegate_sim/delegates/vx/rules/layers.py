@@ -87,10 +87,6 @@ If the weights are omitted, upstream reads memory before the array of tensors. I
 """
 
 
-def _without_auxiliary_weights(node: NodeView) -> bool:
-    return _AUXILIARY_INPUT.is_given(node) and not _AUXILIARY_INPUT_WEIGHTS.is_given(node)
-
-
 COMPILED_NETWORK = "vsi-npu"
 """The custom operator of networks that were compiled for the NPU beforehand (network binary graphs)."""
 
@@ -148,7 +144,7 @@ RULES = {
         refused_if(
             OPTIONAL_OPERAND,
             "weights for the auxiliary input",
-            _without_auxiliary_weights,
+            lambda node: _AUXILIARY_INPUT.is_given(node) and not _AUXILIARY_INPUT_WEIGHTS.is_given(node),
             "an auxiliary input without weights",
             "build the layer without an auxiliary input",
         ),

@@ -104,14 +104,10 @@ _MIRROR_PAD = (
 )
 
 
-def _changes_sign(node: NodeView) -> bool:
-    return node.input(1).type == "UINT8" and node.output(0).type == "INT8"
-
-
 _EMBEDDING_LOOKUP = refused_if(
     HYBRID,
     "any types except a UINT8 table with an INT8 output",
-    _changes_sign,
+    lambda node: node.input(1).type == "UINT8" and node.output(0).type == "INT8",
     "a UINT8 table and an INT8 output",
     in_code("give the table and the output the same type"),
 )

@@ -45,14 +45,10 @@ _PACK = (
 )
 
 
-def _is_int8_times_float(node: NodeView) -> bool:
-    return node.input(0).type == "INT8" and node.input(1).type == "FLOAT32"
-
-
 _NO_INT8_TIMES_FLOAT = refused_if(
     HYBRID,
     "inputs of any types except INT8 followed by FLOAT32",
-    _is_int8_times_float,
+    lambda node: node.input(0).type == "INT8" and node.input(1).type == "FLOAT32",
     "INT8 and FLOAT32 inputs",
     "quantize both, or neither",
 )
@@ -65,14 +61,10 @@ _NO_INT8 = refused_if(
 )
 
 
-def _finds_int32_in_int8(node: NodeView) -> bool:
-    return node.input(0).type == "INT8" and node.output(0).type == "INT32"
-
-
 _NO_INT32_IN_INT8 = refused_if(
     TENSOR_TYPE,
     "an output that is not INT32 if the input is INT8",
-    _finds_int32_in_int8,
+    lambda node: node.input(0).type == "INT8" and node.output(0).type == "INT32",
     "an INT8 input and an INT32 output",
     "keep the operator in float",
 )
@@ -135,8 +127,6 @@ def _changed(
 
 
 def _placed(rule: OpRule[VxTarget], repository: Repository, mapper: str) -> OpRule[VxTarget]:
-    """Return a copy of a rule with all sources in another repository."""
-
     def placed(source: Source) -> Source:
         return replace(source, repository=repository)
 

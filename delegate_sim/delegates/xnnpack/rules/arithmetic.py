@@ -66,7 +66,6 @@ def _alpha(node: NodeView) -> str | None:
 
 
 def _positive_scale(node: NodeView) -> float | None:
-    """Return the input scale divided by the output scale. If a tensor does not have a single normal scale, return None."""
     source, output = only_scale(node.input(0)), only_scale(node.output(0))
     if source is None or output is None or not is_normal(source) or not is_normal(output):
         return None
@@ -118,8 +117,6 @@ _ONE_TYPE = check(HYBRID, "the same type in all inputs and the output", _mixed_t
 
 
 def _sum_scale(which: Operand) -> Check[object]:
-    """Require that operand scale / output scale is in the supported range (``CheckTensorsInputOutputScale``)."""
-
     def find(node: NodeView) -> str | None:
         tensor, output = which.tensor(node), node.output(0)
         if tensor.type not in EIGHT_BIT_TYPES:

@@ -57,10 +57,6 @@ _HEIGHT, _WIDTH, _CHANNELS = 1, 2, 3
 
 
 def _convolution(dimension: int) -> tuple[Check[Visit], ...]:
-    """Return the checks that CONV_2D and DEPTHWISE_CONV_2D share.
-
-    The output channels lie along ``dimension`` of the weights.
-    """
     return (
         operands(3),
         *of_types(INPUT, FLOAT_OR_8_BITS_LAYERS),
@@ -127,7 +123,6 @@ def _other_input_channels(node: NodeView) -> str | None:
 
 
 def _unusable_transpose_paddings(node: NodeView) -> str | None:
-    """Return the reason why the padding of TRANSPOSE_CONV cannot be computed, or None (``CalculateTransposeConvPaddings``)."""
     strides = node.options.stride_h, node.options.stride_w
     output = _output_size(node, _HEIGHT), _output_size(node, _WIDTH)
     return transpose_padding_problem(padding_mode(node), node.input(2).shape, node.input(1).shape, output, strides)
@@ -201,7 +196,6 @@ _PARAMETERS = struct.Struct("<6i")
 
 
 def _parameters(node: NodeView) -> tuple[int, ...]:
-    """Return the custom options as the six integers of ``TfLitePoolParams``. Missing bytes are 0."""
     offset, size = node.node.custom_options or (0, 0)
     content = bytes(node.graph.model.content[offset : offset + min(size, _PARAMETERS.size)])
     return _PARAMETERS.unpack(content.ljust(_PARAMETERS.size, b"\0"))
@@ -263,7 +257,6 @@ _INDICES_IN, _INDICES_OUT = operand(1, "indices"), result(1, "indices")
 
 
 def _size(tensor: Tensor, dimension: int) -> int:
-    """Return the size of a dimension, or 0 if the tensor lacks the dimension."""
     return tensor.shape[dimension] if -tensor.rank <= dimension < tensor.rank else 0
 
 

@@ -64,7 +64,6 @@ def _unless_dynamic(position: int, *checks: Check[Visit]) -> tuple[Check[Visit],
 
 
 def _weights_type(node: NodeView, visit: Visit) -> str | None:
-    """Return the type of the weights as text, or None if the type is supported (``CheckTensorFilterType``)."""
     name = node.input(1).type
     if name in ("FLOAT32", "FLOAT16") or (name in _INTEGER_WEIGHTS and visit.target.flags & QS8):
         return None
@@ -178,10 +177,6 @@ def _packed_channels(kind: str, multiple: int) -> Check[object]:
     return check(SHAPE, f"a multiple of {multiple} input channels if the weights are {kind}", find)
 
 
-def _column_dimension(node: NodeView) -> int:
-    return node.input(1).rank - (2 if node.options.adj_y else 1)
-
-
 def _is_dynamic_product(node: NodeView) -> bool:
     return node.input(0).type == "FLOAT32" and node.input(1).type == "INT8"
 
@@ -219,7 +214,7 @@ RULES = {
         unset("adj_x", hint="transpose the first input with TRANSPOSE").before_release("litert-1.1.0"),
         *counting_before("litert-2.0.2", *in_method(FLOAT_OR_8_BITS_LAYERS.function, *of_type(FIRST, FLOAT32))),
         *of_types(FIRST, FLOAT_OR_8_BITS_LAYERS),
-        *quantized_weights(_column_dimension, "the dimension of its columns"),
+        *quantized_weights(lambda node: node.input(1).rank - (2 if node.options.adj_y else 1), "the dimension of its columns"),
         check(
             QUANTIZATION,
             "zero point 0 for an INT8 second input, unless the first input is FLOAT32",

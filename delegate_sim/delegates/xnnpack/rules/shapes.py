@@ -72,8 +72,6 @@ _BEGIN, _SIZE, _END, _STRIDES = operand(1, "begin"), operand(2, "size"), operand
 
 
 def _same_count(first: Operand, second: Operand) -> Check[object]:
-    """Require that two vectors have the same length (``CheckTensorsDimensionMatch``)."""
-
     def find(node: NodeView) -> str | None:
         counts = first.tensor(node).shape[0], second.tensor(node).shape[0]
         return None if counts[0] == counts[1] else f"{counts[0]} and {counts[1]}"
@@ -136,8 +134,6 @@ def _slice_beyond_input(node: NodeView) -> str | None:
 
 
 def _each_of_types(side: str) -> tuple[Check[Visit], ...]:
-    """Require that every tensor on one side is float, or 8-bit with one scale. ``side`` is input or output."""
-
     def of_these(types: Types) -> Check[Visit]:
         def find(node: NodeView, visit: Visit) -> str | None:
             tensor_types = (tensor.type for tensor in (node.inputs if side == "input" else node.outputs))

@@ -51,7 +51,6 @@ def _unusable_weights(tensor: Tensor, dimension: int) -> str | None:
 
 
 def _has_valid_parameters(tensor: Tensor) -> bool:
-    """Return whether the scale and zero point of a tensor are valid (``xnn_validate_quantized_tensor``)."""
     quantization = tensor.quantization
     return (
         quantization is not None
@@ -62,10 +61,6 @@ def _has_valid_parameters(tensor: Tensor) -> bool:
 
 
 def _has_valid_channels(tensor: Tensor) -> bool:
-    """Return whether the scales of the channels are valid (``xnn_validate_channelwise_quantized_tensor``).
-
-    Zero points are not checked.
-    """
     quantization = tensor.quantization
     return (
         quantization is not None and quantization.dimension < tensor.rank <= MAX_RANK and are_usable_scales(quantization.scales)

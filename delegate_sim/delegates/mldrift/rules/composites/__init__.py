@@ -17,9 +17,8 @@ from .....rules.rule import Check, OpRule
 from .....rules.source import Source
 from .....rules.vocabulary import check_for_target, where
 from ....gpu_compatibility.checks import Found, asked
-from ...known_releases import as_measured
 from ...shapes import bhwc
-from ...target import MlDriftTarget
+from ...target import MlDriftTarget, as_measured
 from ..checks import (
     COMPOSITE,
     RESULTS,

@@ -100,10 +100,6 @@ TRANSPOSED_ATTENTION: Checks = _placed(
 # The cache of keys and values
 
 
-def _has_attributes(node: NodeView) -> bool:
-    return not node.node.is_custom
-
-
 def _of_cache(one: Check[object], message: str) -> Check[object]:
     """Return a check of ``odml.cache_update``. Messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
     return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
@@ -119,7 +115,7 @@ CACHE_UPDATE: Checks = _placed(
     *RESULTS,
     *since(SINCE_2_1_5, _of_cache(operand_count(outputs=2), "expects 2 outputs.")),
     *where(
-        _has_attributes,
+        lambda node: not node.node.is_custom,
         "as a composite",
         *[_of_cache(has_attribute("", key), f"is missing {key}.") for key in ("kv_cache_batch_size", "cache_size", "head_size")],
     ),

@@ -29,8 +29,6 @@ _TYPES = {"fp32": "", "int8": "INT8", "int4": "INT4"}
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The sizes in the node's attributes. If there are no attributes, the sizes are inferred from shapes."""
-
     experts: int
     active: int
     model: int
@@ -39,14 +37,10 @@ class _Sizes:
     """The type of the weights, or an empty string if the weights are floats."""
 
 
-def _no_options(node: NodeView) -> bool:
-    return node.node.custom_options is None or node.node.custom_options[1] == 0
-
-
 def _read(node: NodeView) -> _Sizes | Found:
     if not node.node.is_custom:
         return Found("a composite", "moe has unsupported op carrier.")
-    if _no_options(node):
+    if node.node.custom_options is None or node.node.custom_options[1] == 0:
         if len(node.node.inputs) in (_FLOAT_INPUTS, _QUANTIZED_INPUTS):
             return _inferred(node)
         return Found("no custom options", "moe is missing custom options.")

@@ -144,10 +144,6 @@ def _axes_of_groups(node: NodeView) -> list[int]:
     return list(range(1, rank)) if attributes(node).has("sub_type") else [rank - 1]
 
 
-def _last_axis(node: NodeView) -> list[int]:
-    return [node.input(0).rank - 1]
-
-
 def has_attribute(name: str, key: str) -> Check[object]:
     """Require an attribute of a composite. ``name`` is ML Drift's name of the composite."""
     demand = check(ATTRIBUTE, key, lambda node: None if attributes(node).has(key) else f"no {key}")
@@ -188,7 +184,7 @@ _CHANNELS: Checks = (
     *_unlike_last(1, "LayerNorm has bad scale tensor dims.", _SCALE),
     *_unlike_last(2, "LayerNorm has bad beta tensor dims.", "Bias tensor channels don't match input tensor channels."),
     has_attribute("LayerNorm", "epsilon"),
-    *_expected_axes("LayerNorm", _last_axis),
+    *_expected_axes("LayerNorm", lambda node: [node.input(0).rank - 1]),
 )
 _PLACES = tuple(SOURCE.with_symbol(f"Composite{name}NormParser::IsSupported") for name in ("Group", "Layer"))
 

@@ -26,7 +26,6 @@ def _add_elu(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_leaky_relu(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower LEAKY_RELU. The slope becomes a vector with one element. The scale of a quantized vector is the slope."""
     builder.add_inputs(node)
     source = node.view.input(0).type
     if source == "FLOAT32":
@@ -75,8 +74,6 @@ def _add_hard_swish(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """The lowest and the highest value of a quantized result, in single precision."""
-
     lowest: float
     highest: float
 
@@ -93,10 +90,6 @@ class _Range:
 
 
 def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower HARD_SWISH to multiplications and an addition.
-
-    The result is (x/2) * clip(x/3, -1, 1) + x/2.
-    """
     source = node.view.input(0)
     flags = CONVERT_INT8 if node.converts_int8 else 0
     zero_point = source.zero_point + (128 if node.converts_int8 else 0)
@@ -126,7 +119,6 @@ def _add_products(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _ranges(source: Tensor, zero_point: int) -> tuple[_Range, _Range]:
-    """Return the ranges of clip(x/3, -1, 1) and of clip(x/3, -1, 1) * x/2."""
     whole = _Range(float32(-zero_point * source.scale), float32((255 - zero_point) * source.scale))
     third = _Range(max(float32(whole.lowest / 3), -1.0), min(float32(whole.highest / 3), 1.0))
     products = [float32(third.highest * float32(whole.highest / 2)), float32(third.lowest * float32(whole.lowest / 2))]

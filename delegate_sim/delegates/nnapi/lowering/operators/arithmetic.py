@@ -47,10 +47,6 @@ _SCALAR_CONSTANTS = {
 
 
 def _add_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower MAXIMUM or MINIMUM.
-
-    Scalars become tensors with one element, unless INT8 is converted to UINT8.
-    """
     for position, operand in enumerate(node.view.inputs):
         if operand.rank or node.converts_int8:
             builder.add_input(node, position)
@@ -79,7 +75,6 @@ _DIFFERENCES = {
 
 
 def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SQUARED_DIFFERENCE to SUB and MUL (``TransformSquaredDifferenceIntoSupportedOps``)."""
     source, output = node.view.input(0), node.view.output(0)
     if source.type not in _DIFFERENCES:
         raise kernel_error("nnapi-intermediate-type", node.index, source, op=node.view.op)
@@ -98,13 +93,9 @@ def _add_squared_difference(builder: PartitionBuilder, node: LoweredNode) -> Non
     builder.add_operation(node, "MUL")
 
 
-def _values_are_int8(view: NodeView) -> bool:
-    return view.input(1).type == "INT8"
-
-
 _BINARY = OperandTraits(takes_scalars=True, converts_int8=first_is_int8, converts_all_inputs=True)
 _SCALARS = OperandTraits(takes_scalars=True)
-_SELECTION = OperandTraits(converts_int8=_values_are_int8, converts_all_inputs=True)
+_SELECTION = OperandTraits(converts_int8=lambda view: view.input(1).type == "INT8", converts_all_inputs=True)
 
 
 def _fold_densify(builder: PartitionBuilder, view: NodeView) -> bool:
@@ -144,10 +135,6 @@ def _fold_dequantize(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower QUANTIZE.
-
-    NNAPI quantizes only floats, so a quantized input is dequantized first.
-    """
     builder.add_inputs(node)
     if node.view.input(0).type in QUANTIZED_TYPES:
         builder.add_dequantize(node, 0, "FLOAT32")
@@ -155,7 +142,6 @@ def _add_quantize(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_arg_extremum(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower ARG_MAX or ARG_MIN. The axis becomes a scalar."""
     builder.add_input(node, 0)
     axis = node.view.input(1)
     if axis.type == "INT64" or (axis.type == "INT32" and axis.is_constant):
@@ -189,7 +175,6 @@ def _add_mean(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add a node's operands. A scalar axis becomes a vector."""
     for position in range(len(node.inputs)):
         if position == 1 and not node.view.input(1).rank:
             builder.add_vector(1)
@@ -198,13 +183,11 @@ def _add_inputs_with_axes(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _changes_quantization(view: NodeView) -> bool:
-    """Return whether a MEAN's result and input differ in scale or zero point (``IsMeanWithDifferentInputOutputQuantization``)."""
     source, result = view.input(0), view.output(0)
     return source.scale != result.scale or source.zero_point != result.zero_point
 
 
 def _append_requantize(builder: PartitionBuilder, node: LoweredNode, mean: int) -> None:
-    """Change the quantization of a mean by adding 0 (``AppendRequantize``)."""
     result = node.view.output(0)
     builder.inputs.append(mean)
     if result.type not in QUANTIZED_TYPES:

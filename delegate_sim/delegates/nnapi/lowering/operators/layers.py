@@ -60,10 +60,6 @@ def _add_dilation(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _groups(node: LoweredNode) -> int | None:
-    """Return the number of groups of a grouped convolution, or None if the convolution is not grouped.
-
-    In a grouped convolution, filter and input have different numbers of channels.
-    """
     source, weights = node.view.input(0), node.view.input(1)
     if not source.shape or not weights.shape or source.shape[3:4] == weights.shape[3:4]:
         return None
@@ -74,7 +70,6 @@ def _groups(node: LoweredNode) -> int | None:
 
 
 def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add a node's operands. Sparse weights are unpacked first."""
     for position, index in enumerate(node.inputs):
         densify = _densify_of(builder, index) if position == 1 else None
         if densify is None:
@@ -84,10 +79,6 @@ def _add_inputs_with_dense_weights(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _densify_of(builder: PartitionBuilder, weights: int) -> Node | None:
-    """Return the DENSIFY that unpacks these weights, or None if the weights are not sparse.
-
-    A DEQUANTIZE may follow the DENSIFY.
-    """
     dequantize = builder.widened.get(weights)
     if dequantize is None:
         return builder.densified.get(weights)
@@ -104,7 +95,6 @@ _DENSE_TYPES = {
 
 
 def _unpack_sparse_weights(builder: PartitionBuilder, node: LoweredNode, densify: Node, is_widened: bool) -> None:
-    """Add unpacked weights as a constant operand (``DensifyAndDequantizeConstTensor``)."""
     builder.node = densify.index
     weights, dense = builder.graph.tensor(densify.input(0)), builder.graph.tensor(densify.output(0))
     if weights.sparsity is None:
@@ -133,7 +123,6 @@ _INT8 = OperandTraits(converts_int8=first_is_int8)
 
 
 def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_BILINEAR. The new width and height are the result's sizes."""
     options, shape = node.options, (*node.view.output(0).shape, 0, 0, 0)
     builder.add_input(node, 0)
     add_integers(builder, shape[2], shape[1])
@@ -145,7 +134,6 @@ def _add_bilinear(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_nearest_neighbor(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESIZE_NEAREST_NEIGHBOR. The new width and height are in the constant size operand."""
     options = node.options
     builder.add_input(node, 0)
     add_integers(builder, first_integer(node.view, 1, 1), first_integer(node.view, 1))

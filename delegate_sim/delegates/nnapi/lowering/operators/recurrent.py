@@ -32,7 +32,6 @@ def _is_quantized_lstm(builder: PartitionBuilder, view: NodeView) -> bool:
 
 
 def _add_full_lstm(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower a full LSTM. NNAPI's results also include a scratch buffer and both states."""
     count = len(node.inputs)
     _add_given(builder, node, range(min(_SHARED_INPUTS, count) if is_full_lstm(node.view) else len(node.inputs)))
     _add_clipping(builder, node)
@@ -149,7 +148,6 @@ def _add_svdf(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_given(builder: PartitionBuilder, node: LoweredNode, positions: Iterable[int]) -> None:
-    """Add the operands at these positions. An omitted operand becomes an empty operand."""
     for position in positions:
         if node.operand(position) >= 0:
             builder.add_input(node, position)
@@ -164,7 +162,6 @@ def _add_clipping(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_layer_normalization(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Add the last four of 24 operands, which belong to layer normalization."""
     for position in range(20, 24):
         if node.operand(position) >= 0:
             builder.add_unchecked_input(node, position, is_hybrid=node.is_hybrid)

@@ -30,7 +30,6 @@ def _add_with_block_size(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower EXPAND_DIMS. The axis becomes a scalar."""
     for position in range(len(node.inputs)):
         if position != 1:
             builder.add_input(node, position)
@@ -39,7 +38,6 @@ def _add_expand_dims(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower RESHAPE. If the node has no shape operand, the new shape is in the builtin options."""
     builder.add_inputs(node)
     if len(node.inputs) == 1:
         shape = node.options.new_shape or ()
@@ -86,7 +84,6 @@ def _add_pack(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower PACK to CONCATENATION and RESHAPE (``TransformPackIntoSupportedOps``)."""
     first = node.view.input(0)
     axis = node.options.axis
     if axis < 0:
@@ -104,7 +101,6 @@ def _add_concatenation_and_reshape(builder: PartitionBuilder, node: LoweredNode)
 
 
 def _add_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower SPLIT. The axis becomes a scalar. Every occurrence of the axis tensor among the operands is left out."""
     for position, index in enumerate(node.inputs):
         if index != node.operand(0):
             builder.add_input(node, position)
@@ -143,7 +139,6 @@ def _integers(view: NodeView, position: int) -> list[int]:
 
 
 def _add_reshape_and_split(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower UNPACK to RESHAPE and SPLIT (``TransformUnpackIntoSupportedOps``)."""
     source = node.view.input(0)
     axis, count = node.options.axis, node.options.num
     if axis < 0:
@@ -241,7 +236,6 @@ def _add_topk(builder: PartitionBuilder, node: LoweredNode) -> None:
 
 
 def _add_fill(builder: PartitionBuilder, node: LoweredNode) -> None:
-    """Lower FILL. The value becomes a scalar, and INT64 dimensions become INT32."""
     dimensions, value = node.view.input(0), node.view.input(1)
     if dimensions.type == "INT32":
         builder.add_flagged_input(node, 0)
