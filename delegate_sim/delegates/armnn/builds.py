@@ -156,11 +156,11 @@ class _Network:
         for built in self.layers:
             for output in built.call.outputs:
                 if output.shape is None:
-                    text, found = f"Dimensionality can not be NotSpecified {end}", "a result without dimensions"
-                    yield _BuildProblem(built.at, found, "a result with at least one dimension", _optimize(text))
+                    text, value = f"Dimensionality can not be NotSpecified {end}", "a result without dimensions"
+                    yield _BuildProblem(built.at, value, "a result with at least one dimension", _optimize(text))
                 elif 0 in output.shape:
-                    text, found = f"Unspecified dimension {end}", f"a result of shape {list(output.shape)}"
-                    yield _BuildProblem(built.at, found, "no size of 0", _optimize(text))
+                    text, value = f"Unspecified dimension {end}", f"a result of shape {list(output.shape)}"
+                    yield _BuildProblem(built.at, value, "no size of 0", _optimize(text))
             infer = INFERRED.get(built.layer.name)
             try:
                 inferred = infer and infer(built.call)
@@ -172,8 +172,8 @@ class _Network:
             if inferred is not None and shape != inferred:
                 sizes = " != ".join([f"[{','.join(map(str, one or ()))}]" for one in (shape, inferred)])
                 text = f"{built.layer.word}: TensorShape set on OutputSlot[0] does not match the inferred shape. : {sizes}"
-                found = f"a result of shape {list(shape or ())}"
-                yield _BuildProblem(built.at, found, f"the shape {list(inferred)}", _optimize(text))
+                value = f"a result of shape {list(shape or ())}"
+                yield _BuildProblem(built.at, value, f"the shape {list(inferred)}", _optimize(text))
 
     def _assign(self) -> Iterator[_BuildProblem]:
         """Yield the UINT8 results and weights with another number of scales than one (``CheckScaleSetOnQuantizedType``)."""
@@ -196,8 +196,8 @@ class _Network:
             if name == "reduce" and len(call.values["axes"]) > 1 and self._backend_of(built) == CPU_ACC.name:
                 chained = call.input._replace(shape=call.output.shape)
                 if chained != call.output:
-                    found = f"{_described(call.input)} input and {_described(call.output)} output"
-                    yield _BuildProblem(built.at, found, _CHAINED)
+                    value = f"{_described(call.input)} input and {_described(call.output)} output"
+                    yield _BuildProblem(built.at, value, _CHAINED)
 
     def _load(self) -> Iterator[_BuildProblem]:
         """Yield the problems of workloads (``QueueDescriptor::Validate``)."""
@@ -206,13 +206,13 @@ class _Network:
             backend = self._backend_of(built)
             problem = workload_problem(built.layer.name, built.call, backend)
             if problem is not None:
-                found, needed, said = problem.found, problem.demand.needed, problem.said
+                value, needed, said = problem.found, problem.demand.needed, problem.said
             elif backend == CPU_ACC.name and built.layer.name == "split" and (unread := self._unread(built)):
-                found, needed, said = unread, "results that are all read", "GetConnection: Invalid index 0 provided"
+                value, needed, said = unread, "results that are all read", "GetConnection: Invalid index 0 provided"
             else:
                 continue
             text = f"TfLiteArmnnDelegate: Exception (TfLiteArmnnDelegate: {failed} {said}) caught from LoadNetwork."
-            yield _BuildProblem(built.at, found, needed, text if said else "")
+            yield _BuildProblem(built.at, value, needed, text if said else "")
 
     def _backend_of(self, built: _Built) -> str:
         """Return the backend that a layer is assigned to."""
