@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from delegate_sim.foundation.converter_attributes import DENSE_PER_TENSOR
+from delegate_sim.graph.reachability import no_weights_text
 from delegate_sim.micro.preparation import MicroNode, Status
 from delegate_sim.micro.report import MicroAnswer, MicroReport, Outcome
 from delegate_sim.micro.resolver import resolver_lines
@@ -67,9 +68,8 @@ def micro_verdict(report: MicroReport) -> str:
 
 def _verdict(report: MicroReport) -> str:
     if report.runs and not report.computes:
-        return (
-            f"TensorFlow Lite Micro runs the model without {counted(report.external_tensors, 'weight')}, so the results are wrong"
-        )
+        weights = report.external_tensors + report.unassigned_variables
+        return f"TensorFlow Lite Micro runs the model without {counted(weights, 'weight')}, so the results are wrong"
     if report.runs:
         operators = counted(len(report.operators), "operator")
         return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
@@ -133,6 +133,8 @@ def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
             "not read this data, and computes wrong results without a message. Convert the model again, with buffers inside the "
             "flatbuffer"
         )
+    if report.unassigned_variables:
+        texts.append(no_weights_text(report.unassigned_variables))
     if layers := answer.layers_with_channel_scales:
         texts.append(
             f"{layers:,} FULLY_CONNECTED with a scale for each channel: copies of TensorFlow Lite Micro from before 2024-06, "

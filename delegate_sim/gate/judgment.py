@@ -12,11 +12,12 @@ from dataclasses import replace
 from ..delegates.base import Delegate
 from ..delegates.options import option_as_typed
 from ..foundation.limits import how_to_raise, raised
+from ..graph.reachability import unassigned_variables
 from ..model.model import Model
 from ..results.compare.model_changes import Matching, NodeChange, compare_outlines
 from ..results.compare.model_outline import outline
 from ..results.numbers.words import risk_findings
-from ..results.report.findings import ERROR, NOTE, WARNING, Finding, node_finding, node_location
+from ..results.report.findings import ERROR, NOTE, WARNING, Finding, missing_weights, node_finding, node_location
 from ..results.report.measures import NOT_RUNNING, TAKEN, Measures, measure
 from ..results.report.multiply_adds import ComputeTotals, compute_of, has_programs
 from ..results.report.outcome_words import words_of
@@ -102,6 +103,7 @@ def judge(
         *_expected_idle(target, now, compute, entry),
         *_over_budget(run, now, compute, budgets),
         *risk_findings(run),
+        *([missing_weights(variables)] if (variables := unassigned_variables(model)) else []),
     )
     is_failed = any(finding.level == ERROR for finding in further)
     return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))

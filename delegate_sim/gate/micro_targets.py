@@ -19,7 +19,7 @@ from ..micro.report import MicroReport, Outcome, analyze
 from ..micro.resolver import ResolverSource, parse_resolver
 from ..micro.target import MicroTarget, parse_kernels
 from ..model.model import Model
-from ..results.report.findings import ERROR, WARNING, Finding, Location
+from ..results.report.findings import ERROR, WARNING, Finding, Location, missing_weights
 from .configuration_table import (
     ConfigurationProblem,
     ConfigurationTable,
@@ -127,6 +127,8 @@ def _findings(model: Model, report: MicroReport) -> Iterator[Finding]:
         code = node.reasons[0].code if node.reasons else "micro-file"
         place = _location(model, node)
         yield Finding(code, level, f"{_STATEMENTS[node.status]}: {reasons}", hint, place, f"{place.op} {node.index}")
+    if report.unassigned_variables:
+        yield missing_weights(report.unassigned_variables)
     if report.external_tensors:
         count = report.external_tensors
         statement = f"the weights of {count:,} tensor{'' if count == 1 else 's'} are outside the flatbuffer, so results are wrong"

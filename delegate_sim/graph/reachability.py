@@ -44,7 +44,7 @@ def called_subgraphs(model: Model, node: Node) -> Iterator[int]:
             yield from value if isinstance(value, Iterable) else (value,)
 
 
-_WITH_WEIGHTS = "Convert with TFLiteConverter.from_keras_model, or freeze the variables before the conversion"
+WITH_WEIGHTS = "Convert with TFLiteConverter.from_keras_model, or freeze the variables before the conversion"
 
 _Variable: TypeAlias = "tuple[str, str]"
 
@@ -88,5 +88,5 @@ def no_weights_text(variables: int) -> str:
     """Return two sentences about a file with this number of unassigned variables, without a final period."""
     return (
         f"This file was probably converted without its weights: it reads {counted(variables, 'variable')} that no node of the "
-        f"file assigns. {_WITH_WEIGHTS}"
+        f"file assigns. {WITH_WEIGHTS}"
     )

@@ -8,6 +8,7 @@ from enum import Enum
 
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, within
 from ..graph.graph import file_graphs
+from ..graph.reachability import unassigned_variables
 from ..model.model import Model
 from .arena import Arena, plan_arena
 from .graph import byte_size, count_external_tensors
@@ -45,6 +46,7 @@ class MicroReport(Declared):
         Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
         Column("resolver", LIST, source=lambda report: tuple(resolver_lines(report.operators))),
         *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns), Column("external_tensors", INTEGER)),
+        Column("unassigned_variables", INTEGER),
     )
 
     target: MicroTarget
@@ -61,6 +63,8 @@ class MicroReport(Declared):
     arena: Arena | None
     external_tensors: int
     """The number of tensors with data outside the flatbuffer. The runtime does not read this data."""
+    unassigned_variables: int
+    """The number of variables that the file reads and never assigns. It was probably converted without its weights."""
 
     @property
     def runs(self) -> bool:
@@ -70,7 +74,7 @@ class MicroReport(Declared):
     @property
     def computes(self) -> bool:
         """True if the model runs and all its weights are in the flatbuffer, so that the results are meaningful."""
-        return self.runs and not self.external_tensors
+        return self.runs and not self.external_tensors and not self.unassigned_variables
 
     @functools.cached_property
     def multiply_adds(self) -> int:
@@ -145,6 +149,7 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
         operators=operators_of([node for subgraph in model.subgraphs for node in subgraph.nodes]),
         arena=plan_arena(model, preparation) if outcome is Outcome.ALLOCATED else None,
         external_tensors=count_external_tensors(model),
+        unassigned_variables=unassigned_variables(model),
     )
 
 

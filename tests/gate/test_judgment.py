@@ -421,3 +421,19 @@ def test_a_share_of_multiply_adds_cannot_be_required_of_a_compiled_program():
     layers.finish()
     case = judged(builder, None, target("edgetpu"), Budgets(min_multiply_add_share=0.5))
     assert (case.status, codes(case, ERROR)) == (FAILED, ["budget-multiply-add-share"])
+
+
+def test_a_model_without_its_weights_is_warned_of():
+    builder = ModelBuilder()
+    graph = builder.subgraph()
+    x, handle, value, y = (
+        graph.input("x", "FLOAT32", (1, 4)),
+        graph.tensor("handle", "RESOURCE", ()),
+        graph.tensor("value", "FLOAT32", (1, 4)),
+        graph.tensor("y", "FLOAT32", (1, 4)),
+    )
+    graph.node("VAR_HANDLE", [], [handle], options={"shared_name": "a"})
+    graph.node("READ_VARIABLE", [handle], [value])
+    graph.node("ADD", [x, value], [y], options={})
+    graph.outputs(y)
+    assert codes(judged(builder, None), WARNING).count("missing-weights") == 1

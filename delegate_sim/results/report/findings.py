@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, Column, Declared, attributes, within
+from ...foundation.printable import counted
+from ...graph.reachability import WITH_WEIGHTS
 from ...rules.rule import Reason
 from ...runtime.interpreter import SubgraphRun
 
@@ -113,3 +115,9 @@ def node_finding(
     # A hint that another hint includes adds nothing.
     hint = "; ".join([own for own in hints if not any(own != other and own in other for other in hints)])
     return Finding(code, level, f"{outcome}: {why}", hint, place, node, change)
+
+
+def missing_weights(variables: int) -> Finding:
+    """Return the finding about a file that reads variables and assigns no value to them."""
+    statement = f"the file reads {counted(variables, 'variable')} that no node assigns, so its weights are probably missing"
+    return Finding("missing-weights", WARNING, statement, WITH_WEIGHTS)
