@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim import diagnose, load
+from delegate_sim import analyze_micro, diagnose, load
 from delegate_sim.graph.reachability import no_weights, unassigned_variables
 from fixtures.builder import ModelBuilder
 
@@ -48,6 +48,11 @@ def variables(*names, assigned=(), in_loop=False):
 def test_variables_that_no_node_assigns(model, number):
     assert unassigned_variables(model) == number
     assert bool(no_weights(model)) == bool(number)
+
+
+def test_tensorflow_lite_micro_computes_nothing_from_a_file_without_weights():
+    report = analyze_micro(bytes(variables("a", "b").content))
+    assert (report.unassigned_variables, report.computes) == (2, False)
 
 
 def test_a_file_without_weights_says_so_in_the_diagnosis():
