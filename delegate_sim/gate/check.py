@@ -157,6 +157,7 @@ def check_models(
 def _chosen(
     configuration: Configuration, names: Sequence[str]
 ) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
+    """Return the targets with these names, or all targets if no names are given. Targets of kind micro are a separate list."""
     every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
@@ -265,6 +266,7 @@ def _cases(
     fault: Callable[[Exception], str],
     run_configured_code: bool,
 ) -> Iterator[Case]:
+    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``."""
     try:
         conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
         model = load(job.path if conversion is None else conversion.path, any_identifier=True)
@@ -435,4 +437,5 @@ def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry],
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
+    """Return the path of a model relative to the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))
