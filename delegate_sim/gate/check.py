@@ -162,6 +162,7 @@ def check_models(
 def _chosen(
     configuration: Configuration, names: Sequence[str]
 ) -> tuple[tuple[ConfiguredTarget, ...], tuple[ConfiguredMicroTarget, ...]]:
+    """Return the targets with these names, or all targets if no names are given. Targets of kind micro are a separate list."""
     every: list[ConfiguredTarget | ConfiguredMicroTarget] = [*configuration.targets, *configuration.micro_targets]
     known = list(dict.fromkeys([name for target in every for name in (target.group, target.name)]))
     for name in names:
@@ -459,4 +460,5 @@ def _write(path: str, baseline: Baseline, new_entries: Mapping[EntryKey, Entry],
 
 
 def _from_here(configuration: Configuration, model: str) -> str:
+    """Return the path of a model relative to the working directory."""
     return os.path.relpath(os.path.join(configuration.root, model))

@@ -86,6 +86,7 @@ class Cutter:
         return Cut(load(content), entry, tuple(inputs), tuple(outputs))
 
     def _ends(self, start: int, stop: int) -> tuple[list[int], list[int]]:
+        """Return the inputs and outputs of a part."""
         inside = self.steps[start:stop]
         written = dict.fromkeys([index for node in inside for index in node.outputs if index >= 0])
         read = dict.fromkeys([index for node in inside for index in node.inputs if index >= 0])
@@ -97,6 +98,7 @@ class Cutter:
         return not self.graph.tensors[index].is_constant and index not in self._static
 
     def _needed(self, inside: Sequence[Node]) -> Iterator[Node]:
+        """Yield the nodes of constants that a part needs."""
         needed = {index for node in inside for index in node.inputs}
         for node in reversed(self._static_nodes):
             if not needed.isdisjoint(node.outputs):

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 RULES = """
-from delegate_sim.delegates.coreml.checks import coreml_rule
+from delegate_sim.delegates.coreml.rules import coreml_rule
 from delegate_sim.delegates.gpu.rules.checks import ALLOW_QUANT_OPS, gpu_rule
 from delegate_sim.delegates.gpu.rules.checks import GpuTarget
 from delegate_sim.delegates.hexagon.rules import hexagon_rule
