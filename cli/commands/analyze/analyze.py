@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
@@ -110,7 +110,7 @@ def _analyze(
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
-    if not arguments.delegates and not is_chain and all(map(is_litertlm, models)):
+    if not arguments.delegates and not is_chain and {*map(format_at, models)} == {LITERTLM}:
         from .bundles import analyze_bundles
 
         return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
@@ -124,7 +124,7 @@ def _analyze(
 
         refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
         return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    if outputs.form == "text" and outputs.output is None and any(map(is_litertlm, models)):
+    if outputs.form == "text" and outputs.output is None and LITERTLM in map(format_at, models):
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
@@ -145,7 +145,7 @@ def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: b
 
 
 def _refuse_for_card(models: Sequence[str], accelerators: AcceleratorArguments, live: LiveArguments, *, is_chain: bool) -> None:
-    if accelerators.are_given or live.is_given or is_chain or any(map(is_litertlm, models)):
+    if accelerators.are_given or live.is_given or is_chain or LITERTLM in map(format_at, models):
         raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")
 
 

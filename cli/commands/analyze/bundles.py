@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
 from delegate_sim.llm.backends import DELEGATES, JUDGED, parsed_backend
@@ -79,7 +79,7 @@ def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[
     """
     releases = {DELEGATES[target.delegate.name]: target.release for target in targets if target.delegate.name in DELEGATES}
     for path in paths:
-        if not is_litertlm(path):
+        if format_at(path) != LITERTLM:
             continue
         with suppress(ModelError):
             reports = [run_engine(path, backend, {}, release) for backend, release in releases.items()]
