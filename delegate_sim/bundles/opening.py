@@ -11,8 +11,7 @@ from ..foundation.printable import printable
 from .address import SEPARATOR
 from .bundle_error import BundleError
 from .formats import source_fault
-from .local_files import local_content
-from .ranged import Content, RangedView
+from .ranged import Content, RangedView, local_content
 from .stores import RemoteFile, is_url
 
 GIVEN_BYTES = "the given bytes"
