@@ -13,6 +13,7 @@ from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
+from ...answers import Outputs
 from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
@@ -23,8 +24,7 @@ from ...options.op_profile import OpProfileArguments, op_profile_option
 from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
 from ...outputs import CARD, output_options
 from ...text.analysis.view import View
-from .analysis import AnalysisJob, chain, overview, single
-from .documents import Outputs, write_analyses
+from .analysis import AnalysisJob, chain, overview, single, write_analyses
 
 _EPILOG = """\b
 Examples:
@@ -106,7 +106,7 @@ def _analyze(
     if profiles.paths and (accelerators.are_given or live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
     if accelerators.are_given:
-        _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
+        _refuse_with_accelerators(accelerators, arguments, is_chain, live)
         from .accelerators import analyze_accelerators
 
         return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
@@ -150,14 +150,13 @@ def _refuse_for_card(models: Sequence[str], accelerators: AcceleratorArguments, 
 
 
 def _refuse_with_accelerators(
-    accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
+    accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments
 ) -> None:
     if arguments.delegates or is_chain:
         chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
         raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
     refused = {
         "--live": live.is_given,
-        "--report": bool(outputs.files),
         "--defaults": _is_given("defaults"),
         f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
     }

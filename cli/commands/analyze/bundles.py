@@ -17,14 +17,13 @@ from delegate_sim.llm.report import engine_document
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.target import Target
 
-from ...answers import Answer, ModelTable, write_answers
+from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line, width
 from ...exits import FINDINGS, USAGE
 from ...models import Models
 from ...options.accelerators import LiveArguments
 from ...options.targets import TargetArguments
 from ...text.bundles import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
-from .documents import Outputs
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
@@ -65,8 +64,7 @@ def analyze_bundles(
             lambda: [engine_row(reports)],
         )
 
-    models = Models(paths, are_bundles=True)
-    code = write_answers(models, outputs.form, outputs.output, ModelTable(engine_columns(), verbose), answer)
+    code = write_all(Models(paths, are_bundles=True), outputs, ModelTable(engine_columns(), verbose), answer)
     if every and not any(result.is_run for result in every):
         return USAGE
     return code or (FINDINGS if any(result.differences for result in every) else code)

@@ -14,7 +14,7 @@ from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
 from delegate_sim.runtime.target import Target
 
-from ...answers import Answer, ModelTable, write_answers
+from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
@@ -25,7 +25,6 @@ from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
 from ...text.many import LIVED
-from .documents import Outputs
 
 _FORMS = ("text", "json")
 
@@ -50,8 +49,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
     The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
     format other than text and JSON, and OptionError for a delegate that this host cannot run.
     """
-    form, _, output = outputs
-    if form not in _FORMS:
+    if outputs.form not in _FORMS:
         raise click.UsageError(f"with --live, --format must be {' or '.join(_FORMS)}")
     engines = [ready_engine(target.delegate) for target in targets]
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
@@ -75,7 +73,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
             lambda: [[result.name, live_verdict(result)] for result in results],
         )
 
-    code = write_answers(Models(models), form, output, ModelTable(LIVED, is_left_out=view.verbose), answer)
+    code = write_all(Models(models), outputs, ModelTable(LIVED, is_left_out=view.verbose), answer)
     if live.live_report is not None:
         write_file(live.live_report, json.dumps(differences, indent=2) + "\n")
     if any(not result.is_run for result in every):
