@@ -103,8 +103,8 @@ def write_all(models: Models, outputs: Outputs, table: ModelTable, answer: Calla
     if streams and written.parts:
         write_lines(written.end())
     named = [*files, ReportFile(form, output)] if output is not None else files
-    # A card has no form for a model that cannot be read.
-    write_files([file for file in named if file.form != CARD or written.parts], written.whole)
+    # Text and cards have no form for models that cannot be read.
+    write_files([file for file in named if written.parts or file.form not in ("text", CARD)], written.whole)
     if GITHUB in forms:
         summarize(written.results(GITHUB))
     if output is None and not streams and (written.parts or form not in ("text", CARD)):
@@ -164,7 +164,7 @@ class _Answers:
         if form == "text":
             if self.is_table:
                 return plain(self.table_lines())
-            return "\n".join([plain(parts["text"]) for _, parts in self.parts]) + plain(self.end(is_first=not self.parts))
+            return "\n".join([plain(parts["text"]) for _, parts in self.parts]) + plain(self.end())
         if form == CARD:
             return "".join(self._of(CARD))
         if form == "json":
@@ -191,11 +191,11 @@ class _Answers:
         ]
         return Results("analyze", (*cases, *unreadable), tuple(verdicts))
 
-    def end(self, *, is_first: bool = False) -> Iterator[Line]:
+    def end(self) -> Iterator[Line]:
         """Yield the footer, and the error messages of unreadable models."""
         yield from self._footer
         if not self._models.is_single:
-            yield from unanswered_lines(self._messages(), width(), is_first=is_first)
+            yield from unanswered_lines(self._messages(), width())
 
     def table_lines(self) -> Iterator[Line]:
         """Yield the table of many models."""
