@@ -90,7 +90,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
-            yield from fallback_lines(run, view.width)
+            yield from fallback_lines(run, view)
         yield Line("")
         yield from _log_lines([run])
         yield from _details(advised, view)
@@ -113,7 +113,7 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
     yield from _paragraph(failure, view, "", "  ", BAD) if failure else chain_verdict_lines(runs, view.width)
     if len(explicit) == 1:  # otherwise the result depends on the earlier delegates
         yield from api_lines(report, explicit[0], view)
-        yield from fallback_lines(explicit[0], view.width)
+        yield from fallback_lines(explicit[0], view)
     yield Line("")
     yield from _log_lines(runs)
     advised = [run for run in report.advised_runs if not run.by_default]
