@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, recognized_soc_name
-from delegate_sim.delegates.registry import ACCELERATORS
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stacks
 
-from ...answers import Answer, ModelTable, Outputs, write_all
+from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import print_warning, width
 from ...models import Models, read_model
-from ...options.accelerators import AcceleratorArguments
 from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.stack import stack_lines, stack_verdict, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
+from .analysis import Request
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
@@ -52,14 +52,14 @@ def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[s
     return {key: value for given in arguments.given(delegates) for key, value in given.items()}
 
 
-def analyze_accelerators(
-    models: Sequence[str], accelerators: AcceleratorArguments, arguments: TargetArguments, outputs: Outputs, *, verbose: bool
-) -> int:
+def analyze_accelerators(request: Request) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
     If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons. The
     exit code is about the other SoCs.
     """
+    _refuse_other_options(request)
+    accelerators, arguments = request.accelerators, request.arguments
     has_npu = "npu" in _named(accelerators.accelerators)
     socs, errors = _simulated(accelerators.socs, has_npu=has_npu)
     stacks = asked_stacks(accelerators.accelerators, socs)
@@ -68,7 +68,7 @@ def analyze_accelerators(
         replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)
         for stack in stacks
     ]
-    view = View(width(), verbose)
+    view = View(width(), request.verbose)
 
     def answer(path: str) -> Answer:
         results = list(map(_with_adviser, simulate_stacks(read_model(path), stacks)))
@@ -92,7 +92,24 @@ def analyze_accelerators(
     targets = [
         (stack.soc or name, name, str(stack.release), stack.options) for name, stack in zip(delegates, stacks, strict=True)
     ]
-    return write_all(Models(models), outputs, ModelTable(STACKED, verbose, targets=targets), answer)
+    return write_all(Models(request.models), request.outputs, ModelTable(STACKED, request.verbose, targets=targets), answer)
+
+
+def _refuse_other_options(request: Request) -> None:
+    if request.arguments.delegates or request.is_chain:
+        chosen_by = "--soc" if request.accelerators.accelerators is None else "--accelerators"
+        raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
+    refused = {
+        "--live": request.live.is_given,
+        "--defaults": _is_given("defaults"),
+        f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+    }
+    if any(refused.values()):
+        raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
+
+
+def _is_given(parameter: str) -> bool:
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:

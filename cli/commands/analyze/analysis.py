@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
@@ -20,7 +22,9 @@ from delegate_sim.runtime.target import Target
 from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
 from ...models import Models, Unreadable, read_model, show_target
-from ...options.op_profile import NO_PROFILES, OpProfileArguments
+from ...options.accelerators import AcceleratorArguments, LiveArguments
+from ...options.op_profile import OpProfileArguments
+from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
 from ...text.many import NO_COLUMNS
@@ -30,6 +34,29 @@ if TYPE_CHECKING:
     from delegate_sim.timing.measured import Timing
 
     from ...text.analysis.overview import ModelRow
+
+
+class Request(NamedTuple):
+    """The values of all options of ``analyze``, for targets of any kind."""
+
+    models: Sequence[str]
+    arguments: TargetArguments
+    is_chain: bool
+    applies_default: bool
+    accelerators: AcceleratorArguments
+    live: LiveArguments
+    outputs: Outputs
+    profiles: OpProfileArguments
+    verbose: bool
+
+    def targets(self) -> list[Target]:
+        """Return the targets with a delegate. Raises UsageError and OptionError."""
+        targets = self.arguments.targets(unnamed=(), is_live=self.live.live)
+        if self.is_chain and self.arguments.several:
+            raise click.UsageError(f"with --chain, give only one value of --{next(iter(self.arguments.several))}")
+        if self.is_chain and not self.arguments.delegates:
+            raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
+        return targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +138,7 @@ def _default_target(target: Target) -> Target:
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
 
 
-def write_analyses(
-    models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments = NO_PROFILES
-) -> int:
+def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
     """Analyze each model, write the reports, and return the exit code.
 
     The verdict comes before the search for advice.
