@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """What a command writes about many models: the columns of the table, or full text instead."""
+    """The output of a command about many models: the columns of the table, or full text instead."""
 
     columns: Columns
     is_left_out: bool
