@@ -1,89 +1,217 @@
-"""Write a command's answers about models as JSON, as text, as a table or as CSV."""
+"""Write a command's answers about models: as text, as a table of many models, as JSON, and as formats for CI.
+
+A command makes an ``Answer`` for each model, whatever the kind of target is. One function writes all answers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
 
 from delegate_sim.foundation.printable import printable
 
-from .console.terminal import Line, width, write_result
+from .console.output_file import ReportFile
+from .console.terminal import Line, plain, width, write, write_lines
+from .formats import FORMATS
 from .models import Models, Unreadable, unreadable_entry
+from .outputs import CARD, GITHUB, MARKDOWN, summarize, write_files
 from .text.analysis.view import MANY
+from .text.elements.paragraphs import HEADING
 from .text.many import Columns, many_hint, many_lines, unanswered_lines
+
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Case, Results
+
+
+class Outputs(NamedTuple):
+    """The main format, further report files, and the output file of the main format, or None for standard output."""
+
+    form: str
+    files: Sequence[ReportFile]
+    output: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A command's answer about one model: as JSON, as text, as rows for a table of many models, and as results for CSV."""
+    """A command's answer about one model, in all forms that the command has. Each form is made only if it is written."""
 
     entries: Callable[[], list[Any]]
+    """The entries in JSON: each as plain data, or as a list with the parts of its JSON."""
     lines: Callable[[], Iterable[Line]]
-    rows: Callable[[], list[Sequence[str]]]
+    rows: Callable[[], list[Any]]
+    """The rows for the table of many models."""
     results: Callable[[], list[Any]] = list
+    """The results for ``ModelTable.sheet``."""
+    cases: Callable[[bool], Sequence[Case]] = lambda _: ()
+    """The cases for formats of CI, with notes that need more simulations if the argument is true."""
+    verdicts: Callable[[], Sequence[str]] = tuple
+    """The sentences before the cases of a single model."""
+    footer: Callable[[], Sequence[Line]] = tuple
+    """The text after the last model. The longest footer of all models is written."""
+    card: Callable[[], str] = str
 
 
 @dataclass(frozen=True, slots=True)
 class ModelTable:
-    """The table of many models: the columns, whether to write full text instead, and a function that returns CSV."""
+    """The output of a command about many models: the columns of the table, or full text instead."""
 
     columns: Columns
     is_left_out: bool
     sheet: Callable[[Sequence[Any], Sequence[Unreadable]], str] | None = None
+    """A function that returns CSV. Without it, CSV has the cases."""
+    lines: Callable[[Sequence[Any], Sequence[Unreadable]], Iterable[Line]] | None = None
+    """A function that returns the table from the rows of all models, in place of ``columns``."""
+    targets: Sequence[tuple[str, str, str, Mapping[str, Any]]] = ()
+    """The targets that a model without an answer has in the formats of CI: name, delegate, release and options."""
+    totals: Callable[[Sequence[Case]], Sequence[str]] = lambda _: ()
+    """A function that returns the sentences before the cases of several models."""
 
 
 def write_answers(models: Models, form: str, output: str | None, table: ModelTable, answer: Callable[[str], Answer]) -> int:
-    """Write the answer about each model, and return the exit code.
+    """Write the answer about each model in one format, and return the exit code (see ``write_all``)."""
+    return write_all(models, Outputs(form, (), output), table, answer)
 
-    Text output for several models has the name of the model above each answer. Many models are shown as a table.
+
+def write_all(models: Models, outputs: Outputs, table: ModelTable, answer: Callable[[str], Answer]) -> int:
+    """Write the answer about each model in all formats, and return the exit code.
+
+    Text output for several models has the name of the model above each answer. Many models are shown as a table. If text for
+    standard output is not a table, each line is written as soon as it is known. If no model can be read, there is no text,
+    because standard error already has all messages.
     """
-    is_json = form == "json"
-    is_table = len(models.paths) >= MANY and not table.is_left_out
+    written = _Answers(models, table)
+    form, files, output = outputs
+    streams = form == "text" and output is None and not written.is_table
+    forms = [*([] if streams else [form]), *[file.form for file in files]]
 
-    def take(path: str) -> tuple[str, list[Any]]:
-        result = answer(path)
-        if form == "csv":
-            return path, result.results()
-        return path, result.entries() if is_json else result.rows() if is_table else list(result.lines())
+    if CARD in forms and not models.is_single:
+        raise click.UsageError("a card shows one model: give one MODEL")
 
-    def lines() -> Iterator[Line]:
-        return _table(models, parts, table.columns) if is_table else _texts(models, parts)
+    def take(path: str) -> None:
+        own = answer(path)
+        if streams:
+            write_lines(chain([Line("")] if written.parts else [], written.text(path, own)))
+        written.add(path, own, forms)
 
-    parts = list(models.each(take))
-
-    def sheet() -> str:
-        assert table.sheet is not None
-        return table.sheet([result for _, results in parts for result in results], models.unreadable)
-
-    if parts or form != "text":  # otherwise standard error already has every message
-        write_result(form, output, lambda: _whole(models, parts), lines, sheet)
+    for _ in models.each(take):
+        pass
+    if streams and written.parts:
+        write_lines(written.end())
+    named = [*files, ReportFile(form, output)] if output is not None else files
+    # Text and cards have no form for models that cannot be read.
+    write_files([file for file in named if written.parts or file.form not in ("text", CARD)], written.whole)
+    if GITHUB in forms:
+        summarize(written.results(GITHUB))
+    if output is None and not streams and (written.parts or form not in ("text", CARD)):
+        if form == "text":
+            write_lines(written.table_lines())
+        else:
+            write(written.whole(form), form)
     return models.exit_code
 
 
-def _whole(models: Models, parts: Sequence[tuple[str, list[Any]]]) -> Any:
-    entries = [*[entry for _, part in parts for entry in part], *map(unreadable_entry, models.unreadable)]
-    return entries[0] if models.is_single and len(entries) == 1 else entries
+_WITH_NOTES, _WITHOUT_NOTES, _VERDICTS = "cases with notes", "cases", "verdicts"
 
 
-def _texts(models: Models, parts: Sequence[tuple[str, list[Line]]]) -> Iterator[Line]:
-    for number, (path, lines) in enumerate(parts):
-        if number:
-            yield Line("")
-        if not models.is_single:
-            yield Line(f"=== {printable(path)} ===", "bold")
-        yield from lines
-    if not models.is_single:
-        yield from unanswered_lines(_messages(models), width())
+class _Answers:
+    """The parts of the output for each model, in the requested formats."""
+
+    def __init__(self, models: Models, table: ModelTable) -> None:
+        self._models = models
+        self._table = table
+        self._footer: Sequence[Line] = ()
+        self.is_table = len(models.paths) >= MANY and not table.is_left_out
+        self.parts: list[tuple[str, dict[str, Any]]] = []
+
+    def text(self, path: str, answer: Answer) -> Iterator[Line]:
+        """Yield the text about a model."""
+        if not self._models.is_single:
+            yield Line(f"=== {printable(path)} ===", HEADING)
+        yield from answer.lines()
+        self._footer = max(self._footer, answer.footer(), key=len)
+
+    def add(self, path: str, answer: Answer, forms: Iterable[str]) -> None:
+        """Store the parts of an answer that the formats need."""
+        parts: dict[str, Any] = {}
+        for kind in dict.fromkeys(map(self._kind, forms)):
+            if kind == "text":
+                parts[kind] = answer.rows() if self.is_table else list(self.text(path, answer))
+            elif kind == "json":
+                parts[kind] = [_json_parts(entry) for entry in answer.entries()]
+            elif kind in (CARD, "csv"):
+                parts[kind] = answer.card() if kind == CARD else answer.results()
+            else:
+                parts[kind] = answer.cases(kind == _WITH_NOTES)
+                parts[_VERDICTS] = answer.verdicts()
+        self.parts.append((path, parts))
+
+    def _kind(self, form: str) -> str:
+        """Return the kind of parts for a format. Only Markdown and GitHub's job summary have notes of more simulations."""
+        if form in FORMATS and (form != "csv" or self._table.sheet is None):
+            return _WITH_NOTES if form in (MARKDOWN, GITHUB) else _WITHOUT_NOTES
+        return form
+
+    def _of(self, kind: str) -> list[Any]:
+        return [part for _, parts in self.parts for part in parts[kind]]
+
+    def whole(self, form: str) -> str | Sequence[str]:
+        """Return the whole output in one format, as a string or as parts of a long string."""
+        if form == "text":
+            if self.is_table:
+                return plain(self.table_lines())
+            return "\n".join([plain(parts["text"]) for _, parts in self.parts]) + plain(self.end())
+        if form == CARD:
+            return "".join(self._of(CARD))
+        if form == "json":
+            from delegate_sim.results.report.json_parts import json_array
+
+            entries = [*self._of("json"), *[_json_parts(unreadable_entry(model)) for model in self._models.unreadable]]
+            return [*(entries[0] if self._models.is_single and len(entries) == 1 else json_array(entries)), "\n"]
+        if form == "csv" and self._table.sheet is not None:
+            return self._table.sheet(self._of("csv"), self._models.unreadable)
+        from .formats import render
+
+        return render(form, self.results(form))
+
+    def results(self, form: str) -> Results:
+        """Return the cases of all models for a format."""
+        from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, Results, unreadable_case
+
+        cases, codes = self._of(self._kind(form)), (UNREADABLE_MODEL, INTERNAL_ERROR)
+        verdicts = self.parts[0][1][_VERDICTS] if len(self.parts) == 1 else self._table.totals(cases)
+        unreadable = [
+            unreadable_case(model.path, model.path, *target, model.message, codes[model.is_fault])
+            for model in self._models.unreadable
+            for target in self._table.targets
+        ]
+        return Results("analyze", (*cases, *unreadable), tuple(verdicts))
+
+    def end(self) -> Iterator[Line]:
+        """Yield the footer, and the error messages of unreadable models."""
+        yield from self._footer
+        if not self._models.is_single:
+            yield from unanswered_lines(self._messages(), width())
+
+    def table_lines(self) -> Iterator[Line]:
+        """Yield the table of many models."""
+        unreadable, columns = self._models.unreadable, self._table.columns
+        if self._table.lines is not None:
+            yield from self._table.lines(self._of("text"), unreadable)
+            return
+        rows = [(path, row) for path, parts in self.parts for row in parts["text"]]
+        rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in unreadable]
+        yield from many_lines(columns, rows, width())
+        yield from unanswered_lines(self._messages(), width())
+        yield from many_hint()
+
+    def _messages(self) -> list[str]:
+        return [model.message for model in self._models.unreadable]
 
 
-def _table(models: Models, parts: Sequence[tuple[str, list[Sequence[str]]]], columns: Columns) -> Iterator[Line]:
-    rows = [(path, row) for path, own_rows in parts for row in own_rows]
-    rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in models.unreadable]
-    yield from many_lines(columns, rows, width())
-    yield from unanswered_lines(_messages(models), width())
-    yield from many_hint()
-
-
-def _messages(models: Models) -> list[str]:
-    return [model.message for model in models.unreadable]
+def _json_parts(entry: Any) -> list[str]:
+    return entry if isinstance(entry, list) else [json.dumps(entry, indent=2, default=str)]

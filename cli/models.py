@@ -58,15 +58,17 @@ def stands_for_many(path: str) -> bool:
 
 def read_model(path: str, *, any_identifier: bool = False) -> Model:
     """Read a model from a file, or from standard input if the path is ``-``. Raises ModelError, like ``load``."""
-    from delegate_sim.model.reader import load, load_content
+    from delegate_sim.bundles.opening import NamedBytes
+    from delegate_sim.model.reader import load
 
     if path == STANDARD_INPUT:
         if sys.stdin is None:
             raise ModelError("standard input is closed")
         try:
-            return load_content(read_stream(sys.stdin.buffer), any_identifier, "standard input")
+            source = NamedBytes(memoryview(read_stream(sys.stdin.buffer)), "standard input")
         except OSError as error:
             raise ModelError(f"standard input: {error.strerror or error}") from error
+        return load(source, any_identifier=any_identifier)
     require_models(path)
     return load(path, any_identifier=any_identifier)
 

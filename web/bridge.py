@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from delegate_sim.bundles.bundle_error import BundleError
-from delegate_sim.bundles.formats import is_bundle
+from delegate_sim.bundles.formats import MODEL, format_at
 from delegate_sim.bundles.members import models_in
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.npu.soc_names import NAMES, simulated_socs
@@ -71,7 +71,7 @@ def models(path: str) -> str:
     """
     error = ""
     addresses = [path]
-    if is_bundle(path):
+    if format_at(path) not in (MODEL, None):
         try:
             addresses = models_in(path)
         except (MemoryError, RecursionError) as fault:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.bundles.formats import is_task
+from delegate_sim.bundles.formats import TASK, format_at
 from delegate_sim.export.lowered import lowered
 from delegate_sim.foundation.outputs import OutputFile, declare_outputs
 from delegate_sim.foundation.printable import printable
@@ -102,7 +102,7 @@ def _export_bundle(form: str, path: str, output: str | None) -> int:
     declare_outputs([OutputFile(output, is_forced(), is_folder=form == _MODELS)])
     try:
         if form == _MODELS:
-            (unpack_task if is_task(path) else unpack)(path, output)
+            (unpack_task if format_at(path) == TASK else unpack)(path, output)
         else:
             (repack_task if is_unpacked_task(path) else repack)(path, output)
     except OSError as error:

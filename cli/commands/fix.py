@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm, is_task
+from delegate_sim.bundles.formats import LITERTLM, TASK, format_at
 from delegate_sim.fixing.fix import SAMPLES, SAMPLES_OF_BOUNDS, Fixed, fix, second_path_of
 from delegate_sim.fixing.fix_document import bundle_fix_document, fix_document, fixes_document
 from delegate_sim.fixing.given_shapes import parse_shapes
@@ -125,7 +125,7 @@ def command(
         raise click.UsageError(_BOTH if plans else _NEITHER)
     if samples == 0 and not data and not no_proof:
         raise click.UsageError("the models cannot be compared without inputs: give --samples, --data or --no-proof")
-    if is_litertlm(path) or is_task(path):
+    if format_at(path) in (LITERTLM, TASK):
         _refuse_options_of_models(micro is not None, shapes, splits, per_target, data, profiles.paths)
         return _fix_bundle(path, targets, written, choose_passes(passes, _KINDS[allow]), no_proof, samples, form, verbose)
     path = one_path(path)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
 from delegate_sim.graph.graph import Graph, Inspected, file_graphs
@@ -57,7 +57,7 @@ def command(
 
     For a LiteRT-LM bundle, show the sections and their requirements. With --verbose, also show the graphs of the models.
     """
-    if not (lowered_models or verbose or file_shapes or subgraph is not None) and all(map(is_litertlm, paths)):
+    if not (lowered_models or verbose or file_shapes or subgraph is not None) and {*map(format_at, paths)} == {LITERTLM}:
         return _inspect_bundles(paths, form, output)
     target = arguments.target() if lowered_models else None
     release = parse_release(arguments.runtime)

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from delegate_sim.errors import OptionError
-from delegate_sim.foundation.files import open_input
-from delegate_sim.foundation.printable import printable
 from delegate_sim.micro.target import KERNELS, PACKAGE, MicroRelease, MicroTarget, parse_kernels, parse_micro_release
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE
 
@@ -19,8 +16,6 @@ from .targets import Decorator
 
 if TYPE_CHECKING:
     from delegate_sim.micro.resolver import ResolverSource
-
-_MOST_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +75,7 @@ def _arguments(resolver: str | None, kernels: str, runtime: MicroRelease) -> Mic
     parsed = parse_kernels(kernels)
     if resolver is None:
         return MicroArguments(MicroTarget(kernels=parsed, runtime=runtime), None, "")
-    source = _read_resolver(resolver)
+    from delegate_sim.micro.resolver import read_resolver
+
+    source = read_resolver(resolver)
     return MicroArguments(replace(source.target(parsed), resolver=resolver, runtime=runtime), source, resolver)
-
-
-def _read_resolver(path: str) -> ResolverSource:
-    from delegate_sim.micro.resolver import parse_resolver
-
-    try:
-        with open_input(path) as file:
-            content = file.read(_MOST_BYTES)
-    except OSError as error:
-        raise click.ClickException(f"{printable(path)}: {error.strerror or error}") from error
-    try:
-        return parse_resolver(content.decode("utf-8", "replace"))
-    except OptionError as error:
-        raise OptionError(f"{printable(path)} {error}") from error

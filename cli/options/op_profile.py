@@ -44,9 +44,6 @@ class OpProfileArguments:
         return self._profiles.timings(model, targets) if self.paths else ()
 
 
-NO_PROFILES = OpProfileArguments()
-
-
 def op_profile_option(command: Command) -> Command:
     """Add ``--op-profile`` to a command. The command receives ``OpProfileArguments`` as ``profiles``."""
 

@@ -42,6 +42,7 @@ class Columns:
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), range(4))
 STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), ())
 LIVED = Columns(("target", "live"), ())
+NO_COLUMNS = Columns((), ())
 
 
 def compared_columns() -> Columns:
@@ -77,10 +78,10 @@ def targets_lines(columns: Columns, rows: Sequence[Sequence[str]], runs: Sequenc
     yield from plugin_lines(runs, width)
 
 
-def unanswered_lines(messages: Sequence[str], width: int, *, is_first: bool = False) -> Iterator[Line]:
+def unanswered_lines(messages: Sequence[str], width: int) -> Iterator[Line]:
     """Return the error messages of unreadable models."""
     if messages:
-        yield from [] if is_first else [Line("")]
+        yield Line("")
         yield Line(f"Not answered: {counted(len(messages), 'model')}", BAD)
         for said in messages:
             yield from paragraph(message(said), width, "  ", "    ")

@@ -6,7 +6,7 @@ import os
 
 from ..foundation.files import open_input
 
-MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM = "model", "zip", "tar", "compressed tar", "litertlm"
+MODEL, ZIP, TAR, COMPRESSED_TAR, LITERTLM, TASK = "model", "zip", "tar", "compressed tar", "litertlm", "task"
 
 MODEL_SUFFIXES = (".tflite", ".lite")
 """File suffixes of models, used only to search folders."""
@@ -71,35 +71,25 @@ def source_format(path: str, beginning: bytes) -> str | None:
     return _SOURCE_FORMATS.get(os.path.splitext(path)[1].lower())
 
 
-def is_bundle(path: str) -> bool:
-    """Return whether a file begins like an archive or a bundle. False if the file cannot be read."""
-    beginning = _beginning(path)
-    return beginning is not None and format_of(beginning, path) not in (MODEL, None)
+def source_fault(path: str, beginning: bytes) -> str:
+    """Return the error message for a source model in place of a TFLite model, or "" if the path is not a source model."""
+    source = source_format(path, beginning)
+    return "" if source is None else f"is {source}, not a TFLite model: convert it with delegate-sim sweep"
 
 
-def is_litertlm(path: str) -> bool:
-    """Return whether a file is a LiteRT-LM bundle. If the first bytes are damaged, the suffix decides."""
-    beginning = _beginning(path)
-    if beginning is None:
-        return False
-    form = format_of(beginning, path)
-    return form == LITERTLM or (form is None and path.lower().endswith(LITERTLM_SUFFIX))
+def format_at(path: str) -> str | None:
+    """Return the format of a file, as ``format_of`` does, or None if the file cannot be read.
 
-
-def is_task(path: str) -> bool:
-    """Return whether a file is a ``.task`` file of MediaPipe, which is a zip archive."""
-    if not path.lower().endswith(TASK_SUFFIX):
-        return False
-    beginning = _beginning(path)
-    return beginning is not None and format_of(beginning, path) == ZIP
-
-
-def _beginning(path: str) -> bytes | None:
-    """Return the first bytes of a file, or None if it cannot be read."""
+    A zip archive with the suffix ``.task`` is a file of MediaPipe. If the first bytes of a LiteRT-LM bundle are damaged, the
+    suffix decides.
+    """
     try:
         if not os.path.isfile(path):
             return None
         with open_input(path) as file:
-            return file.read(512)
+            form = format_of(file.read(512), path)
     except OSError:
         return None
+    if form is None and path.lower().endswith(LITERTLM_SUFFIX):
+        return LITERTLM
+    return TASK if form == ZIP and path.lower().endswith(TASK_SUFFIX) else form

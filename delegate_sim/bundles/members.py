@@ -15,9 +15,8 @@ from .archives import read_zip, unpacked_file
 from .bundle_error import READING, BundleError
 from .formats import COMPRESSED_TAR, LITERTLM, MODEL, SEARCHED_SUFFIXES, TAR, ZIP, format_of
 from .litertlm import read_litertlm
-from .local_files import local_content
 from .member import Member, UnpackedBytes, check_name
-from .ranged import Content, RangedView, pieces
+from .ranged import Content, RangedView, local_content, pieces
 from .stores import RemoteFile, is_url
 from .tar_files import read_tar
 

@@ -18,7 +18,7 @@ from fnmatch import translate
 from ..foundation.work_budget import spend_steps, work_budget
 from .address import SEPARATOR
 from .bundle_error import BundleError
-from .formats import BUNDLE_SUFFIXES, SEARCHED_SUFFIXES, is_bundle
+from .formats import BUNDLE_SUFFIXES, MODEL, SEARCHED_SUFFIXES, format_at
 from .stores import is_pattern, is_url, models_at
 
 _MOST_ENTRIES = 8
@@ -193,7 +193,7 @@ def _models_at(url: str) -> list[str]:
 
 
 def _models_of(path: str) -> list[str]:
-    return _models_in(path) if is_bundle(path) else [path]
+    return [path] if format_at(path) in (MODEL, None) else _models_in(path)
 
 
 def _models_in(path: str) -> list[str]:

@@ -1,20 +1,27 @@
 """The bytes of a file that is read in parts.
 
-Remote files are read in parts. Large local files are read in parts if files cannot be mapped into memory.
+Remote files are read in parts. Local files are in memory or mapped, or read in parts if they are large and cannot be mapped.
 """
 
 from __future__ import annotations
 
 import errno
 import io
+import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Protocol, cast
 
+from ..errors import ModelError
+from ..foundation import files
+from ..foundation.files import file_content, open_input
+from ..foundation.printable import printable
 from .bundle_error import BundleError
 
 _MOST_CACHED = 8 << 20
 """Largest number of bytes in the cache of a file."""
+_LONGEST_RUN = 1 << 22
+"""Largest number of bytes of adjacent parts that are read together."""
 _PIECE = 1 << 20
 """Number of bytes that are read at once. A part of this size or more is read without the cache."""
 
@@ -175,3 +182,55 @@ class ContentFile(io.RawIOBase):
 def opened(content: Content) -> BinaryIO:
     """Return a buffered file object over bytes."""
     return cast(BinaryIO, io.BufferedReader(cast(io.RawIOBase, ContentFile(content))))
+
+
+class LocalFile:
+    """A large local file that is read in parts. The file is opened again for each read."""
+
+    block = 1 << 12
+    is_local = True
+
+    def __init__(self, path: str, size: int) -> None:
+        self._path = path
+        self.size = size
+
+    def parts(self, ranges: Iterable[tuple[int, int]]) -> Sequence[bytes]:
+        """Read parts of the file, given as (start, end) in ascending order. Raises ModelError.
+
+        Adjacent parts are read together.
+        """
+        contents: list[bytes] = []
+        try:
+            with open_input(self._path) as file:
+                for run in _joined_runs(ranges):
+                    file.seek(run[0][0])
+                    content = file.read(run[-1][1] - run[0][0])
+                    if len(content) < run[-1][1] - run[0][0]:
+                        raise OSError("became shorter while it was read")
+                    contents += [content[start - run[0][0] : end - run[0][0]] for start, end in run]
+        except OSError as error:
+            raise ModelError(printable(f"{self._path}: {error.strerror or error}")) from error
+        return contents
+
+
+def local_content(path: str) -> Content:
+    """Return the bytes of a file. A large file is mapped into memory. Raises OSError on failure.
+
+    If a large file cannot be mapped, it is read in parts.
+    """
+    with open_input(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if files.CAN_MAP or size <= files.LARGEST_IN_MEMORY:
+            return file_content(file)
+    return RangedView(LocalFile(path, size), 0, size)
+
+
+def _joined_runs(ranges: Iterable[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Join adjacent ranges into groups of limited size."""
+    runs: list[list[tuple[int, int]]] = []
+    for start, end in ranges:
+        if runs and runs[-1][-1][1] == start and end - runs[-1][0][0] <= _LONGEST_RUN:
+            runs[-1].append((start, end))
+        else:
+            runs.append([(start, end)])
+    return runs

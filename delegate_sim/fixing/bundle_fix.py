@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..bundles.address import join_address
-from ..bundles.formats import is_task
+from ..bundles.formats import TASK, format_at
 from ..bundles.task_files import task_models, with_task_models
 from ..errors import FixError, LimitError, ModelError
 from ..foundation.files import file_content, open_input, write_by
@@ -110,13 +110,13 @@ def search_bundle(
 
 def _models_of(path: str) -> Sequence[tuple[int, str]]:
     """Return the number and name of each section or member with a model. Raises ModelError if the bundle cannot be read."""
-    if is_task(path):
+    if format_at(path) == TASK:
         return tuple(enumerate(task_models(path)))
     return tuple([(section.number, name) for section, name in model_sections(path)])
 
 
 def _write(plan: BundlePlan, path: str, contents: Mapping[int, memoryview]) -> None:
-    if is_task(plan.path):
+    if format_at(plan.path) == TASK:
         names = {section.number: section.name for section in plan.sections}
         with_task_models(plan.path, path, {names[number]: content for number, content in contents.items()})
     else:
@@ -161,7 +161,7 @@ def fix_bundle(
 
 def _engine_changes(plan: BundlePlan, temporary: str, path: str) -> tuple[EngineChange, ...]:
     """Return what changes on each backend. The new bundle is still at ``temporary``; the results name its later ``path``."""
-    if is_task(plan.path):
+    if format_at(plan.path) == TASK:
         return ()
     releases = {DELEGATES[target.delegate.name]: target.release for target in plan.targets if target.delegate.name in DELEGATES}
     return tuple(

@@ -1,11 +1,11 @@
-"""Improve a model pass by pass. Each step applies the pass with the largest gain on the given targets."""
+"""Improve a model pass by pass. Each step applies the pass with the largest gain on the given targets, of any kind."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..errors import MissingPackageError
 from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared
@@ -13,10 +13,11 @@ from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import Effort
 from ..hypothetical.model_editing import NodeKey
 from ..model.model import Model, Node
-from ..runtime.target import Target
 from .applying import Rewritten, apply_pass
 from .passes.base import EXACTNESS, Exactness, Pass, promise
-from .score import Standing, is_better, is_no_worse, standing
+from .score import Evaluation, Standing, is_better, is_no_worse
+
+Outcome = TypeVar("Outcome", bound=Evaluation)
 
 _ATTEMPTS_OF_A_SIMULATION = 8
 """Number of passes that take as long to apply as one simulation."""
@@ -63,29 +64,36 @@ class Trial(Declared):
     """True if the pass would worsen the result on at least one target."""
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedPass:
-    """A pass, and the model after it."""
+@dataclass(frozen=True)
+class AppliedPass(Generic[Outcome]):
+    """A pass, the model after it, the number of changed nodes, and the outcomes on each target after and before it."""
 
     pass_: Pass
     rewritten: Rewritten
+    nodes: int
+    after: tuple[Outcome, ...]
+    before: tuple[Outcome, ...]
+
+    def step(self, after: tuple[Standing, ...], before: tuple[Standing, ...]) -> FixStep:
+        """Return the step of a plan."""
+        return FixStep(self.pass_.name, self.pass_.exactness, self.pass_.does, self.nodes, after, before, self.pass_.holds_for)
 
 
-class Descent:
+class Descent(Generic[Outcome]):
     """A search for passes that improve a model on the given targets.
 
-    The search tries the passes in ``passes``. ``effort`` limits the simulations. The search begins with the model after the
-    passes in ``applied``. If ``applied`` is empty, the search begins with ``start``. ``report`` is called with a message for
-    each try.
+    Each target is a function that evaluates a model. The search tries the passes in ``passes``. ``effort`` limits the
+    evaluations. The search begins with the model after the passes in ``applied``. If ``applied`` is empty, the search begins with
+    ``start``. ``report`` is called with a message for each try.
     """
 
     def __init__(
         self,
         passes: Sequence[Pass],
-        targets: Sequence[Target],
+        targets: Sequence[Callable[[Model, AnalysisCache], Outcome]],
         start: Rewritten,
         effort: Effort,
-        applied: Sequence[AppliedPass] = (),
+        applied: Sequence[tuple[Pass, Rewritten]] = (),
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._passes = tuple(passes)
@@ -96,20 +104,20 @@ class Descent:
         self._attempts = 0
         self.missing = ""
         """The error message if a package that some passes need is not installed; otherwise empty."""
-        self.trials: dict[str, Trial] = {}
-        self.steps: list[FixStep] = []
-        self.applied: list[AppliedPass] = []
+        self.trials: dict[str, tuple[Pass, tuple[Outcome, ...], bool]] = {}
+        """The passes that were tried but not applied, with the outcomes, and whether a target has a worse outcome."""
+        self.applied: list[AppliedPass[Outcome]] = []
         self.now = start
         self.standing = self.standings_of(start.model)
         self._start = self.now, self.standing
-        self._next: dict[str, tuple[Rewritten, tuple[Standing, ...]] | None] = {}
+        self._next: dict[str, tuple[Rewritten, tuple[Outcome, ...]] | None] = {}
         """The result of applying each pass to the current model. None if the pass changes nothing."""
-        self._last_chain: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        self._last_chain: list[tuple[Pass, Rewritten, tuple[Outcome, ...]]] = []
         """The passes of the last call of ``_chain`` on the current model, each with the result after the pass."""
         self._tried_together: tuple[Pass, ...] = ()
         """Passes that do not improve the current model, even if all these passes are applied."""
-        for item in applied:
-            self._keep(item.pass_, item.rewritten, self.standings_of(item.rewritten.model))
+        for pass_, rewritten in applied:
+            self._keep(pass_, rewritten, self.standings_of(rewritten.model))
 
     def run(self) -> None:
         """Apply passes until no pass improves the result.
@@ -118,8 +126,8 @@ class Descent:
         """
         for level in Exactness:
             passes = [pass_ for pass_ in self._passes if pass_.exactness <= level]
-            if not self._is_done():
-                while len(self.steps) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
+            if not all(standing.is_done for standing in self.standing):
+                while len(self.applied) < _ROUNDS and (self._keep_best(passes) or self._keep_together(passes)):
                     pass
 
     def leave_out(self) -> None:
@@ -127,11 +135,11 @@ class Descent:
         chosen = [item.pass_ for item in self.applied]
         if len(chosen) < 2:
             return
-        end = self.now, self.standing, self.applied, self.steps
+        end = self.now, self.standing, self.applied
         sizes = [_new_bytes(now.model) for now in (self._start[0], *[item.rewritten for item in self.applied])]
         growth = [after - before for before, after in itertools.pairwise(sizes)]
         left_out: set[int] = set()
-        needed: list[tuple[Pass, Rewritten, tuple[Standing, ...]]] = []
+        needed: list[tuple[Pass, Rewritten, tuple[Outcome, ...]]] = []
         self.now, self.standing = self._start
         self._last_chain = []
         for place in self.effort.limit(sorted(range(len(chosen)), key=lambda place: (-growth[place], -place))):
@@ -140,33 +148,27 @@ class Descent:
                 needed = chain
                 left_out.add(place)
         if not needed:
-            self.now, self.standing, self.applied, self.steps = end
+            self.now, self.standing, self.applied = end
             return
-        self.applied, self.steps = [], []
+        self.applied = []
         for pass_, rewritten, standings in needed:
             self._keep(pass_, rewritten, standings)
 
-    def _is_done(self) -> bool:
-        """Return whether every target already runs the whole model in one kernel."""
-        return all(
-            standing.takes_nodes and not standing.to_change and standing.measures.partitions == 1 for standing in self.standing
-        )
-
-    def standings_of(self, model: Model) -> tuple[Standing, ...]:
-        """Return the result of a model on each target."""
+    def standings_of(self, model: Model) -> tuple[Outcome, ...]:
+        """Return the outcome of a model on each target."""
         self.simulations += 1
         self.effort.spend(len(self._targets) + 1)  # rewriting the model takes as long as one simulation
         cache = AnalysisCache()
-        return tuple([standing(model, target, cache) for target in self._targets])
+        return tuple([evaluate(model, cache) for evaluate in self._targets])
 
-    def _nodes_for(self, pass_: Pass, standings: Sequence[Standing]) -> frozenset[NodeKey] | None:
+    def _nodes_for(self, pass_: Pass, standings: Sequence[Outcome]) -> frozenset[NodeKey] | None:
         """Return the nodes that a pass may rewrite, or None for all nodes."""
         if pass_.is_for_all:
             return None
         chosen = [standing.to_cure if pass_.is_for_wrong else standing.to_change for standing in standings]
         return frozenset().union(*chosen)
 
-    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Standing]) -> Rewritten | None:
+    def _with_pass(self, pass_: Pass, now: Rewritten, standings: Sequence[Outcome]) -> Rewritten | None:
         nodes = self._nodes_for(pass_, standings)
         if pass_.is_for_wrong and not nodes:
             return None
@@ -183,7 +185,7 @@ class Descent:
         """Return a model after one more pass, or None if the pass changes nothing."""
         return self._with_pass(pass_, now, () if pass_.is_for_all else self.standings_of(now.model))
 
-    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Standing, ...]] | None:
+    def _try(self, pass_: Pass) -> tuple[Rewritten, tuple[Outcome, ...]] | None:
         """Return the current model after one more pass, and its results. Return None if the pass changes nothing."""
         if pass_.name not in self._next:
             if self.effort.is_over:
@@ -191,13 +193,13 @@ class Descent:
             rewritten = self._with_pass(pass_, self.now, self.standing)
             self._next[pass_.name] = None
             if rewritten is not None:
-                self._report(f"{pass_.name}, step {len(self.steps) + 1}")
+                self._report(f"{pass_.name}, step {len(self.applied) + 1}")
                 self._next[pass_.name] = rewritten, self.standings_of(rewritten.model)
         return self._next[pass_.name]
 
     def _keep_best(self, passes: Sequence[Pass]) -> bool:
         """Apply the pass with the largest gain. Return False if no pass brings a gain."""
-        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Standing, ...]] | None = None
+        best: tuple[tuple[Any, ...], Rewritten, Pass, tuple[Outcome, ...]] | None = None
         for pass_ in passes:
             tried = self._try(pass_)
             if tried is None:
@@ -209,16 +211,14 @@ class Descent:
                     best = key, rewritten, pass_, standings
             else:
                 is_worse = any(now.score > then.score for now, then in zip(standings, self.standing, strict=True))
-                self.trials[pass_.name] = Trial(pass_.name, pass_.exactness, standings, is_worse)
+                self.trials[pass_.name] = pass_, standings, is_worse
         if best is None:
             return False
         self._keep(best[2], best[1], best[3])
         return True
 
-    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Standing, ...]) -> None:
-        count = changed_nodes(self.now, rewritten)
-        self.steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, count, standings, self.standing, pass_.holds_for))
-        self.applied.append(AppliedPass(pass_, rewritten))
+    def _keep(self, pass_: Pass, rewritten: Rewritten, standings: tuple[Outcome, ...]) -> None:
+        self.applied.append(AppliedPass(pass_, rewritten, changed_nodes(self.now, rewritten), standings, self.standing))
         self.now, self.standing = rewritten, standings
         self._next.clear()
         self._last_chain = []
@@ -248,7 +248,7 @@ class Descent:
             self._keep(pass_, rewritten, standings)
         return True
 
-    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Standing, ...]]]:
+    def _chain(self, passes: Sequence[Pass]) -> list[tuple[Pass, Rewritten, tuple[Outcome, ...]]]:
         """Apply passes in sequence. Return each pass that changed the model, with its result.
 
         Most passes rewrite only CPU nodes. A pass with ``is_for_all`` rewrites all nodes. If the sequence begins like the
@@ -265,6 +265,13 @@ class Descent:
                 chain.append((pass_, now, standings))
         self._last_chain = chain
         return chain
+
+
+def not_tried(descents: Sequence[Descent[Any]]) -> tuple[str, ...]:
+    """Return texts about the passes that were not tried. Each text names the limit or the missing package."""
+    reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
+    reasons += [descent.missing for descent in descents if descent.missing][:1]
+    return tuple([f"further passes: {reason}" for reason in reasons])
 
 
 def _new_bytes(model: Model) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import FixError, ModelError
 from ..foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, entry, head, within
+from ..graph.analysis_cache import AnalysisCache
 from ..graph.effort import REWRITING, Effort
 from ..hypothetical.model_editing import NodeKey
 from ..inference.difference import Difference
@@ -15,8 +16,8 @@ from ..micro.report import MicroReport, Outcome, analyze
 from ..micro.target import MicroTarget
 from ..model.model import Model
 from ..model.reader import load
-from .applying import Rewritten, apply_pass, start
-from .descent import FixStep, changed_nodes
+from .applying import start
+from .descent import Descent, FixStep, not_tried
 from .flatbuffer.model_writing import check_writable
 from .passes.base import EXACTNESS, Exactness, Pass
 from .passes.catalogue import PASSES
@@ -24,9 +25,6 @@ from .search import FixPlan
 
 if TYPE_CHECKING:
     from .fix import Fixed
-
-_ROUNDS = 24
-"""Largest number of passes to apply."""
 
 
 class MicroScore(NamedTuple):
@@ -83,13 +81,26 @@ MICRO_FIX = (
 
 
 @dataclass(frozen=True, slots=True)
-class _State:
-    rewritten: Rewritten
+class MicroStanding:
+    """The evaluation of one model on TensorFlow Lite Micro."""
+
     report: MicroReport
+    to_cure: frozenset[NodeKey] = frozenset()
 
     @property
     def score(self) -> MicroScore:
+        """The score."""
         return score_of(self.report)
+
+    @property
+    def to_change(self) -> frozenset[NodeKey]:
+        """The refused nodes."""
+        return frozenset([NodeKey(node.subgraph, node.index) for node in self.report.refused])
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no node is refused."""
+        return not self.report.refused
 
 
 def score_of(report: MicroReport) -> MicroScore:
@@ -114,7 +125,30 @@ def search_micro(
     """
     check_writable(model)
     Effort(model).require(REWRITING)
-    return _MicroSearch(model, target, allowed, passes, report).run()
+
+    def evaluate(model: Model, _: AnalysisCache) -> MicroStanding:
+        return MicroStanding(analyze(model, target))
+
+    chosen = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
+    descent = Descent(chosen, [evaluate], start(model), Effort(model), report=report)
+    (before,) = descent.standing
+    descent.run()
+    plan = FixPlan(
+        model,
+        targets=(),
+        allowed=allowed,
+        shapes={},
+        before=(),
+        after=(),
+        steps=tuple([step.step((), ()) for step in descent.applied]),
+        rejected=(),
+        rewritten=descent.now,
+        simulations=descent.simulations,
+        not_simulated=not_tried([descent]),
+    )
+    return MicroFixPlan(
+        plan, before.report, descent.standing[0].report, tuple([step.after[0].report for step in descent.applied])
+    )
 
 
 def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
@@ -127,102 +161,3 @@ def check_micro_prediction(plan: MicroFixPlan, path: str) -> None:
         raise FixError(
             "the analysis of the rewritten file differs from the prediction for TensorFlow Lite Micro: please report this"
         )
-
-
-class _MicroSearch:
-    def __init__(
-        self,
-        model: Model,
-        target: MicroTarget,
-        allowed: Exactness,
-        passes: Mapping[str, Pass],
-        report: Callable[[str], None],
-    ) -> None:
-        self._model = model
-        self._target = target
-        self._allowed = allowed
-        self._passes = passes
-        self._report = report
-        self._effort = Effort(model)
-        self._simulations = 0
-        self._steps: list[FixStep] = []
-        self._applied: list[MicroReport] = []
-
-    def run(self) -> MicroFixPlan:
-        """Run the search and return the plan."""
-        first = self._state(start(self._model))
-        state = first
-        for level in Exactness:
-            if level > self._allowed:
-                break
-            passes = [pass_ for pass_ in self._passes.values() if pass_.exactness <= level]
-            while state.report.refused and len(self._steps) < _ROUNDS:
-                chain = self._best(state, passes) or self._together(state, passes)
-                if not chain:
-                    break
-                for pass_, following in chain:
-                    self._keep(pass_, state, following)
-                    state = following
-        plan = FixPlan(
-            self._model,
-            targets=(),
-            allowed=self._allowed,
-            shapes={},
-            before=(),
-            after=(),
-            steps=tuple(self._steps),
-            rejected=(),
-            rewritten=state.rewritten,
-            simulations=self._simulations,
-            not_simulated=(f"further passes: {self._effort.reason}",) if self._effort.is_over else (),
-        )
-        return MicroFixPlan(plan, first.report, state.report, tuple(self._applied))
-
-    def _state(self, rewritten: Rewritten) -> _State:
-        self._simulations += 1
-        self._effort.spend(2)  # one for rewriting the model, one for analyzing it
-        return _State(rewritten, analyze(rewritten.model, self._target))
-
-    def _keep(self, pass_: Pass, before: _State, after: _State) -> None:
-        nodes = changed_nodes(before.rewritten, after.rewritten)
-        self._steps.append(FixStep(pass_.name, pass_.exactness, pass_.does, nodes, (), ()))
-        self._applied.append(after.report)
-
-    def _after(self, pass_: Pass, state: _State) -> _State | None:
-        if self._effort.is_over or pass_.is_for_wrong:
-            return None
-        refused = frozenset([NodeKey(node.subgraph, node.index) for node in state.report.refused])
-        rewritten = apply_pass(state.rewritten, pass_, None if pass_.is_for_all else refused)
-        if rewritten is None:
-            return None
-        self._report(f"{pass_.name}, step {len(self._steps) + 1}")
-        return self._state(rewritten)
-
-    def _best(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return the pass with the largest gain, with its result. The list is empty if no pass brings a gain."""
-        tried = [(pass_, following) for pass_ in passes if (following := self._after(pass_, state)) is not None]
-        better = [(pass_, following) for pass_, following in tried if following.score < state.score]
-        return [min(better, key=lambda pair: (pair[1].score, pair[0].exactness))] if better else []
-
-    def _together(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        """Return passes that bring a gain only together.
-
-        Needless passes are left out. The list is empty if there are no such passes.
-        """
-        chain = self._chain(state, passes)
-        if len(chain) < 2 or chain[-1][1].score >= state.score:
-            return []
-        for pass_, _ in reversed(tuple(chain)):
-            fewer = self._chain(state, [other for other, _ in chain if other is not pass_])
-            if fewer and fewer[-1][1].score <= chain[-1][1].score:
-                chain = fewer
-        return chain
-
-    def _chain(self, state: _State, passes: Sequence[Pass]) -> list[tuple[Pass, _State]]:
-        chain = []
-        for pass_ in passes:
-            following = self._after(pass_, state)
-            if following is not None:
-                chain.append((pass_, following))
-                state = following
-        return chain

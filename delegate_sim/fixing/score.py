@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from ..delegates.base import Delegate
 from ..foundation.columns import Declared
@@ -48,6 +48,26 @@ class Score(NamedTuple):
     """
 
 
+class Evaluation(Protocol):
+    """The outcome of a model on a target of any kind, as the search for passes needs it."""
+
+    @property
+    def score(self) -> Any:
+        """The score, which can be compared with scores of other outcomes on the same target. Lower scores are better."""
+
+    @property
+    def to_change(self) -> frozenset[NodeKey]:
+        """The nodes that passes may change."""
+
+    @property
+    def to_cure(self) -> frozenset[NodeKey]:
+        """The nodes with wrong numbers that passes may change."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no pass can improve the outcome."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing(Declared):
     """The result of one model on one target."""
@@ -86,6 +106,11 @@ class Standing(Declared):
         return self.measures.outcome == TAKEN
 
     @property
+    def is_done(self) -> bool:
+        """Whether the target runs the whole model in one kernel."""
+        return self.takes_nodes and not self.to_change and self.measures.partitions == 1
+
+    @property
     def score(self) -> Score:
         """The score. It can be compared with scores of other results on the same target."""
         measures = self.measures
@@ -106,6 +131,11 @@ class Standing(Declared):
 def standing(model: Model, target: Target, cache: AnalysisCache | None = None) -> Standing:
     """Simulate a model on a target and return the result."""
     return standing_of(simulate(model, target, cache=cache))
+
+
+def evaluator(target: Target) -> Callable[[Model, AnalysisCache], Standing]:
+    """Return the function that evaluates models on a target."""
+    return lambda model, cache: standing(model, target, cache)
 
 
 def standing_of(run: Run) -> Standing:
@@ -147,7 +177,7 @@ def helps_visibly(now: Standing, before: Standing) -> bool:
     return one < other
 
 
-def is_no_worse(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
+def is_no_worse(now: Sequence[Evaluation], before: Sequence[Evaluation]) -> bool:
     """Return whether no target has a worse result in ``now`` than in ``before``."""
     return all(one.score <= other.score for one, other in zip(now, before, strict=True))
 
@@ -161,6 +191,6 @@ def summed(standings: Sequence[Standing]) -> tuple[float, ...]:
     return tuple([sum([getattr(standing.score, name) for standing in standings]) for name in names])
 
 
-def is_better(now: Sequence[Standing], before: Sequence[Standing]) -> bool:
+def is_better(now: Sequence[Evaluation], before: Sequence[Evaluation]) -> bool:
     """Return whether at least one target has a better result in ``now`` than in ``before``, and no target has a worse result."""
     return is_no_worse(now, before) and any(one.score < other.score for one, other in zip(now, before, strict=True))

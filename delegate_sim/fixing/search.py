@@ -18,12 +18,12 @@ from ..results.report.run_columns import run_columns
 from ..runtime.model_loading import custom_operators
 from ..runtime.target import Target
 from .applying import Rewritten, start_with
-from .descent import AppliedPass, Descent, FixStep, Trial
+from .descent import Descent, FixStep, Trial, not_tried
 from .flatbuffer.model_writing import check_writable
 from .given_shapes import with_shapes
 from .passes.base import Exactness, Pass
 from .passes.catalogue import PASSES
-from .score import Standing, is_better, is_no_worse, standing, summed
+from .score import Standing, evaluator, is_better, is_no_worse, standing, summed
 from .splitting import Split, first_model, trailing
 
 
@@ -69,7 +69,7 @@ class FixPlan:
     """A better plan that also fixes the unknown sizes of inputs. None if no such plan was found."""
     approximate: FixPlan | None = None
     """A better plan with approximate passes. None if such passes are not better, were allowed, or were not tried."""
-    descent: Descent | None = field(default=None, repr=False)
+    descent: Descent[Standing] | None = field(default=None, repr=False)
     """The search that ended with this plan, for a later search for several targets."""
 
     @property
@@ -129,7 +129,7 @@ def search(
     allowed_passes = [pass_ for pass_ in passes.values() if pass_.exactness <= allowed]
     # A second search may follow for several targets, and another one with fixed shapes.
     parts = (2 if len(targets) > 1 else 1) * (2 if open_inputs(model) else 1)
-    joint = Descent(allowed_passes, targets, start, effort or Effort(model, parts, shared), report=report)
+    joint = Descent(allowed_passes, list(map(evaluator, targets)), start, effort or Effort(model, parts, shared), report=report)
     shaped = joint.standing
     before = joint.standings_of(model) if shapes else shaped
     if any(now.score.fails and not then.score.fails for now, then in zip(shaped, before, strict=True)):
@@ -143,10 +143,8 @@ def search(
         detours = _Detours(allowed_passes, targets, start, shaped, joint, of_detours, report, lone)
         result, conflicts = detours.run()
         descents += detours.descents
-    reasons = [descent.effort.reason for descent in descents if descent.effort.is_over][:1]
-    reasons += [descent.missing for descent in descents if descent.missing][:1]
     result.leave_out()
-    names = {step.name for step in result.steps}
+    names = {step.pass_.name for step in result.applied}
     trials = {name: trial for descent in (joint, result) for name, trial in descent.trials.items() if name not in names}
     return FixPlan(
         model,
@@ -155,11 +153,11 @@ def search(
         shapes,
         before,
         result.standing,
-        tuple(result.steps),
-        tuple(trials.values()),
+        tuple([item.step(item.after, item.before) for item in result.applied]),
+        tuple([Trial(pass_.name, pass_.exactness, standings, is_worse) for pass_, standings, is_worse in trials.values()]),
         result.now,
         sum([descent.simulations for descent in descents]),
-        tuple([f"further passes: {reason}" for reason in reasons]),
+        not_tried(descents),
         conflicts=conflicts,
         descent=result,
     )
@@ -198,7 +196,7 @@ class _Detours:
         targets: Sequence[Target],
         start: Rewritten,
         standing: tuple[Standing, ...],
-        joint: Descent,
+        joint: Descent[Standing],
         effort: Effort,
         report: Callable[[str], None],
         lone: Sequence[FixPlan],
@@ -207,9 +205,9 @@ class _Detours:
         self._report = report
         self._effort = effort
         self._lone = lone
-        self.descents: list[Descent] = []
+        self.descents: list[Descent[Standing]] = []
 
-    def run(self) -> tuple[Descent, tuple[Conflict, ...]]:
+    def run(self) -> tuple[Descent[Standing], tuple[Conflict, ...]]:
         """Return the best search that worsens the result on no target, and the conflicts between targets."""
         best = self._joint
         alone: list[tuple[int, tuple[Standing, ...]]] = []
@@ -228,7 +226,7 @@ class _Detours:
                     break
         return best, tuple([conflict for place, standings in alone for conflict in _conflict(place, standings, best.standing)])
 
-    def _lone_descent(self, target: Target) -> Descent:
+    def _lone_descent(self, target: Target) -> Descent[Standing]:
         for plan in self._lone:
             if plan.targets == (target,) and plan.descent is not None:
                 return plan.descent
@@ -236,23 +234,23 @@ class _Detours:
         lone.run()
         return lone
 
-    def _descent(self, targets: Sequence[Target], applied: Sequence[AppliedPass]) -> Descent:
-        descent = Descent(self._passes, targets, self._start, self._effort, applied, self._report)
+    def _descent(self, targets: Sequence[Target], applied: Sequence[tuple[Pass, Rewritten]]) -> Descent[Standing]:
+        descent = Descent(self._passes, list(map(evaluator, targets)), self._start, self._effort, applied, self._report)
         self.descents.append(descent)
         return descent
 
-    def _beginnings(self, lone: Descent) -> Iterator[list[AppliedPass]]:
+    def _beginnings(self, lone: Descent[Standing]) -> Iterator[list[tuple[Pass, Rewritten]]]:
         """Yield all passes for one target, and then the same passes without one pass.
 
         The last pass is left out first, then the pass before it, and so on.
         """
-        yield lone.applied
+        yield [(step.pass_, step.rewritten) for step in lone.applied]
         for left_out in self._effort.limit(reversed(lone.applied)):
-            applied: list[AppliedPass] = []
+            applied: list[tuple[Pass, Rewritten]] = []
             for step in lone.applied:
                 if step is not left_out:
-                    rewritten = lone.with_pass(step.pass_, applied[-1].rewritten if applied else self._start)
-                    applied += [] if rewritten is None else [AppliedPass(step.pass_, rewritten)]
+                    rewritten = lone.with_pass(step.pass_, applied[-1][1] if applied else self._start)
+                    applied += [] if rewritten is None else [(step.pass_, rewritten)]
             if applied:
                 yield applied
 

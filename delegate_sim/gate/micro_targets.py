@@ -11,12 +11,11 @@ from typing import Any
 
 from ..bundles.model_files import FilePattern
 from ..errors import OptionError
-from ..foundation.files import read_whole
 from ..foundation.parsing.invalid_value import InvalidValueError
-from ..foundation.printable import printable, shortened
+from ..foundation.printable import shortened
 from ..micro.preparation import MicroNode, Status
 from ..micro.report import MicroReport, Outcome, analyze
-from ..micro.resolver import ResolverSource, parse_resolver
+from ..micro.resolver import ResolverSource, read_resolver
 from ..micro.target import MicroTarget, parse_kernels
 from ..model.model import Model
 from ..results.report.findings import ERROR, WARNING, Finding, Location, missing_weights
@@ -34,7 +33,6 @@ KIND = "micro"
 RUNTIME = "tflite-micro"
 EFFORT = 3
 """The relative cost of an analysis (see ``Target.effort``)."""
-_LARGEST_SOURCE = 1 << 24
 _STATEMENTS = {
     Status.MISSING: "has no kernel in the resolver",
     Status.PREPARE: "is refused while tensors are allocated",
@@ -89,11 +87,9 @@ def read_micro_target(name: str, table: ConfigurationTable, root: str) -> Config
 
 def _resolver(path: str, key: tuple[str | int, ...]) -> ResolverSource:
     try:
-        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace"))
-    except OSError as error:
-        raise ConfigurationProblem(key, f"{printable(path)}: {error.strerror or error}") from error
+        return read_resolver(path)
     except OptionError as error:
-        raise ConfigurationProblem(key, f"{printable(path)} {error}") from error
+        raise ConfigurationProblem(key, str(error)) from error
 
 
 def micro_case(name: str, path: str, model: Model, configured: ConfiguredMicroTarget) -> Case:

@@ -21,7 +21,6 @@ from ..bundles.litertlm import (
     Section,
     read_header,
 )
-from ..bundles.local_files import local_content
 from ..bundles.ranged import Content
 from ..delegates.npu.loader import file_facts
 from ..delegates.npu.loader import load as litert_load
@@ -29,7 +28,7 @@ from ..errors import LimitError, ModelError
 from ..foundation.limits import how_to_raise, raised
 from ..foundation.printable import printable
 from ..model.model import Model
-from ..model.reader import load_content
+from ..model.reader import load
 from ..releases.catalogue import Release
 from .report import Stop, Stopped
 
@@ -100,18 +99,10 @@ class Bundle:
 
     def model(self, model_type: str) -> Model | None:
         """Return a model, or None if the engine does not find the model. Raises ModelError if the model is damaged."""
-        return load_content(self._section_bytes(self.models[model_type])) if self.is_present(model_type) else None
+        return load(self._section_bytes(self.models[model_type])) if self.is_present(model_type) else None
 
     def _section_bytes(self, section: Section) -> Content:
         return self.content[section.begin : section.end]
-
-
-def bundle_content(path: str) -> Content:
-    """Return the bytes of a bundle. Raises ModelError if the file cannot be read."""
-    try:
-        return local_content(path)
-    except OSError as error:
-        raise ModelError(printable(f"{path}: {error.strerror or error}")) from error
 
 
 def checked_header(path: str, content: Content) -> Header:

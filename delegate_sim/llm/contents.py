@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..bundles.litertlm import CONSTRAINT, MODEL_TYPE, Section, section_names
+from ..bundles.opening import open_source
 from ..bundles.ranged import Content
 from ..errors import LimitError, ModelError
 from ..foundation.columns import INTEGER, LIST, OBJECT, Column, Declared, attributes
@@ -13,8 +14,8 @@ from ..foundation.limits import naming_model
 from ..foundation.work_budget import spend_steps, work_budget
 from ..model.model import Model
 from ..model.precompiled import precompiled
-from ..model.reader import load_content
-from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, bundle_content, checked_header
+from ..model.reader import load
+from .bundle import HF_TOKENIZER, LLM_METADATA, SP_TOKENIZER, checked_header
 from .sections.metadata import LlmMetadata, ProtobufError, read_llm_metadata
 from .signatures import cache_roots, dimensions, input_tensor, prefill_signatures, roles_of
 
@@ -103,7 +104,7 @@ def read_contents(path: str) -> BundleContents:
 
 
 def _contents(path: str) -> BundleContents:
-    content = bundle_content(path)
+    content = open_source(path).on_this_computer
     header = checked_header(path, content)
     sections = [
         _section(section, name, content) for section, name in zip(header.sections, section_names(header.sections), strict=True)
@@ -134,7 +135,7 @@ def _section(section: Section, name: str, content: Content) -> SectionContents:
         fault = f"ends at byte {section.end:,}, but the file has {len(content):,} bytes"
     elif section.is_model:
         try:
-            model = _model(load_content(content[section.begin : section.end]))
+            model = _model(load(content[section.begin : section.end]))
         except LimitError:
             raise
         except ModelError as error:

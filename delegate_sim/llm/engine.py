@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from ..bundles.opening import open_source
 from ..releases.catalogue import NEWEST, Release, parse_release
 from .backends import (
     BACKENDS,
@@ -31,7 +32,6 @@ from .bundle import (
     PREFILL_DECODE,
     VISION_ENCODER,
     Bundle,
-    bundle_content,
     read_bundle,
     readable_model,
     section_name,
@@ -60,7 +60,7 @@ def run_engine(path: str, backend: str, options: Mapping[str, Any], release: Rel
     if asked == CPU_ARTISAN:
         text = "INVALID_ARGUMENT: Unsupported backend: 1"
         return BackendReport(path, asked, options, Stop("backend", text), (), notes=tuple(notes))
-    content = bundle_content(path)
+    content = open_source(path).on_this_computer
     progress = None
     try:
         bundle = read_bundle(path, content)

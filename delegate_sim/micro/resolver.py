@@ -13,12 +13,14 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import LimitError, OptionError
-from ..foundation.printable import shortened
+from ..foundation.files import read_whole
+from ..foundation.printable import printable, shortened
 from ..foundation.work_budget import spend_steps
 from ..model.model import Node
 from ..rules.rule import Reason
 from .target import MISSING_OPERATOR, Kernels, MicroTarget, reason
 
+_LARGEST_SOURCE = 1 << 24
 _SPLICE = re.compile(r"\\\r?\n")
 _TOKENS = re.compile(
     r"""
@@ -252,6 +254,16 @@ class ResolverSource:
         """Return the target with these operators."""
         registered = None if self.registered is None else frozenset(self.registered) - frozenset(self.without_room)
         return MicroTarget(registered, kernels, frozenset(self.without_room))
+
+
+def read_resolver(path: str) -> ResolverSource:
+    """Read the operators that a C++ source registers. Raises OptionError with the path."""
+    try:
+        return parse_resolver(read_whole(path, _LARGEST_SOURCE).decode("utf-8", "replace"))
+    except OSError as error:
+        raise OptionError(printable(f"{path}: {error.strerror or error}")) from error
+    except OptionError as error:
+        raise OptionError(printable(f"{path} {error}")) from error
 
 
 def parse_resolver(text: str) -> ResolverSource:

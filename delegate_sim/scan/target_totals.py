@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..delegates.base import Delegate
-from ..delegates.registry import PLUGIN_NAMES, find_live
+from ..delegates.registry import find_live
 from ..foundation.printable import and_list, counted
 from ..results.report.measures import TAKEN, Measures
+from ..results.report.outcome_words import words_of
 from ..results.report.verdict import aside_text, ranked_groups, ranking_text, share_text, unranked_text
 
 _MOST_IN_WORDS = 3
@@ -93,9 +94,9 @@ class TargetTotals:
     def verdict(self, *targets: str) -> str:
         """Return the share of the models' work that each of the targets runs, and the number of failed models."""
         shares = share_text(self.delegated_nodes, self.nodes, self.delegated_multiply_adds, self.multiply_adds)
-        verb = "take" if _is_plugin(targets[0]) else "run"
+        verb = words_of(targets[0].partition(" ")[0]).verb
         models = counted(self.models - self.without_answer, "model")
-        text = f"{and_list(targets)} {verb}{'' if len(targets) > 1 else 's'} {shares} of {models}"
+        text = f"{and_list(targets)} {verb.removesuffix('s') if len(targets) > 1 else verb} {shares} of {models}"
         fails = "each target fails" if len(targets) > 1 else "the target fails"
         failures = f"{fails} on {counted(self.failing, 'model')} (everything runs on the CPU, or nothing runs)"
         notes = [*([failures] if self.failing else []), *self._uncompiled(targets), *self._numbers(len(targets) > 1)]
@@ -140,7 +141,7 @@ class TargetTotals:
         place = next(place for place, group in enumerate(groups) if any(own.delegated_nodes for own in group.values()))
         ranked = groups[place]
         (first, totals), *more = ranked.items()
-        if _is_plugin(first):
+        if _delegate_of(first).is_plugin:
             selected = [(own.delegated_nodes, own.nodes) for own in ranked.values()]
             text = "" if more else totals.verdict(first)
             return [unranked_text(selected, text, are_all=len(groups) == 1, what=f" of {models}")]
@@ -155,7 +156,3 @@ class TargetTotals:
 
 def _delegate_of(target: str) -> Delegate:
     return find_live(target.partition(" ")[0])
-
-
-def _is_plugin(target: str) -> bool:
-    return target.partition(" ")[0] in PLUGIN_NAMES

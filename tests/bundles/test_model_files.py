@@ -8,7 +8,8 @@ import zipfile
 import pytest
 
 from delegate_sim.bundles import model_files
-from delegate_sim.bundles.formats import is_bundle
+from delegate_sim.bundles.formats import MODEL as MODEL_FILE
+from delegate_sim.bundles.formats import format_at
 from delegate_sim.bundles.model_files import FilePattern, files_for, models_below
 from fixtures.bundles import zip_bytes
 from tests.support.models import chain_model
@@ -18,7 +19,7 @@ MODEL = chain_model(["ADD", "ROUND"]).bytes()
 
 def test_a_model_with_files_behind_it_is_a_model(saved):
     path = saved("with_labels.tflite", MODEL + zip_bytes({"labels.txt": b"cat"}))
-    assert not is_bundle(path)
+    assert format_at(path) == MODEL_FILE
     assert files_for(path) == [path]
 
 

@@ -33,7 +33,7 @@ def test_a_small_file_that_shrinks(tmp_path, monkeypatch):
         os.truncate(name, 30)
         return file
 
-    monkeypatch.setattr("delegate_sim.bundles.local_files.open_input", opened)
+    monkeypatch.setattr("delegate_sim.bundles.ranged.open_input", opened)
     with pytest.raises(ModelError, match=r"small\.tflite: is (truncated|malformed)"):
         load(path)
 

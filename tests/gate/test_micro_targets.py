@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from delegate_sim.errors import DelegateSimError
-from delegate_sim.gate import micro_targets
 from delegate_sim.gate.check import check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from delegate_sim.micro import resolver
 from tests.support.micro_models import chain, hybrid
 
 BOARD = """\
@@ -55,7 +55,7 @@ def test_the_resolver_of_the_application_counts(check):
 
 
 def test_a_large_resolver_is_refused(check, monkeypatch):
-    monkeypatch.setattr(micro_targets, "_LARGEST_SOURCE", 5)
+    monkeypatch.setattr(resolver, "_LARGEST_SOURCE", 5)
     with pytest.raises(DelegateSimError, match="main_cc"):
         check(chain("RELU"), f'{BOARD}resolver = "main_cc"\n', main_cc="r.AddRelu();")
 

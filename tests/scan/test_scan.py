@@ -123,7 +123,7 @@ def shrinks_while_it_is_read(batch):
             os.truncate("zoo/b.tflite", 0)
         return content
 
-    with patch("delegate_sim.bundles.local_files.file_content", cut):
+    with patch("delegate_sim.bundles.ranged.file_content", cut):
         return [answer(job) for job in batch]
 
 

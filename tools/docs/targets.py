@@ -1,4 +1,4 @@
-"""Write the tables in docs/targets.md: Android releases and their options, phones and boards with their SoCs (``make docs``)."""
+"""Write the tables in docs/targets.md (``make docs``): Android releases, phones and boards, and what each command takes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from delegate_sim.delegates.boards import BOARDS, folded
 from delegate_sim.delegates.nnapi.android.runtime import RUNTIMES, android_of, highest_level_of
 from delegate_sim.delegates.npu.soc_names import NAMES
 from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES, PLUGIN_NAMES
+from tools.docs.command_matrix import matrix_rows
 from tools.docs.sections import with_section
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "targets.md"
@@ -32,7 +33,8 @@ def page(text: str) -> str:
     """Return the page with its tables as the code has them."""
     text = with_section(text, "android", "\n".join(_android_rows()))
     text = with_section(text, "devices", "\n".join(_device_rows()))
-    return with_section(text, "socs", "\n".join(_soc_rows()))
+    text = with_section(text, "socs", "\n".join(_soc_rows()))
+    return with_section(text, "commands", "\n".join(matrix_rows()))
 
 
 def _android_rows() -> Iterator[str]:

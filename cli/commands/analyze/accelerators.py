@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from delegate_sim.delegates.npu.soc_names import each_vendor, full_soc_name, recognized_soc_name
-from delegate_sim.delegates.registry import ACCELERATORS
+from delegate_sim.delegates.registry import ACCELERATORS, APPLIED_BY_DEFAULT
 from delegate_sim.errors import OptionError
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.results.report.accelerator_stack import Stack, StackResult, delegates_of, parse_accelerators, simulate_stacks
 
-from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import print_warning, width, write_to
-from ...models import Models, Unreadable, read_model
-from ...options.accelerators import AcceleratorArguments
+from ...answers import Answer, ModelTable, write_all
+from ...console.terminal import print_warning, width
+from ...models import Models, read_model
 from ...options.targets import TargetArguments
-from ...outputs import GITHUB, summarize
 from ...text.analysis.advised import with_advice, with_adviser
-from ...text.analysis.stack import stack_lines, stacked_row
+from ...text.analysis.stack import stack_lines, stack_verdict, stacked_row
 from ...text.analysis.view import View
 from ...text.many import STACKED
-from .documents import Outputs
+from .analysis import Request
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
@@ -54,15 +52,14 @@ def stack_options(stacks: Sequence[Stack], arguments: TargetArguments) -> dict[s
     return {key: value for given in arguments.given(delegates) for key, value in given.items()}
 
 
-def analyze_accelerators(
-    models: Sequence[str], accelerators: AcceleratorArguments, arguments: TargetArguments, outputs: Outputs, *, verbose: bool
-) -> int:
+def analyze_accelerators(request: Request) -> int:
     """Write the simulation of each model on each SoC, and return the exit code. Raises UsageError and OptionError.
 
     If some of several SoCs cannot be simulated, the text has a column for each of them, and standard error has the reasons. The
     exit code is about the other SoCs.
     """
-    form, _, output = outputs
+    _refuse_other_options(request)
+    accelerators, arguments = request.accelerators, request.arguments
     has_npu = "npu" in _named(accelerators.accelerators)
     socs, errors = _simulated(accelerators.socs, has_npu=has_npu)
     stacks = asked_stacks(accelerators.accelerators, socs)
@@ -71,25 +68,48 @@ def analyze_accelerators(
         replace(stack, options=options, release=release, assume_ops_registered=arguments.assume_ops_registered)
         for stack in stacks
     ]
-
-    def results_of(path: str) -> list[StackResult]:
-        model = read_model(path)
-        return list(map(_with_adviser, simulate_stacks(model, stacks)))
+    view = View(width(), request.verbose)
 
     def answer(path: str) -> Answer:
-        results = results_of(path)
-        view = View(width(), verbose)
+        results = list(map(_with_adviser, simulate_stacks(read_model(path), stacks)))
+
+        def cases(_: bool) -> Sequence[Case]:
+            from delegate_sim.gate.analysis_cases import stack_cases
+
+            return [case for result in results for case in stack_cases(_advised(result))]
+
         return Answer(
             lambda: [_advised(result).to_dict() for result in results],
             lambda: stack_lines(results, view, errors),
             lambda: list(map(stacked_row, results)),
+            cases=cases,
+            verdicts=lambda: list(map(stack_verdict, results)),
         )
 
     for error in errors.values():
         print_warning(str(error))
-    if form in ("text", "json"):
-        return write_answers(Models(models), form, output, ModelTable(STACKED, is_left_out=verbose), answer)
-    return _write_cases(Models(models), form, output, stacks, results_of)
+    delegates = [delegates_of(stack)[0].name for stack in stacks]
+    targets = [
+        (stack.soc or name, name, str(stack.release), stack.options) for name, stack in zip(delegates, stacks, strict=True)
+    ]
+    return write_all(Models(request.models), request.outputs, ModelTable(STACKED, request.verbose, targets=targets), answer)
+
+
+def _refuse_other_options(request: Request) -> None:
+    if request.arguments.delegates or request.is_chain:
+        chosen_by = "--soc" if request.accelerators.accelerators is None else "--accelerators"
+        raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
+    refused = {
+        "--live": request.live.is_given,
+        "--defaults": _is_given("defaults"),
+        f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
+    }
+    if any(refused.values()):
+        raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
+
+
+def _is_given(parameter: str) -> bool:
+    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT
 
 
 def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[str, OptionError]]:
@@ -109,36 +129,6 @@ def _simulated(socs: Sequence[str], *, has_npu: bool) -> tuple[list[str], dict[s
     if errors and not simulated:
         raise next(iter(errors.values()))
     return simulated, errors
-
-
-def _write_cases(
-    models: Models, form: str, output: str | None, stacks: Sequence[Stack], results_of: Callable[[str], list[StackResult]]
-) -> int:
-    from delegate_sim.gate.analysis_cases import stack_cases
-    from delegate_sim.gate.results import Results
-
-    from ...formats import render
-    from ...text.analysis.stack import stack_verdict
-
-    stacked = list(models.each(results_of))
-    cases = [case for results in stacked for result in results for case in stack_cases(_advised(result))]
-    cases += [case for model in models.unreadable for case in _unreadable(model, stacks)]
-    verdicts = map(stack_verdict, stacked[0]) if len(stacked) == 1 else ()
-    results = Results("analyze", tuple(cases), tuple(verdicts))
-    if form == GITHUB:
-        summarize(results)
-    write_to(render(form, results), form, output)
-    return models.exit_code
-
-
-def _unreadable(model: Unreadable, stacks: Sequence[Stack]) -> Iterator[Case]:
-    from delegate_sim.gate.results import INTERNAL_ERROR, UNREADABLE_MODEL, unreadable_case
-
-    code = INTERNAL_ERROR if model.is_fault else UNREADABLE_MODEL
-    for stack in stacks:
-        delegate = delegates_of(stack)[0].name
-        target = stack.soc or delegate
-        yield unreadable_case(model.path, model.path, target, delegate, str(stack.release), stack.options, model.message, code)
 
 
 def _advised(result: StackResult) -> StackResult:

@@ -1,10 +1,13 @@
-"""Analyses: functions that simulate a model and describe the report as text, for all output formats of ``analyze``."""
+"""Analyses: functions that simulate a model, and describe the report in all output formats of ``analyze``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
 
 from delegate_sim.delegates.options import parse_options
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT, find_delegate
@@ -13,12 +16,47 @@ from delegate_sim.graph.analysis_cache import AnalysisCache
 from delegate_sim.graph.effort import Effort
 from delegate_sim.model.model import Model
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.interpreter import Run, simulate, simulate_chain
+from delegate_sim.runtime.interpreter import Run, option_values, simulate, simulate_chain
 from delegate_sim.runtime.target import Target
 
+from ...answers import Answer, ModelTable, Outputs, write_all
 from ...console.terminal import Line
-from ...models import show_target
+from ...models import Models, Unreadable, read_model, show_target
+from ...options.accelerators import AcceleratorArguments, LiveArguments
+from ...options.op_profile import OpProfileArguments
+from ...options.targets import TargetArguments
+from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
+from ...text.many import NO_COLUMNS
+
+if TYPE_CHECKING:
+    from delegate_sim.gate.results import Case
+    from delegate_sim.timing.measured import Timing
+
+    from ...text.analysis.overview import ModelRow
+
+
+class Request(NamedTuple):
+    """The values of all options of ``analyze``, for targets of any kind."""
+
+    models: Sequence[str]
+    arguments: TargetArguments
+    is_chain: bool
+    applies_default: bool
+    accelerators: AcceleratorArguments
+    live: LiveArguments
+    outputs: Outputs
+    profiles: OpProfileArguments
+    verbose: bool
+
+    def targets(self) -> list[Target]:
+        """Return the targets with a delegate. Raises UsageError and OptionError."""
+        targets = self.arguments.targets(unnamed=(), is_live=self.live.live)
+        if self.is_chain and self.arguments.several:
+            raise click.UsageError(f"with --chain, give only one value of --{next(iter(self.arguments.several))}")
+        if self.is_chain and not self.arguments.delegates:
+            raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
+        return targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +66,7 @@ class AnalysisJob:
     targets: Sequence[Target]
     report: Callable[[Model, AnalysisCache], Report]
     lines: Callable[[Report, View], Iterable[Line]]
-    footer: Callable[[Report, View], Iterable[Line]] | None = None
+    footer: Callable[[Report, View], Iterable[Line]] = lambda *_: ()
     """A function that returns the text after the last model."""
     names_fixes: bool = True
     """Whether the JSON output includes the suggested changes. False if all delegates are analyzed."""
@@ -98,3 +136,92 @@ def _default_target(target: Target) -> Target:
     """
     delegate = find_delegate(APPLIED_BY_DEFAULT)
     return replace(target, delegate=delegate, options=parse_options(delegate.name, delegate.options, {}), defaults="api")
+
+
+def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Outputs, profiles: OpProfileArguments) -> int:
+    """Analyze each model, write the reports, and return the exit code.
+
+    The verdict comes before the search for advice.
+    """
+
+    def answer(path: str) -> Answer:
+        model = read_model(path)
+        cache = AnalysisCache()
+        report = with_adviser(job.report(model, cache), cache)
+        timings = profiles.timings(model, job.targets)
+        models.leave_out(path, job.targets[len(report.runs) :], Effort(model))
+        return _answer(job, replace(report, times=timings), timings, replace(view, cache=cache), cache)
+
+    names = [target.delegate.name for target in job.targets]
+    targets = [
+        (name, name, str(target.release), option_values(target.options)) for name, target in zip(names, job.targets, strict=True)
+    ]
+    table = ModelTable(NO_COLUMNS, view.verbose, None, partial(_table_lines, job, view), targets, _totals)
+    return write_all(models, outputs, table, answer)
+
+
+def _answer(job: AnalysisJob, report: Report, timings: Sequence[Timing], view: View, cache: AnalysisCache) -> Answer:
+    def advised() -> Report:
+        return with_advice(report) if job.names_fixes else report
+
+    def lines() -> Iterator[Line]:
+        yield from job.lines(report, view)
+        if timings:
+            from ...text.timing import timing_lines
+
+            yield from timing_lines(timings, report.runs, view.width, view.verbose)
+
+    def cases(has_notes: bool) -> Sequence[Case]:
+        from delegate_sim.gate.analysis_cases import analysis_cases
+
+        own = analysis_cases(advised(), timings)
+        if not has_notes or not job.names_fixes:
+            return own
+        from ...text.analysis.further import further_notes
+
+        notes = [further_notes(report, run, cache) for run in report.runs if not run.by_default]
+        return [replace(case, notes=(*case.notes, *added)) for case, added in zip(own, notes, strict=True)]
+
+    def verdicts() -> Sequence[str]:
+        from delegate_sim.gate.analysis_cases import analysis_verdict
+
+        return (analysis_verdict(report),)
+
+    def rows() -> list[ModelRow]:
+        from ...text.analysis.overview import model_rows
+
+        return model_rows(report)
+
+    def card() -> str:
+        from delegate_sim.page.card import card_of
+        from delegate_sim.page.card_picture import card_picture
+
+        return card_picture(card_of(report.model, [run for run in report.runs if not run.by_default]))
+
+    return Answer(
+        lambda: [list(advised().json_parts())],
+        lines,
+        rows,
+        cases=cases,
+        verdicts=verdicts,
+        footer=lambda: list(job.footer(report, view)),
+        card=card,
+    )
+
+
+def _table_lines(job: AnalysisJob, view: View, rows: Sequence[ModelRow], unreadable: Sequence[Unreadable]) -> Iterator[Line]:
+    from ...text.analysis.overview import ModelRow, models_lines
+
+    every = [*rows, *[ModelRow(model.path, message=model.message) for model in unreadable]]
+    return models_lines(every, str(job.targets[0].release), view.width)
+
+
+def _totals(cases: Sequence[Case]) -> tuple[str, ...]:
+    from delegate_sim.scan.target_totals import TargetTotals
+
+    totals: dict[str, TargetTotals] = {}
+    for case in cases:
+        if case.measures is not None and case.compute is not None:
+            own = totals.setdefault(case.target, TargetTotals())
+            own.add(case.measures.outcome, case.measures.nodes, case.measures.delegated_nodes, *case.compute)
+    return tuple(TargetTotals.verdicts(totals)) if totals else ()

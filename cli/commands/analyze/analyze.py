@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.delegates.registry import APPLIED_BY_DEFAULT
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.runtime.target import Target
 
+from ...answers import Outputs
 from ...console.output_file import output_option
 from ...console.terminal import width, write_lines
 from ...gathering import gathered
 from ...models import Models
 from ...options.accelerators import AcceleratorArguments, LiveArguments, accelerator_options, live_options
 from ...options.delegate_flags import ALL_DELEGATES, DelegateCommand
-from ...options.op_profile import OpProfileArguments, op_profile_option
-from ...options.targets import TargetArguments, delegates_option, runtime_option, target_arguments
+from ...options.op_profile import op_profile_option
+from ...options.targets import delegates_option, runtime_option, target_arguments
 from ...outputs import CARD, output_options
 from ...text.analysis.view import View
-from .analysis import AnalysisJob, chain, overview, single
-from .documents import Outputs, write_analyses
+from .analysis import AnalysisJob, Request, chain, overview, single, write_analyses
 
 _EPILOG = """\b
 Examples:
@@ -89,81 +89,57 @@ def command(watch: bool, **given: Any) -> int:
     return run_watching(given["models"], partial(_analyze, **given))
 
 
-def _analyze(
-    models: Sequence[str],
-    arguments: TargetArguments,
-    is_chain: bool,
-    applies_default: bool,
-    accelerators: AcceleratorArguments,
-    live: LiveArguments,
-    outputs: Outputs,
-    profiles: OpProfileArguments,
-    verbose: bool,
-) -> int:
-    profiles.check(len(models))
-    if CARD in (outputs.form, *[file.form for file in outputs.files]):
-        _refuse_for_card(models, accelerators, live, is_chain=is_chain)
-    if profiles.paths and (accelerators.are_given or live.is_given):
+def _analyze(**given: Any) -> int:
+    request = Request(**given)
+    request.profiles.check(len(request.models))
+    if CARD in (request.outputs.form, *[file.form for file in request.outputs.files]):
+        _refuse_for_card(request)
+    if request.profiles.paths and (request.accelerators.are_given or request.live.is_given):
         raise click.UsageError("--op-profile cannot be combined with --accelerators, --soc or --live")
-    if accelerators.are_given:
-        _refuse_with_accelerators(accelerators, arguments, is_chain, live, outputs)
+    return _for_kind_of_target(request)(request)
+
+
+def _for_kind_of_target(request: Request) -> Callable[[Request], int]:
+    """Return the function that analyzes models on targets of the requested kind."""
+    if request.accelerators.are_given:
         from .accelerators import analyze_accelerators
 
-        return analyze_accelerators(models, accelerators, arguments, outputs, verbose=verbose)
-    if not arguments.delegates and not is_chain and all(map(is_litertlm, models)):
+        return analyze_accelerators
+    if not request.arguments.delegates and not request.is_chain and {*map(format_at, request.models)} == {LITERTLM}:
         from .bundles import analyze_bundles
 
-        return analyze_bundles(models, arguments, outputs, live, verbose=verbose)
-    targets = arguments.targets(unnamed=(), is_live=live.live)
-    if is_chain and arguments.several:
-        raise click.UsageError(f"with --chain, give only one value of --{next(iter(arguments.several))}")
-    if is_chain and not arguments.delegates:
-        raise click.UsageError("--chain needs delegates: give --delegate for each delegate, in order")
-    if live.is_given:
-        from .live import analyze_live, refuse_other_options
+        return analyze_bundles
+    if request.live.is_given:
+        from .live import analyze_live
 
-        refuse_other_options(live, arguments, is_chain=is_chain, has_files=bool(outputs.files))
-        return analyze_live(models, targets, live, outputs, View(width(), verbose))
-    if outputs.form == "text" and outputs.output is None and any(map(is_litertlm, models)):
+        return analyze_live
+    return _analyze_delegates
+
+
+def _analyze_delegates(request: Request) -> int:
+    targets, models = request.targets(), request.models
+    if request.outputs.form == "text" and request.outputs.output is None and LITERTLM in map(format_at, models):
         from .bundles import engine_answers
 
         write_lines(engine_answers(models, targets))
-    view = View(width(), verbose, names_commands=True, names_devices=arguments.names_devices)
-    return write_analyses(Models(models), _analysis(arguments, targets, is_chain, applies_default), view, outputs, profiles)
+    view = View(width(), request.verbose, names_commands=True, names_devices=request.arguments.names_devices)
+    return write_analyses(Models(models), _analysis(request, targets), view, request.outputs, request.profiles)
 
 
-def _analysis(arguments: TargetArguments, targets: Sequence[Target], is_chain: bool, applies_default: bool) -> AnalysisJob:
+def _analysis(request: Request, targets: Sequence[Target]) -> AnalysisJob:
     """Return the requested kind of analysis: an overview, delegates on their own, or a chain."""
-    if not arguments.delegates:
+    delegates, is_chain = request.arguments.delegates, request.is_chain
+    if not delegates:
         return overview(targets)
-    names_fixes = ALL_DELEGATES not in arguments.delegates
-    is_alone = is_chain or (len(arguments.delegates) == 1 and not arguments.several)
-    has_default = applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(arguments.delegates)
+    names_fixes = ALL_DELEGATES not in delegates
+    is_alone = is_chain or (len(delegates) == 1 and not request.arguments.several)
+    has_default = request.applies_default and is_alone and {APPLIED_BY_DEFAULT, ALL_DELEGATES}.isdisjoint(delegates)
     if is_chain or has_default:
         return chain(targets, applies_default=has_default, names_fixes=names_fixes)
     return single(targets, names_fixes=names_fixes)
 
 
-def _refuse_for_card(models: Sequence[str], accelerators: AcceleratorArguments, live: LiveArguments, *, is_chain: bool) -> None:
-    if accelerators.are_given or live.is_given or is_chain or any(map(is_litertlm, models)):
+def _refuse_for_card(request: Request) -> None:
+    is_other = request.accelerators.are_given or request.live.is_given or request.is_chain
+    if is_other or LITERTLM in map(format_at, request.models):
         raise click.UsageError("a card shows delegates on their own, without --chain, --accelerators, --soc, --live and bundles")
-
-
-def _refuse_with_accelerators(
-    accelerators: AcceleratorArguments, arguments: TargetArguments, is_chain: bool, live: LiveArguments, outputs: Outputs
-) -> None:
-    if arguments.delegates or is_chain:
-        chosen_by = "--soc" if accelerators.accelerators is None else "--accelerators"
-        raise click.UsageError(f"{chosen_by} already selects the delegates: leave out --delegate and --chain")
-    refused = {
-        "--live": live.is_given,
-        "--report": bool(outputs.files),
-        "--defaults": _is_given("defaults"),
-        f"--default-{APPLIED_BY_DEFAULT}": _is_given("applies_default"),
-    }
-    if any(refused.values()):
-        raise click.UsageError(f"--accelerators does not take {', '.join([name for name in refused if refused[name]])}")
-
-
-def _is_given(parameter: str) -> bool:
-    return click.get_current_context().get_parameter_source(parameter) is not click.core.ParameterSource.DEFAULT

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from delegate_sim.bundles.formats import is_litertlm
+from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.errors import ModelError, OptionError
 from delegate_sim.live.litert_lm.engine import LiveBundle, lacking, run_bundle
 from delegate_sim.llm.backends import DELEGATES, JUDGED, parsed_backend
@@ -17,14 +17,12 @@ from delegate_sim.llm.report import engine_document
 from delegate_sim.releases.catalogue import parse_release
 from delegate_sim.runtime.target import Target
 
-from ...answers import Answer, ModelTable, write_answers
+from ...answers import Answer, ModelTable, write_all
 from ...console.terminal import Line, width
 from ...exits import FINDINGS, USAGE
 from ...models import Models
-from ...options.accelerators import LiveArguments
-from ...options.targets import TargetArguments
 from ...text.bundles import answer_lines, engine_columns, engine_lines, engine_row, live_bundle_lines
-from .documents import Outputs
+from .analysis import Request
 
 _FORMS = ("text", "json")
 _BACKEND = "backend"
@@ -32,15 +30,14 @@ _LIVE_PROMPT = "Hello 123"
 """A prompt of at least two tokens. The engine runs no prefill signature for a prompt of one token."""
 
 
-def analyze_bundles(
-    paths: Sequence[str], arguments: TargetArguments, outputs: Outputs, live: LiveArguments, *, verbose: bool
-) -> int:
+def analyze_bundles(request: Request) -> int:
     """Analyze bundles on the backends that the options name, and return the exit code. By default, all backends are analyzed.
 
     With ``--live``, also run the real engine. The exit code is then 1 if an answer of the engine differs from the simulation,
     and 2 if the engine ran on none of the backends.
     """
-    if outputs.form not in _FORMS or outputs.files:
+    live = request.live
+    if request.outputs.form not in _FORMS or request.outputs.files:
         raise click.UsageError(
             "for a bundle, --format must be text or json, and --report is not available: analyze a model of the bundle instead"
         )
@@ -48,8 +45,8 @@ def analyze_bundles(
         raise click.UsageError("--live-report is not available for a bundle: --format json has the differences")
     if live.live and lacking():
         raise OptionError(f"LiteRT-LM's engine cannot run here: {lacking()} is missing ('delegate-sim doctor' shows more)")
-    backends, options = _options(arguments.pairs)
-    release = parse_release(arguments.runtime)
+    backends, options = _options(request.arguments.pairs)
+    release = parse_release(request.arguments.runtime)
 
     if live.live:
         options = {"prompt": _LIVE_PROMPT, **options}  # both engines then read the same number of tokens
@@ -61,12 +58,12 @@ def analyze_bundles(
         every.extend(results)
         return Answer(
             lambda: [engine_document(path, reports, results)],
-            lambda: [*engine_lines(reports, width(), verbose), *live_bundle_lines(results, width())],
+            lambda: [*engine_lines(reports, width(), request.verbose), *live_bundle_lines(results, width())],
             lambda: [engine_row(reports)],
         )
 
-    models = Models(paths, are_bundles=True)
-    code = write_answers(models, outputs.form, outputs.output, ModelTable(engine_columns(), verbose), answer)
+    models, table = Models(request.models, are_bundles=True), ModelTable(engine_columns(), request.verbose)
+    code = write_all(models, request.outputs, table, answer)
     if every and not any(result.is_run for result in every):
         return USAGE
     return code or (FINDINGS if any(result.differences for result in every) else code)
@@ -79,7 +76,7 @@ def engine_answers(paths: Sequence[str], targets: Sequence[Target]) -> Iterator[
     """
     releases = {DELEGATES[target.delegate.name]: target.release for target in targets if target.delegate.name in DELEGATES}
     for path in paths:
-        if not is_litertlm(path):
+        if format_at(path) != LITERTLM:
             continue
         with suppress(ModelError):
             reports = [run_engine(path, backend, {}, release) for backend, release in releases.items()]

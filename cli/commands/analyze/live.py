@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,46 +11,43 @@ import click
 from delegate_sim.live.comparison import LiveResult, comparable_release, difference_report, run_and_compare
 from delegate_sim.live.live_runs import ready_engine
 from delegate_sim.results.report.report import Report
-from delegate_sim.runtime.target import Target
 
-from ...answers import Answer, ModelTable, write_answers
-from ...console.terminal import Line, write_file
+from ...answers import Answer, ModelTable, write_all
+from ...console.terminal import Line, width, write_file
 from ...exits import FINDINGS, USAGE
 from ...models import Models, read_model
-from ...options.accelerators import LiveArguments
-from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_adviser
 from ...text.analysis.live import live_lines, live_verdict
 from ...text.analysis.report import report_lines
 from ...text.analysis.view import View
 from ...text.many import LIVED
-from .documents import Outputs
+from .analysis import Request
 
 _FORMS = ("text", "json")
 
 
-def refuse_other_options(live: LiveArguments, arguments: TargetArguments, *, is_chain: bool, has_files: bool) -> None:
-    """Raise UsageError for options that conflict with ``--live``, and for ``--live-report`` without ``--live``."""
-    if not live.live:
+def _refuse_other_options(request: Request) -> None:
+    if not request.live.live:
         raise click.UsageError("--live-report needs --live")
-    if not arguments.delegates or is_chain:
+    if not request.arguments.delegates or request.is_chain:
         raise click.UsageError(
             "--live needs --delegate and does not take --chain ('delegate-sim doctor' lists the delegates that can run here)"
         )
-    if arguments.assume_ops_registered:
+    if request.arguments.assume_ops_registered:
         raise click.UsageError("--live runs LiteRT's own operators: leave out --assume-ops-registered")
-    if has_files:
+    if request.outputs.files:
         raise click.UsageError("--live does not take --report")
 
 
-def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArguments, outputs: Outputs, view: View) -> int:
+def analyze_live(request: Request) -> int:
     """Run the real delegates, write their decisions next to the simulated decisions, and return the exit code.
 
     The exit code is 1 if a decision differs from the simulation, and 2 if a delegate could not be run. Raises UsageError for a
     format other than text and JSON, and OptionError for a delegate that this host cannot run.
     """
-    form, _, output = outputs
-    if form not in _FORMS:
+    targets, view, live = request.targets(), View(width(), request.verbose), request.live
+    _refuse_other_options(request)
+    if request.outputs.form not in _FORMS:
         raise click.UsageError(f"with --live, --format must be {' or '.join(_FORMS)}")
     engines = [ready_engine(target.delegate) for target in targets]
     releases = [comparable_release(engine, target.release) for engine, target in zip(engines, targets, strict=True)]
@@ -75,7 +71,7 @@ def analyze_live(models: Sequence[str], targets: Sequence[Target], live: LiveArg
             lambda: [[result.name, live_verdict(result)] for result in results],
         )
 
-    code = write_answers(Models(models), form, output, ModelTable(LIVED, is_left_out=view.verbose), answer)
+    code = write_all(Models(request.models), request.outputs, ModelTable(LIVED, is_left_out=view.verbose), answer)
     if live.live_report is not None:
         write_file(live.live_report, json.dumps(differences, indent=2) + "\n")
     if any(not result.is_run for result in every):

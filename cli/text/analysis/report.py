@@ -90,7 +90,7 @@ def report_lines(report: Report, view: View, *, failure: str = "") -> Iterator[L
         yield from verdict_lines(run, view.width)
         if is_single:
             yield from api_lines(report, run, view)
-            yield from fallback_lines(run, view.width)
+            yield from fallback_lines(run, view)
         yield Line("")
         yield from _log_lines([run])
         yield from _details(advised, view)
@@ -113,7 +113,7 @@ def _chain_lines(report: Report, view: View, failure: str) -> Iterator[Line]:
     yield from _paragraph(failure, view, "", "  ", BAD) if failure else chain_verdict_lines(runs, view.width)
     if len(explicit) == 1:  # otherwise the result depends on the earlier delegates
         yield from api_lines(report, explicit[0], view)
-        yield from fallback_lines(explicit[0], view.width)
+        yield from fallback_lines(explicit[0], view)
     yield Line("")
     yield from _log_lines(runs)
     advised = [run for run in report.advised_runs if not run.by_default]
@@ -222,8 +222,7 @@ def _subgraph(whole: Run, run: SubgraphRun, compute: Compute, ranks: Ranks, view
     yield Line("Coverage", HEADING)
     total, delegated = len(run.graph.execution_plan), len(run.delegated)
     if run.decision is None:
-        asked = "plugin" if whole.delegate.is_plugin else "delegate"
-        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {asked}", view)
+        yield from _fact("nodes", f"{total:,} total, 0 delegated: not offered to the {words_of(whole.delegate.name).actor}", view)
         return
     supported = sum([verdict.is_supported for verdict in run.decision.verdicts.values()])
     earlier = total - delegated - len(left_nodes(run))
@@ -323,8 +322,8 @@ def _fallback(run: SubgraphRun, whole: Run, ranks: Ranks, view: View) -> Iterato
         return
     total = sum([_size(variants) for variants in groups])
     yield Line("")
-    where = "Off the NPU" if whole.delegate.is_plugin else "On the CPU"
-    yield Line(f"{where}: {counted(total, 'node')}, by reason", HEADING)
+    where = words_of(whole.delegate.name).left
+    yield Line(f"{where[0].upper()}{where[1:]}: {counted(total, 'node')}, by reason", HEADING)
 
     def order(variant: _Group) -> tuple[int, int]:
         return ranks.of(variant.op, [demand.code for demand in variant.demands[0]]), -len(variant.nodes)

@@ -84,12 +84,16 @@ def _split(number: int, split: StageSplit, width: int, verbose: bool) -> Iterato
     yield from more_lines(len(split.steps) - len(shown), "step", "    ")
 
 
-def fallback_lines(run: Run, width: int) -> Iterator[Line]:
-    """Yield a sentence if the application must give the CPU as another accelerator, because nodes stay on the CPU."""
-    if run.outcome == TAKEN and not run.fails_with_model and run.options.get(FALLBACK_OPTION) and any(True for _ in on_cpu(run)):
+def fallback_lines(run: Run, view: View) -> Iterator[Line]:
+    """Yield a sentence if the application must give the CPU as another accelerator, because nodes stay on the CPU.
+
+    It is left out if the user named the accelerators: the verdict then is about them.
+    """
+    is_open = view.names_commands and run.options.get(FALLBACK_OPTION)
+    if is_open and run.outcome == TAKEN and not run.fails_with_model and any(True for _ in on_cpu(run)):
         text = "If the application gives no CPU accelerator besides this one, CompiledModel is not created"
         typed = as_typed(run.delegate.options, FALLBACK_OPTION, option_value(False))
-        yield from paragraph(f"{text} ({typed})", width, "", "  ")
+        yield from paragraph(f"{text} ({typed})", view.width, "", "  ")
 
 
 def api_lines(report: Report, run: Run, view: View, *, label: str = "") -> Iterator[Line]:

@@ -19,9 +19,9 @@ from ...refusal import Effect, Refusal
 class OutcomeWords:
     """The words in reports about a delegate or compiler plugin.
 
-    ``actor`` takes nodes, and ``taken`` describes these nodes. ``kernel`` is a group of taken nodes. ``left``, ``back`` and
-    ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is not applied.
-    It is not compared, because texts about several delegates compare the words for nodes.
+    ``actor`` takes nodes, ``verb`` says what it does with them, and ``taken`` describes them. ``kernel`` is a group of taken
+    nodes. ``left``, ``back`` and ``left_nodes`` describe all other nodes. ``if_not_applied`` says what follows if the delegate is
+    not applied. It is not compared, because texts about several delegates compare the words for nodes.
     """
 
     actor: str
@@ -30,12 +30,18 @@ class OutcomeWords:
     back: str
     left_nodes: str
     kernel: str
+    verb: str = "runs"
     if_not_applied: str = field(default="everything runs on the CPU", compare=False)
 
     @property
     def kernels(self) -> str:
         """The plural of ``kernel``."""
         return self.kernel.replace("kernel", "kernels").replace("partition", "partitions")
+
+    @property
+    def noun(self) -> str:
+        """``kernel`` in one word."""
+        return self.kernel.removeprefix("delegate ").removesuffix(" to compile")
 
     def short_kernels(self, number: int) -> str:
         """Return a number of kernels with the noun, but without the word "delegate".
@@ -52,7 +58,7 @@ class OutcomeWords:
 
 DELEGATED = OutcomeWords("delegate", "on the delegate", "on the CPU", "to the CPU", "fallback nodes", "delegate kernel")
 _GRAPHICS_ACCELERATOR = replace(DELEGATED, if_not_applied="CompiledModel is not created")
-_PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile")
+_PLUGIN = OutcomeWords("plugin", "selected", "off the NPU", "from the NPU", "nodes off the NPU", "partition to compile", "takes")
 
 
 def words_of(delegate: str) -> OutcomeWords:

@@ -15,7 +15,7 @@ from ...model.model import Model
 from ...runtime.interpreter import Run, SubgraphRun
 from ..numbers.risks import NUMBER_RISKS
 from .display import Shown, Times, shown_times, times_tables
-from .measures import counted_partitions
+from .measures import NOT_RUNNING, PREDICTED, counted_partitions, measure, outcome_text
 from .multiply_adds import Compute, compute_of
 from .placement import dropped_partitions, placements
 from .records import SPLIT, placed_partitions, splits_of
@@ -69,6 +69,12 @@ def placement_entries(report: Report) -> list[dict[str, Any]] | None:
     ]
 
 
+def _state(run: Run) -> str | None:
+    """Return the outcome in words if it is worse than ``outcome`` says, or None."""
+    outcome = measure(run).outcome
+    return outcome_text(outcome) if outcome in (PREDICTED, *NOT_RUNNING) else "selected" if run.delegate.is_plugin else None
+
+
 SUBGRAPH = (
     *within("graph", [Column("index", INTEGER), Column("name")]),
     Column("nodes_total", INTEGER, source=lambda part: len(part.graph.execution_plan)),
@@ -87,7 +93,8 @@ SUBGRAPH = (
 """The columns of a subgraph of a run."""
 RUN_ENTRY = (
     *(*run_columns("delegate"), Column("kernel_name", source="delegate.kernel_name")),
-    *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO), *STATE),
+    *(*run_columns("runtime", "defaults", "options", "rule_set"), Column("by_default", YES_OR_NO)),
+    *(Column("state", source=_state, is_optional=True), *STATE[1:]),
     *(Column("outcome"), Column("refusal", OBJECT), Column("log_lines", LIST)),
     *(NUMBER_RISKS, *COMPILATION),
     Column("subgraphs", LIST, source=_subgraphs, parts=SUBGRAPH),

@@ -307,7 +307,7 @@ def _short_verdict(target: Target, measures: Measures, multiply_adds: int, total
     actor, outcome = subject(target), measures.outcome
     if outcome in NOT_RUNNING:
         return f"The model does not run{_before_failure(actor, measures)}"
-    verb = "takes" if target.delegate.is_plugin else "runs"
+    verb = words_of(target.delegate.name).verb
     if outcome == TAKEN:
         is_whole = measures.delegated_nodes == measures.nodes
         shares = share_text(measures.delegated_nodes, measures.nodes, multiply_adds, total_multiply_adds)
@@ -361,7 +361,7 @@ def _rejection(run: Run, outcome: str) -> str:
 
 
 def _kernels(run: Run, measures: Measures) -> str:
-    return counted(measures.delegate_kernels, "partition" if run.delegate.is_plugin else "kernel")
+    return counted(measures.delegate_kernels, words_of(run.delegate.name).noun)
 
 
 def _main_blocker(run: Run, compute: Compute) -> str:
@@ -377,7 +377,7 @@ def _before_failure(actor: str, measures: Measures) -> str:
 
 
 def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: OutcomeWords) -> str:
-    verb = "takes" if run.delegate.is_plugin else "runs"
+    verb = words.verb
     nodes, delegated = measures.nodes, measures.delegated_nodes
     if not nodes:
         return "The model has no nodes"

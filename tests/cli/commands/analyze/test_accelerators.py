@@ -158,6 +158,13 @@ def test_json(run_json, path):
     validate("report", entry)
 
 
+def test_report_files_beside_the_text(run, path, tmp_path):
+    file = tmp_path / "report.md"
+    result = run("analyze", path, "--accelerators", "gpu,cpu", "--report", f"markdown={file}")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "- CompiledModel (gpu, cpu) is created\n" in file.read_text("utf-8")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -178,7 +185,6 @@ def test_json(run_json, path):
         (["--accelerators", "cpu", "--no-default-xnnpack"], "does not take --default-xnnpack"),
         (["--accelerators", "cpu", "--delegate", "gpu"], "leave out --delegate and --chain"),
         (["--accelerators", "cpu", "--live"], "does not take --live"),
-        (["--accelerators", "cpu", "--report", "json=x.json"], "does not take --report"),
         (["--accelerators", "gpu,cpu", "--option", "nonsense=1"], "none of mldrift, xnnpack has an option 'nonsense'"),
         (["--accelerators", "gpu,cpu", "--gpu_backend", "opengl"], "mldrift and xnnpack have no flag --gpu"),
         (["--accelerators", "gpu,cpu", "--option", "cpu_fallback=false"], "add cpu to the accelerators"),

@@ -10,8 +10,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.bundles import members
-from delegate_sim.bundles.local_files import LocalFile, local_content
-from delegate_sim.bundles.ranged import RangedView
+from delegate_sim.bundles.ranged import LocalFile, RangedView, local_content
 from delegate_sim.errors import ModelError
 from delegate_sim.foundation import files
 from fixtures.bundles import litertlm_bytes, zip_bytes
