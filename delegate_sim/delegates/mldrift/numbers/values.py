@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
+from ....model.numbers import bounds
 from ..rules.checks import integers
 from .rule import GraphPart
 
@@ -16,16 +17,18 @@ _CLIPPED = frozenset({"RELU", "RELU6"})
 
 def is_never_negative(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
-    if values := part.values(tensor):
-        return min(values) >= 0
+    values = part.constant(tensor)
+    if values is not None:
+        return bool(bounds(values)[0] >= 0)
     writer = part.writer(tensor)
     return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
 
 
 def is_positive(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
-    if values := part.values(tensor):
-        return min(values) > 0
+    values = part.constant(tensor)
+    if values is not None:
+        return bool(bounds(values)[0] > 0)
     writer = part.writer(tensor)
     return writer is not None and writer.op in _POSITIVE
 
