@@ -10,7 +10,7 @@ from typing import Any
 from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.columns import Table, within
-from ..foundation.limits import problem_text
+from ..foundation.limits import problem_text, raised
 from ..foundation.outputs import OutputFile, declare_outputs
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..graph.analysis_cache import AnalysisCache
@@ -43,6 +43,9 @@ from .results import (
     unreadable_case,
 )
 from .source_models import ConfiguredSource, converted
+
+_MOST_FINDINGS = 20_000
+"""The largest number of findings that a check lists, apart from the first of each code, model and target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,8 @@ def check_models(
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
         new, own_reports = new_entries if update else None, reports if live else None
-        cases += _cases(configuration, job, baseline, new, own_reports, fault, run_configured_code)
+        left = raised(_MOST_FINDINGS) - sum([len(case.findings) for case in cases])
+        cases += _cases(configuration, job, baseline, new, own_reports, fault, run_configured_code, left)
     written = None
     if update or prune:
         written = _write(configuration.baseline or "", baseline, new_entries, stale if prune else ())
@@ -265,8 +269,12 @@ def _cases(
     reports: list[Mapping[str, Any]] | None,
     fault: Callable[[Exception], str],
     run_configured_code: bool,
+    left: int,
 ) -> Iterator[Case]:
-    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``."""
+    """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
+
+    ``left`` is the number of findings that may be listed. When it is used up, a case lists one finding for each code.
+    """
     try:
         conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
         model = load(job.path if conversion is None else conversion.path, any_identifier=True)
@@ -289,7 +297,8 @@ def _cases(
         try:
             require_identifier(model)
             effort.begin_target(len(job.targets) - number - 1, target.target.effort)
-            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache)
+            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache, left)
+            left -= len(case.findings)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
@@ -332,17 +341,18 @@ def _case(
     new_entries: dict[EntryKey, Entry] | None,
     effort: Effort,
     cache: AnalysisCache,
+    left: int,
 ) -> Case:
     key = EntryKey(job.model, target.name)
     run = run_target(model, target.target, cache)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
-    case = judge(key, job.path, run, model, entry, budgets)
+    case = judge(key, job.path, run, model, entry, budgets, left)
     # Advice takes several simulations, so it is computed only for findings with hints.
-    if any(finding.hint or finding.node_name for finding in case.findings):
+    if left > 0 and any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
-        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets)
+        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets, left)
     if new_entries is not None and entry is not None:
         new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))
