@@ -11,7 +11,7 @@ from typing import Any
 from ..conversion.convert import Conversion
 from ..errors import fault_text
 from ..foundation.columns import Table, within
-from ..foundation.limits import problem_text
+from ..foundation.limits import problem_text, raised
 from ..foundation.outputs import OutputFile, declare_outputs
 from ..foundation.parsing.invalid_value import InvalidValueError
 from ..foundation.printable import command_line, typed_path
@@ -45,6 +45,9 @@ from .results import (
     unreadable_case,
 )
 from .source_models import ConfiguredSource, converted
+
+_MOST_FINDINGS = 20_000
+"""The largest number of findings that a check lists, apart from the first of each code, model and target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +148,9 @@ def check_models(
     for number, job in enumerate(jobs, 1):
         begins(number, len(jobs), job.model)
         new, own_reports = new_entries if update else None, reports if live else None
+        left = raised(_MOST_FINDINGS) - sum([len(case.findings) for case in cases])
         cases += _cases(
-            configuration, job, baseline, new, own_reports, fault, run_configured_code, accept, is_known=job.model in known
+            configuration, job, baseline, new, own_reports, fault, run_configured_code, accept, left, is_known=job.model in known
         )
     written = None
     if update or prune:
@@ -271,13 +275,15 @@ def _cases(
     fault: Callable[[Exception], str],
     run_configured_code: bool,
     accept: Sequence[str],
+    left: int,
     *,
     is_known: bool,
 ) -> Iterator[Case]:
     """Yield the cases of a model. Add new baseline entries to ``new_entries``, and differences of live runs to ``reports``.
 
     ``accept`` has the words of the command that updates the baseline, without target and model. ``is_known`` tells whether the
-    baseline has an entry for the model.
+    baseline has an entry for the model. ``left`` is the number of findings that may be listed. When it is used up, a case lists
+    one finding for each code.
     """
     try:
         conversion = None if job.source is None else converted(job.source, run_configured_code=run_configured_code)
@@ -303,7 +309,8 @@ def _cases(
             effort.begin_target(len(job.targets) - number - 1, target.target.effort)
             of_target = ["--target", target.name] if is_known else []
             command = command_line([*accept, *of_target, typed_path(job.path)])
-            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache, command)
+            case = _case(configuration, job, model, target, budgets, baseline, new_entries, effort, cache, command, left)
+            left -= len(case.findings)
             if conversion is not None:
                 case = replace(case, notes=(_made_note(conversion), *case.notes))
             yield case if reports is None else _run_live(case, model, target, reports)
@@ -347,17 +354,18 @@ def _case(
     effort: Effort,
     cache: AnalysisCache,
     accept: str,
+    left: int,
 ) -> Case:
     key = EntryKey(job.model, target.name)
     run = run_target(model, target.target, cache)
     before = baseline.entries.get(key)
     entry = before if new_entries is None else take_entry(run, model)
-    case = judge(key, job.path, run, model, entry, budgets, accept)
+    case = judge(key, job.path, run, model, entry, budgets, accept, left)
     # Advice takes several simulations, so it is computed only for findings with hints.
-    if any(finding.hint or finding.node_name for finding in case.findings):
+    if left > 0 and any(finding.hint or finding.node_name for finding in case.findings):
         from ..diagnosis.advice.node_advice import advised
 
-        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets, accept)
+        case = judge(key, job.path, advised(model, run, effort=effort, cache=cache), model, entry, budgets, accept, left)
     if new_entries is not None and entry is not None:
         new_entries[key] = entry
         return replace(case, notes=(*case.notes, *_nothing_delegated(entry), *_rewritten(before, entry)))

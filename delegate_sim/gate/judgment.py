@@ -6,7 +6,7 @@ Find measures that are worse than in the baseline, and measures that exceed a bu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..delegates.base import Delegate
@@ -43,7 +43,7 @@ from .budgets import (
 from .results import BETTER, FAILED, PASSED, Case
 
 _MOST_LISTED = 1_000
-"""The largest number of listed findings with the same code. The same limit applies to listed changes of the model."""
+"""The largest number of listed findings with the same code and level. The same limit applies to listed changes of the model."""
 
 
 def take_entry(run: Run, model: Model) -> Entry:
@@ -67,13 +67,45 @@ def take_entry(run: Run, model: Model) -> Entry:
     )
 
 
+class _Listing:
+    """The choice of the findings to list: the first findings of each code and level. Further findings are only counted."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._numbers: Counter[tuple[str, str]] = Counter()
+
+    def takes(self, code: str, level: str) -> bool:
+        """Count a finding, and return whether to list it."""
+        self._numbers[code, level] += 1
+        return self._numbers[code, level] <= self._most
+
+    def of(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield the findings to list."""
+        return (finding for finding in findings if self.takes(finding.code, finding.level))
+
+    @property
+    def left_out(self) -> int:
+        """The number of findings that are not listed."""
+        return sum([max(number - self._most, 0) for number in self._numbers.values()])
+
+
 def judge(
-    key: EntryKey, path: str, run: Run, model: Model, entry: Entry | None, budgets: Budgets, update_command: str = ""
+    key: EntryKey,
+    path: str,
+    run: Run,
+    model: Model,
+    entry: Entry | None,
+    budgets: Budgets,
+    update_command: str = "",
+    most: int | None = None,
 ) -> Case:
     """Compare a run with the budgets, and with the baseline entry if there is one.
 
-    ``update_command`` is the command that accepts the current result, for notes.
+    ``update_command`` is the command that accepts the current result, for notes. ``most`` is the number of findings to list for
+    each code, if it is below the limit. At least one is listed.
     """
+    limit = raised(_MOST_LISTED)
+    listing = _Listing(limit if most is None else max(min(most, limit), 1))
     target = run.target
     now = measure(run)
     compute = compute_of(run).totals
@@ -93,36 +125,31 @@ def judge(
         strip=run_lengths(run),
     )
     if entry is not None:
-        case = _against_baseline(case, run, model, entry, now, compute, budgets, update_command)
+        case = _against_baseline(case, run, model, entry, now, compute, budgets, update_command, listing)
         changed = _target_changes(target, entry)
         if changed:
             note = f"the target changed since the baseline: {', '.join(changed)}"
             case = replace(case, notes=(note, *case.notes))
     further = (
-        *_not_running(run, now, entry),
-        *_expected_idle(target, now, compute, entry),
-        *_over_budget(run, now, compute, budgets),
-        *risk_findings(run),
+        *listing.of(_not_running(run, now, entry)),
+        *listing.of(_expected_idle(target, now, compute, entry)),
+        *_over_budget(run, now, compute, budgets, listing),
+        *listing.of(risk_findings(run)),
         *([missing_weights(variables)] if (variables := unassigned_variables(model)) else []),
     )
     is_failed = any(finding.level == ERROR for finding in further)
-    return _shortened(replace(case, status=FAILED if is_failed else case.status, findings=(*case.findings, *further)))
+    status = FAILED if is_failed else case.status
+    return _shortened(replace(case, status=status, findings=(*case.findings, *further)), listing.left_out)
 
 
-def _shortened(case: Case) -> Case:
-    """Limit the number of changes, and the number of findings per code. Add a note about omitted changes and findings."""
+def _shortened(case: Case, findings_left_out: int) -> Case:
+    """Limit the number of changes. Add a note about omitted changes and findings."""
     most = raised(_MOST_LISTED)
-    numbers: Counter[str] = Counter()
-    listed = []
-    for finding in case.findings:
-        numbers[finding.code] += 1
-        if numbers[finding.code] <= most:
-            listed.append(finding)
-    left_out = {"finding": len(case.findings) - len(listed), "change": max(len(case.changes) - most, 0)}
+    left_out = {"finding": findings_left_out, "change": max(len(case.changes) - most, 0)}
     notes = [
         f"{count:,} more {what}{'' if count == 1 else 's'} left out{how_to_raise()}" for what, count in left_out.items() if count
     ]
-    return replace(case, findings=tuple(listed), changes=case.changes[:most], notes=(*case.notes, *notes))
+    return replace(case, changes=case.changes[:most], notes=(*case.notes, *notes))
 
 
 def _not_running(run: Run, now: Measures, entry: Entry | None) -> Iterator[Finding]:
@@ -162,6 +189,7 @@ def _against_baseline(
     compute: ComputeTotals,
     budgets: Budgets,
     update_command: str,
+    listing: _Listing,
 ) -> Case:
     words = words_of(case.delegate)
     same_model = entry.sha256 == model.sha256
@@ -178,7 +206,7 @@ def _against_baseline(
     if is_better:
         worse = [replace(regression, is_allowed=True) for regression in worse]
     is_failed = not all(regression.is_allowed for regression in worse)
-    fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING))
+    fallen = tuple(_fallen(run, entry, matching, ERROR if is_failed else WARNING, listing))
     notes = []
     if (worse or better or fallen) and entry.rule_set != case.rule_set:
         notes.append(_rules_changed(entry, case, same_model))
@@ -206,7 +234,7 @@ def _against_baseline(
     return replace(
         case,
         status=FAILED if is_failed else BETTER if is_better else PASSED,
-        findings=(*fallen, *[_regression_finding(regression, is_cause=not fallen) for regression in worse]),
+        findings=(*fallen, *listing.of([_regression_finding(regression, is_cause=not fallen) for regression in worse])),
         notes=tuple(notes),
         baseline=entry.measures,
         baseline_compute=entry.compute,
@@ -258,13 +286,15 @@ def _regression_finding(regression: Regression, *, is_cause: bool) -> Finding:
     return Finding(regression.code, ERROR if is_cause and not regression.is_allowed else NOTE, message)
 
 
-def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[Finding]:
+def _fallen(run: Run, entry: Entry, matching: Matching, level: str, listing: _Listing) -> Iterator[Finding]:
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)
     for subgraph, index, reasons, is_new in _newly_on_cpu(run, entry, matching):
         if run.refusal is not None and code_of(reasons) == run.refusal.code:
             with_graph += 1
+            continue
+        if not listing.takes(code_of(reasons), level):
             continue
         outcome = f"is new and stays {words.left}" if is_new else f"fell back {words.back}"
         changed = _changed(changes.get((subgraph.graph.index, index), ()))
@@ -278,7 +308,7 @@ def _fallen(run: Run, entry: Entry, matching: Matching, level: str) -> Iterator[
             changed = _changed(changes.get((refusal.subgraph, refusal.node), ()))
             more += f" (changed: {changed})" if changed else ""
         place = node_location(run.subgraphs[refusal.subgraph], refusal.node)
-        yield Finding(refusal.code, level, f"{refusal.message}{more}", refusal.hint, place)
+        yield from listing.of([Finding(refusal.code, level, f"{refusal.message}{more}", refusal.hint, place)])
 
 
 def _newly_on_cpu(run: Run, entry: Entry, matching: Matching) -> Iterator[tuple[SubgraphRun, int, tuple[Reason, ...], bool]]:
@@ -305,15 +335,15 @@ def _changed(changes: Sequence[NodeChange]) -> str:
     return ", ".join([f"{change.what} {change.old} -> {change.new}" for change in changes])
 
 
-def _over_budget(run: Run, now: Measures, compute: ComputeTotals, budgets: Budgets) -> Iterator[Finding]:
+def _over_budget(run: Run, now: Measures, compute: ComputeTotals, budgets: Budgets, listing: _Listing) -> Iterator[Finding]:
     for code, message in exceeded(now, compute, budgets, words_of(run.delegate.name)):
-        yield Finding(code, ERROR, message)
+        yield from listing.of([Finding(code, ERROR, message)])
     if budgets.min_multiply_add_share is not None and has_programs(run):
         message = "the file does not have the multiply-adds of compiled programs, so min-multiply-add-share cannot be checked"
-        yield Finding("budget-multiply-add-share", ERROR, message)
+        yield from listing.of([Finding("budget-multiply-add-share", ERROR, message)])
     forbidden = frozenset(budgets.forbid_fallback_ops or ())
     if forbidden:
         for subgraph, index, reasons in on_cpu(run):
-            if subgraph.graph.nodes[index].op in forbidden:
+            if subgraph.graph.nodes[index].op in forbidden and listing.takes("budget-fallback-op", ERROR):
                 change = f"stays {words_of(run.delegate.name).left}, which forbid-fallback-ops does not allow"
                 yield node_finding("budget-fallback-op", ERROR, change, subgraph, index, reasons)

@@ -58,4 +58,5 @@ def _limit_memory() -> None:
         return
 
     most = min(raised(MEMORY), sys.maxsize)
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    limits = [limit for limit in (most, *resource.getrlimit(resource.RLIMIT_AS)) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_AS, (min(limits), min(limits)))  # a limit above the hard limit is an error

@@ -6,6 +6,7 @@ import struct
 from typing import Any
 
 from ..bundles.ranged import part_of
+from ..foundation.work_budget import spend_bytes, spend_steps
 from .model import Model, Node
 
 _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeError, ValueError, struct.error)
@@ -13,12 +14,41 @@ _READING_ERRORS = (AssertionError, IndexError, KeyError, OverflowError, TypeErro
 _SMALLEST = 3
 """The size of the smallest flexbuffer: a value, its type, and its width."""
 _WIDTHS = (1, 2, 4, 8)
+_LONGEST_KEY = 256
+"""Number of bytes of a key that are compared, more than a key has that is asked for."""
+_READING = "reading the options of custom operators"
 
 
 def custom_options(model: Model, node: Node) -> FlexbufferMap:
     """Return the options of a custom operator. If the node has no options, every key is absent."""
     offset, size = node.custom_options or (0, 0)
+    if not isinstance(model.content, memoryview):
+        spend_bytes(size, _READING)
     return FlexbufferMap(part_of(model.content, offset, offset + size))
+
+
+class _Stored:
+    """Bytes for the flexbuffers package, which slices them. Only short slices are copied.
+
+    The package takes everything behind the start of a key to search for the key's end. A file decides how much that is, and how
+    many nodes have the same options.
+    """
+
+    def __init__(self, content: memoryview) -> None:
+        self._content = content
+
+    def __len__(self) -> int:
+        return len(self._content)
+
+    def __getitem__(self, key: int | slice) -> int | bytes | _Stored:
+        if isinstance(key, int):
+            return self._content[key]
+        return _Stored(self._content[key]) if key.stop is None else bytes(self._content[key])
+
+    def find(self, byte: int) -> int:
+        """Return the position of the first such byte, at most ``_LONGEST_KEY``, or -1 if there is none."""
+        place = bytes(self._content[:_LONGEST_KEY]).find(byte)
+        return _LONGEST_KEY if place < 0 and len(self) > _LONGEST_KEY else place
 
 
 class FlexbufferMap:
@@ -33,7 +63,7 @@ class FlexbufferMap:
         self._map: Any = {}
         self._is_valid = False
         try:
-            root = flexbuffers.GetRoot(bytes(content))
+            root = flexbuffers.GetRoot(_Stored(memoryview(content)))
             self._is_valid = len(content) >= _SMALLEST and content[-1] in _WIDTHS
             self._map = root.AsMap
         except _READING_ERRORS:
@@ -55,7 +85,11 @@ class FlexbufferMap:
         """Return the value of a key as text, or None if the value is not a string."""
         try:
             value: Any = self._map[key]
-            return str(value.AsString) if value.IsString else None
+            if not value.IsString:
+                return None
+            text = value.AsString
+            spend_bytes(len(text), _READING)
+            return str(text)
         except (*_READING_ERRORS, UnicodeError):
             return None
 
@@ -74,6 +108,7 @@ class FlexbufferMap:
         try:
             value: Any = self._map[key]
             vector = value.AsTypedVector if value.IsTypedVector or value.IsFixedTypedVector else value.AsVector
+            spend_steps(len(vector), _READING)
             return [int(vector[position].AsInt) for position in range(len(vector))]
         except _READING_ERRORS:
             return []

@@ -25,6 +25,8 @@ OPTIONAL_TENSOR = -1
 """The tensor index of an omitted optional operand."""
 _BLOCK = 1 << 20
 """Number of bytes that are read and hashed at once."""
+_SMALL_CONSTANT = 1 << 10
+"""Largest size in bytes of a constant whose elements are looked at again for each tensor."""
 
 
 class Allocation(Enum):
@@ -326,11 +328,12 @@ class Model(Declared):
     def with_same_bytes(self, **changes: Any) -> Model:
         """Return a copy of the model with the same bytes and with some changed fields.
 
-        All copies share the options that were already read. Therefore, a key of ``changed_options`` must have the same options
-        in every copy.
+        All copies share the options that were already read, and what was found in constants. Therefore, a key of
+        ``changed_options`` must have the same options in every copy.
         """
         made = replace(self, **changes)
         vars(made)["_options"] = self._options
+        vars(made)["_large_constants"] = self._large_constants
         return made
 
     def has_option(self, node: Node, name: str) -> bool:
@@ -350,4 +353,14 @@ class Model(Declared):
         if tensor.data is None or kind is None:
             return None
         offset, size = tensor.data
-        return StoredNumbers(kind, self.content, offset, size // width_of(kind))
+        if size <= _SMALL_CONSTANT:
+            return StoredNumbers(kind, self.content, offset, size // width_of(kind))
+        place = kind, offset, size
+        if place not in self._large_constants:
+            self._large_constants[place] = StoredNumbers(kind, self.content, offset, size // width_of(kind))
+        return self._large_constants[place]
+
+    @functools.cached_property
+    def _large_constants(self) -> dict[tuple[str, int, int], StoredNumbers]:
+        """The large constants that were asked for, by type and place, so that tensors over the same bytes share facts."""
+        return {}

@@ -37,7 +37,12 @@ _MANY = 1 << 12
 _FEW = 1 << 8
 """Largest number of elements that are read without a cost, such as axes or sizes: at most one for each dimension."""
 _ELEMENTS_IN_A_STEP = 4
+"""Number of elements that a rule looks at in a step."""
+_LISTED_IN_A_STEP = 16
+"""Number of elements that become Python numbers in a step."""
 _CONVERTED_IN_A_STEP = 1 << 10
+_BYTES_IN_A_STEP = 1 << 10
+"""Number of bytes that numpy looks at in a step."""
 _READING = "reading the elements of constants"
 
 
@@ -70,7 +75,11 @@ class FlatNumbers(Protocol):
 
 
 class StoredNumbers:
-    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that uses the same bytes."""
+    """Consecutive numbers of one type in a file. ``numpy.asarray`` returns an array that uses the same bytes.
+
+    Each read of many numbers costs steps, whoever reads, because a file decides how many tensors and nodes share the numbers.
+    A read raises LimitError if too few steps are left. ``fact`` keeps what was found in the numbers.
+    """
 
     __slots__ = ("_content", "_count", "_facts", "_start", "kind")
 
@@ -123,7 +132,7 @@ class StoredNumbers:
             raise IndexError(f"there is no element {index}: there are {self._count} elements")
         form, width = _FORMATS.get(self.kind), width_of(self.kind)
         if form is None:
-            return self.tolist()[index]
+            return self[index : index + 1 or None].tolist()[0]
         return unpacked(struct.Struct(f"<{form}"), self._content, self._start + index % self._count * width)[0]
 
     def __iter__(self) -> Iterator[Any]:
@@ -147,7 +156,8 @@ class StoredNumbers:
         return self.fact(_has_nonzero)
 
     def tolist(self) -> list[Any]:
-        """Return the elements as Python numbers."""
+        """Return the elements as Python numbers. Raise LimitError if there are too many."""
+        _spend_for_list(len(self))
         form = _FORMATS.get(self.kind)
         if form is None:
             elements: list[Any] = np.asarray(self).tolist()
@@ -160,7 +170,14 @@ class StoredNumbers:
         return stored if isinstance(stored, bytes) else stored.tobytes()
 
     def _stored(self) -> bytes | memoryview:
+        if self._count > _FEW:
+            spend_steps(self.nbytes // _BYTES_IN_A_STEP, _READING)
         return part_of(self._content, self._start, self._start + self.nbytes)
+
+
+def _spend_for_list(count: int) -> None:
+    if count > _FEW:
+        spend_steps(bounded(count, "elements of a constant") // _LISTED_IN_A_STEP, _READING)
 
 
 def _has_nonzero(values: StoredNumbers) -> bool:
@@ -196,7 +213,8 @@ class RepeatedNumber(StoredNumbers):
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python numbers."""
-        return [self.number] * bounded(len(self), "elements of a constant")
+        _spend_for_list(len(self))
+        return [self.number] * len(self)
 
     def tobytes(self) -> bytes:
         """Return the elements as bytes."""
@@ -276,12 +294,27 @@ def distinct(values: FlatNumbers) -> Sequence[Any]:
 
 def bounds(values: FlatNumbers) -> tuple[Any, Any]:
     """Return the smallest and the largest element. Raise ValueError if there are no elements."""
+    return fact_of(values, _bounds)
+
+
+def _bounds(values: FlatNumbers) -> tuple[Any, Any]:
     if len(values) > _MANY and not isinstance(values, RepeatedNumber):
         spend_bytes(values.nbytes, _READING)
         array = np.asarray(values)
         return array.min().item(), array.max().item()
     numbers = distinct(values)
     return min(numbers), max(numbers)
+
+
+def fulfill(values: FlatNumbers, condition: Callable[[Any], Any]) -> bool:
+    """Return whether all elements fulfill a condition, which is called with an array or with a number.
+
+    Ask through ``fact_of``.
+    """
+    if len(values) > _MANY and not isinstance(values, RepeatedNumber):
+        with np.errstate(invalid="ignore"):
+            return bool(condition(np.asarray(values)).all())
+    return all(map(condition, distinct(values)))
 
 
 def flat(values: Any) -> FlatNumbers:

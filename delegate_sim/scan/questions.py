@@ -186,7 +186,8 @@ def ask(scans: Sequence[str], sql: str) -> Result:
 def ask_with_totals(scans: Sequence[str], sql: str) -> tuple[Result, Mapping[str, TargetTotals]]:
     """Answer a query like ``ask``, and return the totals of each target of the last file too."""
     totals, result = _ask(scans, _TOTALS, sql)
-    return result, {target: TargetTotals(*counts) for target, *counts in totals.rows}
+    fields = totals.columns[1:]
+    return result, {target: TargetTotals(**dict(zip(fields, counts, strict=True))) for target, *counts in totals.rows}
 
 
 def _ask(scans: Sequence[str], *queries: str) -> list[Result]:
@@ -211,18 +212,26 @@ def _ask(scans: Sequence[str], *queries: str) -> list[Result]:
 
 
 _TOTALS = f"""
-    SELECT target, count(*), count_if(NOT is_known), count_if(is_running AND nodes > 0 AND nodes = delegated_nodes),
-           count_if(is_running AND delegated_nodes = 0), count_if(is_known AND NOT is_running),
-           coalesce(sum(nodes) FILTER (is_known), 0)::BIGINT, coalesce(sum(delegated_nodes) FILTER (is_running), 0)::BIGINT,
-           coalesce(sum(multiply_adds) FILTER (is_known), 0)::HUGEINT,
-           coalesce(sum(delegated_multiply_adds) FILTER (is_running), 0)::HUGEINT,
-           count_if(is_known AND wrong_results IS NOT NULL), count_if(is_known AND wrong_results > 0),
-           count_if(is_known AND possibly_wrong_results > 0 AND coalesce(wrong_results, 0) = 0)
+    SELECT target,
+           count(*) AS models,
+           count(*) FILTER (NOT is_known) AS without_answer,
+           count(*) FILTER (is_running AND nodes > 0 AND nodes = delegated_nodes) AS whole,
+           count(*) FILTER (is_running AND delegated_nodes = 0) AS untouched,
+           count(*) FILTER (is_known AND NOT is_running) AS failing,
+           coalesce(sum(nodes) FILTER (is_known), 0)::BIGINT AS nodes,
+           coalesce(sum(delegated_nodes) FILTER (is_running), 0)::BIGINT AS delegated_nodes,
+           coalesce(sum(multiply_adds) FILTER (is_known), 0)::HUGEINT AS multiply_adds,
+           coalesce(sum(delegated_multiply_adds) FILTER (is_running), 0)::HUGEINT AS delegated_multiply_adds,
+           count(*) FILTER (is_known AND wrong_results IS NOT NULL) AS judged,
+           count(*) FILTER (is_running AND wrong_results > 0) AS wrong,
+           coalesce(sum(delegated_nodes) FILTER (is_running AND wrong_results > 0), 0)::BIGINT AS nodes_of_wrong,
+           coalesce(sum(delegated_multiply_adds) FILTER (is_running AND wrong_results > 0), 0)::HUGEINT AS multiply_adds_of_wrong,
+           count(*) FILTER (is_running AND possibly_wrong_results > 0 AND coalesce(wrong_results, 0) = 0) AS possibly_wrong
     FROM (SELECT *, coalesce(error, '') = '' AS is_known, is_known AND outcome IN ('{TAKEN}', 'none') AS is_running, rowid
           FROM runs)
     GROUP BY target ORDER BY min(rowid)
 """
-"""The fields of ``TargetTotals`` for each target, in the order of the targets in the scan."""
+"""The fields of ``TargetTotals`` for each target, by name, in the order of the targets in the scan."""
 
 _BATCH = 10_000
 

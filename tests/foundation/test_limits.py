@@ -14,6 +14,7 @@ import pytest
 from delegate_sim import load
 from delegate_sim.bundles import litertlm, member, members
 from delegate_sim.bundles.bundle_error import BundleError
+from delegate_sim.conversion.programs import supervisor
 from delegate_sim.delegates import profile_file
 from delegate_sim.device.parse import log
 from delegate_sim.errors import FixError, LimitError, ModelError, OptionError
@@ -219,13 +220,21 @@ def test_models_that_run_too_long(monkeypatch, tmp_path):
         difference._run(tmp_path, {}, "")
 
 
-def test_the_memory_of_a_real_delegate(monkeypatch):
+@pytest.mark.parametrize(
+    ("soft", "hard", "limit"), [(-1, -1, 1000), (5000, 9000, 1000), (600, 700, 600), (600, -1, 600), (1000, 1000, 1000)]
+)
+def test_the_memory_of_a_real_delegate(monkeypatch, soft, hard, limit):
     resource = pytest.importorskip("resource")
     given = []
+    monkeypatch.setattr(resource, "RLIM_INFINITY", -1)
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, hard))
     monkeypatch.setattr(resource, "setrlimit", lambda which, limit: given.append((which, limit)))
     monkeypatch.setattr(process, "MEMORY", 1000)
     process._limit_memory()
-    assert given == [(resource.RLIMIT_AS, (1000, 1000))]
+    monkeypatch.setattr(supervisor, "_control_process", lambda *_: None)
+    supervisor._limited(1000)
+    expected = [(resource.RLIMIT_AS, limit), (resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, limit)]
+    assert given == [(which, (most, most)) for which, most in expected]
 
 
 def test_a_process_that_is_stopped_for_its_time():

@@ -7,8 +7,10 @@ import os
 
 import pytest
 
+from delegate_sim.gate import check
 from delegate_sim.gate.check import Update, check_models
 from delegate_sim.gate.configuration import ConfigurationError, read_configuration
+from delegate_sim.gate.results import FAILED, PASSED
 from delegate_sim.results.report.findings import ERROR, Finding
 from tests.support.gate_models import classifier, reshaper, upsampler
 from tests.support.models import chain_model
@@ -31,10 +33,10 @@ def project(tmp_path, monkeypatch):
     upsampler().write(tmp_path / "upsampler.tflite")
     (tmp_path / "delegate-sim.toml").write_text(CONFIGURATION, encoding="utf-8")
 
-    def check(paths=(), targets=(), **arguments):
+    def checked(paths=(), targets=(), **arguments):
         return check_models(read_configuration("delegate-sim.toml"), paths, targets, **arguments)
 
-    return check
+    return checked
 
 
 def places(checked):
@@ -264,3 +266,22 @@ def test_targets_of_which_none_can_be_run_live_are_an_error(project, live):
     project(update=True)
     with pytest.raises(ConfigurationError, match="none of the targets can run live"):
         project(["classifier.tflite"], ["phone"], live=True)
+
+
+def test_a_command_lists_a_limited_number_of_findings(tmp_path, monkeypatch, project):
+    """Beyond the limit, each case lists the first finding of each code, so it still fails, and can still be ignored."""
+    monkeypatch.setattr(check, "_MOST_FINDINGS", 10)
+    for name in "abc":
+        chain_model(["ROUND"] * 6).write(tmp_path / f"{name}.tflite")
+    targets = "".join([f'[targets.t{number}]\ndelegate = "nnapi"\n' for number in range(4)])
+    budgets = 'baseline = false\n[budgets]\nforbid-fallback-ops = ["ROUND"]\n'
+    (tmp_path / "delegate-sim.toml").write_text(f'models = ["?.tflite"]\n{budgets}{targets}', encoding="utf-8")
+    cases = project().results.cases
+    assert [case.status for case in cases] == [FAILED] * 12
+    assert [len(case.findings) for case in cases] == [6, 4, *[1] * 10]
+    raises = "DELEGATE_SIM_LIMITS=10 raises every limit tenfold"
+    left_out = [f"2 more findings left out; {raises}", *[f"5 more findings left out; {raises}"] * 10]
+    assert [case.notes for case in cases] == [(), *[(note,) for note in left_out]]
+    with (tmp_path / "delegate-sim.toml").open("a", encoding="utf-8") as file:
+        file.write('[[ignore]]\ncode = "budget-fallback-op"\nreason = "known"\n')
+    assert {case.status for case in project().results.cases} == {PASSED}

@@ -10,7 +10,7 @@ import pytest
 from delegate_sim.scan import questions
 from delegate_sim.scan.job import TargetSpec
 from delegate_sim.scan.journal import ScanError
-from delegate_sim.scan.questions import VIEWS, ask
+from delegate_sim.scan.questions import VIEWS, ask, ask_with_totals
 from delegate_sim.scan.scan import Workers, scan
 from tests.support.delegates.mldrift_numbers import model_of, zeros
 from tests.support.scans import GPU, NNAPI
@@ -43,6 +43,23 @@ def test_models_with_wrong_numbers(tmp_path, monkeypatch):
     assert json.loads(row["codes"]) == ["mldrift-numbers-elementwise-const-layout"]
     unknown = ask(["z.jsonl"], "SELECT count(*) FROM runs WHERE wrong_results IS NULL AND number_codes IS NULL").rows
     assert unknown == [(2,)]
+
+
+@pytest.mark.parametrize("file", ["z.jsonl", "z.csv", "z.parquet"])
+def test_the_totals_of_a_table_are_those_of_the_results(tmp_path, monkeypatch, file):
+    """A model with wrong results, one with results that may be wrong, a right one, and one that no target can read."""
+    monkeypatch.chdir(tmp_path)
+    tensors = {"x": (3, 6), "c": zeros(3, 6), "y": (3, 6)}
+    (tmp_path / "wrong.tflite").write_bytes(model_of(tensors, [("ADD", "x c", "y", {})]))
+    (tmp_path / "perhaps.tflite").write_bytes(model_of(tensors, [("LEAKY_RELU", "x", "y", {"alpha": 2.0})]))
+    (tmp_path / "right.tflite").write_bytes(model_of(tensors, [("NEG", "x", "y", {})]))
+    (tmp_path / "empty.tflite").write_bytes(b"")
+    targets = [GPU, NNAPI, MLDRIFT, *[replace(GPU, delegate=name) for name in ("vx", "coreml", "xnnpack")]]
+    scanned = scan(["wrong.tflite", "perhaps.tflite", "right.tflite", "empty.tflite"], targets, file, Workers())
+    _, totals = ask_with_totals([file], "SELECT 1")
+    assert totals == scanned.totals.targets
+    (judged,) = [own for own in totals.values() if own.judged]
+    assert (judged.judged, judged.wrong, judged.nodes_of_wrong, judged.possibly_wrong) == (3, 1, 1, 1)
 
 
 def test_the_best_changes(scanned):

@@ -60,7 +60,8 @@ def _limited(most_file: int) -> None:
     import resource  # not available on every system
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most_file, most_file))
+    limits = [limit for limit in (most_file, *resource.getrlimit(resource.RLIMIT_FSIZE)) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (min(limits), min(limits)))  # a limit above the hard limit is an error
     _control_process(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

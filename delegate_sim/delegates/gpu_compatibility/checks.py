@@ -65,7 +65,7 @@ def _custom_words(node: NodeView, count: int) -> tuple[int, ...] | None:
     if node.node.custom_options is None:
         return None
     offset, size = node.node.custom_options
-    content = bytes(node.graph.model.content[offset : offset + size]).ljust(4 * count, b"\0")
+    content = bytes(node.graph.model.content[offset : offset + min(size, 4 * count)]).ljust(4 * count, b"\0")
     return struct.unpack_from(f"<{count}i", content)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ...foundation.work_budget import spend_bytes, spend_steps
 from ...graph.graph import Graph
 from ...model.model import Model, Node, Subgraph, Tensor
 from ...releases.catalogue import Release, parse_release
@@ -28,6 +29,9 @@ _CPU_CALLS = parse_release("litert-2.1.5")
 _CHECKED_ATTRIBUTES = parse_release("litert-2.2.0")
 """The first release that treats a composite as an ordinary node if the attributes are not a map."""
 _ERRORS = (AssertionError, AttributeError, IndexError, KeyError, OverflowError, TypeError, UnicodeError, ValueError, struct.error)
+
+_STEPS_OF_A_PART = 16
+_READING = "reading the attributes of composites"
 
 _OTHER_TYPE = "Tensors of destination op and source subgraph does not have the same element type."
 _OTHER_SHAPE = "Tensors of destination op and source subgraph does not have the same ranked tensor layout."
@@ -77,10 +81,32 @@ def attributes(model: Model, node: Node) -> Any:
         mapping = root.AsMap
         for key, value in zip(mapping.Keys, mapping.Values, strict=True):
             str(key.AsKey)
-            value.Value  # noqa: B018 - fails if the value lies outside the buffer
+            _read_whole(value)
         return mapping
     except _ERRORS:
         return None
+
+
+def _read_whole(value: Any) -> None:
+    """Read a flexbuffer value with all its parts. Raises one of ``_ERRORS`` if a part lies outside the buffer.
+
+    Raises LimitError for too many parts: a part may be a part of several others, so nesting can multiply the parts.
+    """
+    spend_steps(_STEPS_OF_A_PART, _READING)
+    if value.IsMap:
+        mapping = value.AsMap
+        for key, part in zip(mapping.Keys, mapping.Values, strict=False):
+            str(key.AsKey)
+            _read_whole(part)
+    elif value.IsVector:
+        for part in value.AsVector:
+            _read_whole(part)
+    else:
+        if value.IsTypedVector:
+            spend_steps(len(value.AsTypedVector), _READING)
+        elif value.IsString or value.IsBlob:
+            spend_bytes(len(value.AsString if value.IsString else value.AsBlob), _READING)
+        value.Value  # noqa: B018 - fails if the value lies outside the buffer
 
 
 def as_integer(value: Any) -> int:

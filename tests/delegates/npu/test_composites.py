@@ -7,6 +7,9 @@ import itertools
 import pytest
 
 from delegate_sim.delegates.npu.composites import Inlining
+from delegate_sim.delegates.npu.composites import attributes as attributes_of
+from delegate_sim.errors import LimitError
+from delegate_sim.foundation import work_budget
 from delegate_sim.graph.graph import file_graphs
 from delegate_sim.model.reader import load
 from fixtures.builder import ModelBuilder
@@ -63,6 +66,44 @@ def test_a_composite_with_attributes_that_are_no_map_is_an_ordinary_node():
     assert groups(entry, 1) == [[(1, 0)]], "its body is an ordinary subgraph"
     assert groups(run(builder, "npu-intel", release="litert-2.1.5")) == [[(0, 0), (1, 0)]]
     assert groups(run(with_composites([("other", 1, attributes(a=1))], [["RELU"]]), "npu-intel")) == [[(1, 0)]]
+
+
+NESTED = attributes(a=[1, [2, 3.5, "text"], {"b": None, "c": [True, {}]}], d=[1.5, 2.5, 3.5], e=[], f=b"bytes", g="text")
+ONE, VECTOR, MAP = 1 << 2, 10 << 2, 9 << 2
+"""The types of an integer, a vector and a map."""
+
+
+def with_shared_parts(depth):
+    """Return a map with a vector that contains two references to the same vector, and so on, in all 2**depth integers."""
+    content = bytearray([1, 7, ONE])
+    place = 1
+    for _ in range(depth):
+        start = len(content) + 1
+        content += bytes([2, start - place, start + 1 - place, VECTOR, VECTOR])
+        place = start
+    key = len(content)
+    content += b"a\0"
+    content += bytes([1, len(content) + 1 - key])
+    content += bytes([1, 1, 1, len(content) + 3 - place, VECTOR])
+    return bytes([*content, 2, MAP, 1])
+
+
+@pytest.mark.parametrize("content", [NESTED, with_shared_parts(3)])
+def test_all_parts_of_attributes_are_read(content):
+    model = load(with_composites([("other", 1, content)], [["RELU"]]).bytes())
+    assert attributes_of(model, model.subgraphs[0].nodes[0]) is not None
+
+
+def test_attributes_with_a_part_outside_the_buffer_are_no_map():
+    model = load(with_composites([("other", 1, b"\xff" * 8 + NESTED[8:])], [["RELU"]]).bytes())
+    assert attributes_of(model, model.subgraphs[0].nodes[0]) is None
+
+
+def test_parts_that_are_shared_cost_steps(monkeypatch):
+    model = load(with_composites([("other", 1, with_shared_parts(12))], [["RELU"]]).bytes())
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
+    with work_budget.work_budget(), pytest.raises(LimitError, match="reading the attributes of composites"):
+        attributes_of(model, model.subgraphs[0].nodes[0])
 
 
 def test_a_body_of_another_type_is_not_inlined():

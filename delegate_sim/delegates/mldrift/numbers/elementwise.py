@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
+from ....model.numbers import FlatNumbers, fact_of, fulfill
 from ....releases.catalogue import parse_release
 from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
 from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule
@@ -116,11 +117,16 @@ def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
 
 def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
     base, exponent = node.input(0), node.input(1)
-    powers = part.values(exponent)
-    if not powers:
+    powers = part.constant(exponent)
+    if powers is None:
         return None if is_positive(part, base) else Affected(base)
-    is_right = is_never_negative(part, base) or all(power % 2 == 0 or power == _CUBE for power in powers)
+    is_right = is_never_negative(part, base) or fact_of(powers, _are_exact)
     return None if is_right else Affected(base)
+
+
+def _are_exact(powers: FlatNumbers) -> bool:
+    """Return whether all powers are even integers or 3."""
+    return fulfill(powers, lambda power: (power % 2 == 0) | (power == _CUBE))
 
 
 def _leaky(node: NodeView, part: GraphPart) -> Affected | None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from ....graph.graph import Graph, NodeView, fused_activation
 from ....graph.partition import Subset
 from ....model.model import Node, Tensor
+from ....model.numbers import FlatNumbers, bounds
 from ....refusal import Effect, Refusal, Stage
 from ....releases.catalogue import Release, parse_release
 from ....rules.kinds import Kind, Problem, field_values, kinds_data
@@ -37,16 +38,13 @@ class GraphPart:
         """The first node that is appended to the kernel of an elementwise node (see ``chains``)."""
         self.passed_on: dict[int, bool] = {}
         """Whether the result of a slice is an output, perhaps behind further slices. Absent as in ``merged``."""
-        self._values: dict[int, list[float]] = {}
         self._outputs_of: dict[int, frozenset[int]] = {}
 
-    def values(self, tensor: Tensor) -> list[float]:
-        """Return the elements of a constant that is not quantized, or an empty list if they are unknown. They are read once."""
-        if tensor.index not in self._values:
-            is_plain = tensor.is_constant and tensor.quantization is None
-            stored = self.graph.model.constant(tensor) if is_plain else None
-            self._values[tensor.index] = [] if stored is None else [float(element) for element in stored.tolist()]
-        return self._values[tensor.index]
+    def constant(self, tensor: Tensor) -> FlatNumbers | None:
+        """Return the elements of a constant that is not quantized, or None if there are none or they are unknown."""
+        is_plain = tensor.is_constant and tensor.quantization is None
+        stored = self.graph.model.constant(tensor) if is_plain else None
+        return stored if stored is not None and len(stored) else None
 
     def is_output(self, tensor: Tensor) -> bool:
         """Return whether a tensor is a result of the part."""
@@ -183,16 +181,18 @@ _CLIPPED = frozenset({"RELU", "RELU6"})
 
 def is_never_negative(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether no element of a tensor is negative: it is such a constant, or the operator that computes it says so."""
-    if values := part.values(tensor):
-        return min(values) >= 0
+    values = part.constant(tensor)
+    if values is not None:
+        return bool(bounds(values)[0] >= 0)
     writer = part.writer(tensor)
     return writer is not None and (writer.op in _NOT_NEGATIVE or fused_activation(writer) in _CLIPPED)
 
 
 def is_positive(part: GraphPart, tensor: Tensor) -> bool:
     """Return whether all elements of a tensor are positive: it is such a constant, or the operator that computes it says so."""
-    if values := part.values(tensor):
-        return min(values) > 0
+    values = part.constant(tensor)
+    if values is not None:
+        return bool(bounds(values)[0] > 0)
     writer = part.writer(tensor)
     return writer is not None and writer.op in _POSITIVE
 
