@@ -8,7 +8,7 @@ Sources: ``xnn_operator_type_to_string`` (``include/xnnpack/operator-type-defs.i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from ...foundation.parsing.invalid_value import InvalidValueError
@@ -28,6 +28,7 @@ from .failures import KINDS
 from .kernel_creation import build_partition
 from .node_visit import UNPACKING, VALUES, Visit
 from .rules import RULES
+from .shapes import window_beyond_input
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
@@ -194,6 +195,12 @@ class XnnpackDelegate(Delegate):
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
+
+    def shape_failure(
+        self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the failure of a convolution whose window does not fit into its input, or None."""
+        return window_beyond_input(decision.graph, subset.nodes, prepared, release)
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:

@@ -118,6 +118,16 @@ KINDS = kinds_by_code(
         template="{tensor} has shape {shape}, but {op} needs four dimensions",
     ),
     shared_kind(
+        "xnnpack-kernel-window",
+        Problem.SHAPE,
+        "convolution window that does not fit into its input",
+        "From litert-2.2.0 on, XNNPACK refuses a convolution if the dilated window is larger than its padded input. This "
+        "often happens if the model file stores 1 for sizes that the application sets later.",
+        "Fix the sizes of the model's inputs, or resize the inputs before tensors are allocated.",
+        "fix larger sizes of the model's inputs, or resize the inputs before tensors are allocated",
+        template="{op} has a window of {needed}, but {tensor} has shape {shape}",
+    ),
+    shared_kind(
         "xnnpack-kernel-uneven-split",
         Problem.SHAPE,
         "operand that cannot be split evenly",

@@ -248,9 +248,9 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     alike = None if blamed is None else (blamed.op, _types_of(graph.view(blamed)))
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     cases = [
-        RefusedNode(key, node.op, (reason,))
+        RefusedNode(own, node.op, (reason,))
         for node in nodes
-        if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
+        if (own := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
         and alike in (None, (node.op, _types_of(graph.view(node))))
     ]
     if key is not None and len(cases) > 1 and not _fails_again(search, state, key, options, [case.key for case in cases]):
