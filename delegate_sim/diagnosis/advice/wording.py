@@ -40,6 +40,7 @@ from ..examiner import Examined, RefusedNode
 from .boundary_types import boundary_setting
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
+from .open_sizes import open_sizes_text
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
@@ -86,6 +87,8 @@ UNROLLED_LOOP = (
 _OF_WAYS = {HintKind.CONVERSION: ChangeKind.CONVERSION, HintKind.RESHAPE: ChangeKind.RESHAPE, HintKind.OTHER: ChangeKind.OTHER}
 """The kind of change that each kind of hint asks for."""
 
+_OF_OPEN_SIZES = frozenset({CPU_KERNEL_NOT_PREPARED.name, "xnnpack-kernel-window"})
+"""The refusals that sizes which the file leaves open may cause, because the file stores 1 for them."""
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
 
@@ -126,6 +129,8 @@ class Wording:
     def _title_and_advice(self) -> tuple[str, Advice]:
         problem, subject = self.cause.identity
         reason, remedy = self.cases[0].reason, self.cause.remedy
+        if reason.code in _OF_OPEN_SIZES and (change := open_sizes_text(self.model, self.first.run.target, reason.code)):
+            return reason.message, Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(change),))
         code = SUGGESTION_FOR[problem]
         general = general_change(code)
         ops = _some([op for op, _ in self.cause.operators])
