@@ -119,7 +119,14 @@ class Wording:
             end = "passes" if "input" in setting else "gets"
             text = f"{setting}: the application then {end} quantized numbers, and the converter does not write these nodes"
             advice = Advice("change-converter-setting", (Change(text),))
+        elif sizes := self._open_sizes():
+            advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
+
+    def _open_sizes(self) -> str:
+        """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
+        code = self.cases[0].reason.code
+        return open_sizes_text(self.model, self.first.run.target, code) if code in _OF_OPEN_SIZES else ""
 
     @property
     def _variables(self) -> int:
@@ -129,8 +136,6 @@ class Wording:
     def _title_and_advice(self) -> tuple[str, Advice]:
         problem, subject = self.cause.identity
         reason, remedy = self.cases[0].reason, self.cause.remedy
-        if reason.code in _OF_OPEN_SIZES and (change := open_sizes_text(self.model, self.first.run.target, reason.code)):
-            return reason.message, Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(change),))
         code = SUGGESTION_FOR[problem]
         general = general_change(code)
         ops = _some([op for op, _ in self.cause.operators])
