@@ -113,6 +113,11 @@ _SUGGESTIONS = (
         "other devices, use another delegate",
     ),
     Suggestion(
+        "set-option",
+        "set an option of the delegate",
+        "set the option where the application creates the delegate",
+    ),
+    Suggestion(
         "avoid-operation",
         "avoid the operation that the driver rejects",
         "write the layer with other operators (for example, a MEAN over height and width as AVERAGE_POOL_2D), or choose "

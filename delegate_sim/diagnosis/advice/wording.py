@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...delegates.options import as_typed
+from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
 from ...graph.graph import NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
@@ -123,6 +123,12 @@ class Wording:
             advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
 
+    def _suggestion(self) -> str:
+        """Return the kind of change. An option removes some refusals that have nothing to do with the level of a device."""
+        problem, code = self.cause.identity.problem, self.cases[0].reason.code
+        is_switch = problem is Problem.TARGET_LEVEL and self.last.run.delegate.kinds[code].problem in OF_TYPES
+        return "set-option" if is_switch else SUGGESTION_FOR[problem]
+
     def _open_sizes(self) -> str:
         """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
         code = self.cases[0].reason.code
@@ -136,7 +142,7 @@ class Wording:
     def _title_and_advice(self) -> tuple[str, Advice]:
         problem, subject = self.cause.identity
         reason, remedy = self.cases[0].reason, self.cause.remedy
-        code = SUGGESTION_FOR[problem]
+        code = self._suggestion()
         general = general_change(code)
         ops = _some([op for op, _ in self.cause.operators])
         match problem:
@@ -279,7 +285,7 @@ class Wording:
                 # Some delegates have no value for "no limit", so the option is the number of partitions.
                 typed.append(as_typed(self.last.run.delegate.options, name, f"{partitions} or more"))
             elif value is not None:
-                typed.append(as_typed(self.last.run.delegate.options, name, str(value)))
+                typed.append(as_typed(self.last.run.delegate.options, name, option_value(value)))
         return " ".join(typed)
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:
