@@ -119,6 +119,7 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
             yield Line(f"  {line}")
     yield Line("")
     yield from paragraph(f"Simulated: {PACKAGE}; older copies may lack kernels or compute other numbers", width, "", "  ")
+    yield from paragraph("Not simulated: optimized kernels of other vendors, such as those for Xtensa", width, "", "  ")
 
 
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:
