@@ -72,7 +72,9 @@ def _verdict(report: MicroReport) -> str:
         return f"TensorFlow Lite Micro runs the model without {counted(weights, 'weight')}, so the results are wrong"
     if report.runs:
         operators = counted(len(report.operators), "operator")
-        return f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
+        needs = f"; the interpreter needs MicroResourceVariables for {counted(report.variables, 'variable')}"
+        words = f"TensorFlow Lite Micro runs the model: {counted(len(report.nodes), 'node')}, {operators}"
+        return words + (needs if report.variables else "")
     if report.outcome is Outcome.FILE:
         return f"TensorFlow Lite Micro cannot use the model file: {message(report.problem)}"
     counts = []
@@ -113,10 +115,11 @@ def micro_lines(answer: MicroAnswer, width: int, verbose: bool) -> Iterator[Line
         yield from _arena_lines(report.arena, width, verbose)
     if report.operators:
         yield from heading_lines("Resolver to paste")
-        for line in resolver_lines(report.operators):
+        for line in resolver_lines(report.operators, report.variables):
             yield Line(f"  {line}")
     yield Line("")
     yield from paragraph(f"Simulated: {PACKAGE}; older copies may lack kernels or compute other numbers", width, "", "  ")
+    yield from paragraph("Not simulated: optimized kernels of other vendors, such as those for Xtensa", width, "", "  ")
 
 
 def _warnings(answer: MicroAnswer, width: int) -> Iterator[Line]:

@@ -183,6 +183,15 @@ class Delegate:
         """Return the failure to initialize or prepare a partition's kernel, or None if no failure is known."""
         return None
 
+    def shape_failure(
+        self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the failure of a partition's kernel over shapes that the model file does not tell for sure, or None.
+
+        ``prepared`` returns the subgraph with the shapes that its CPU kernels compute.
+        """
+        return None
+
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
         """Yield the nodes of a partition that are known to compute other numbers than the CPU, by default none.
 

@@ -66,6 +66,8 @@ class LogTraits:
     options_by_interface: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Option values to assume, keyed by the printed name of the graphics interface or of the driver, in lower case."""
 
+    tried_options: Mapping[str, Any] = field(default_factory=dict)
+    """Option values that may explain a log that differs from the simulation, because no log line shows the option."""
     options_by_words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     """Names and values of options to assume, keyed by words in the reasons of refused operators.
 

@@ -16,7 +16,7 @@ from ..foundation.limits import naming_model
 from ..graph.graph import Graph
 from ..model.model import Model, Node
 from .checks import dimension, scales
-from .graph import byte_size, is_allocated
+from .graph import byte_size, is_allocated, variable_name
 from .lifetimes import Buffer, planned_buffers
 from .planner import aligned, plan, total_size
 from .preparation import Preparation
@@ -109,9 +109,9 @@ def _resource_sizes(graphs: tuple[Graph, ...]) -> list[int]:
     for graph in graphs:
         names: dict[int, tuple[str, str]] = {}
         for node in graph.nodes:
-            if node.op == "VAR_HANDLE" and not node.is_custom:
-                options = graph.model.options(node)
-                names[node.output(0)] = (str(options.container or ""), str(options.shared_name or ""))
+            variable = variable_name(graph.model, node)
+            if variable is not None:
+                names[node.output(0)] = variable
             elif node.op == "ASSIGN_VARIABLE" and not node.is_custom and node.input(0) in names:
                 sizes.setdefault(names[node.input(0)], byte_size(graph.tensor(node.input(1))))
     return list(sizes.values())

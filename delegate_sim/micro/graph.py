@@ -7,7 +7,7 @@ all nodes of the model in the execution plan.
 from __future__ import annotations
 
 from ..graph.graph import Graph
-from ..model.model import Allocation, Model, Subgraph, Tensor
+from ..model.model import Allocation, Model, Node, Subgraph, Tensor
 
 _SIZES = {
     "FLOAT16": 2,
@@ -34,6 +34,19 @@ _SIZES = {
 def count_external_tensors(model: Model) -> int:
     """Return the number of tensors with data outside the flatbuffer."""
     return sum([tensor.buffer in model.offset_buffers for subgraph in model.subgraphs for tensor in subgraph.tensors])
+
+
+def variable_name(model: Model, node: Node) -> tuple[str, str] | None:
+    """Return the container and the name of the variable that a VAR_HANDLE creates, or None for any other node."""
+    if node.op != "VAR_HANDLE" or node.is_custom:
+        return None
+    options = model.options(node)
+    return str(options.container or ""), str(options.shared_name or "")
+
+
+def count_variables(model: Model) -> int:
+    """Return the number of variables of a model."""
+    return len({variable_name(model, node) for subgraph in model.subgraphs for node in subgraph.nodes} - {None})
 
 
 def micro_graph(model: Model, subgraph: Subgraph) -> Graph:

@@ -11,7 +11,7 @@ from ..graph.graph import file_graphs
 from ..graph.reachability import unassigned_variables
 from ..model.model import Model
 from .arena import Arena, plan_arena
-from .graph import byte_size, count_external_tensors
+from .graph import byte_size, count_external_tensors, count_variables
 from .preparation import MicroNode, Preparation, Status, is_known_type, prepare_model, unsized_tensors
 from .resolver import Operator, ResolverSource, operators_of, resolver_lines
 from .target import PACKAGE, MicroTarget
@@ -44,9 +44,9 @@ class MicroReport(Declared):
         *within("target.runtime", (Column("runtime", source="name"), Column("is_checked", YES_OR_NO))),
         *attributes("missing_operators", "failing_node", type=LIST),
         Column("operators", LIST, source=lambda report: [operator.name for operator in report.operators]),
-        Column("resolver", LIST, source=lambda report: tuple(resolver_lines(report.operators))),
-        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns), Column("external_tensors", INTEGER)),
-        Column("unassigned_variables", INTEGER),
+        Column("resolver", LIST, source=lambda report: resolver_lines(report.operators, report.variables)),
+        *(Column("nodes", LIST, parts=NODE), Column("arena", OBJECT, parts=Arena.columns)),
+        *attributes("external_tensors", "unassigned_variables", "variables", type=INTEGER),
     )
 
     target: MicroTarget
@@ -65,6 +65,8 @@ class MicroReport(Declared):
     """The number of tensors with data outside the flatbuffer. The runtime does not read this data."""
     unassigned_variables: int
     """The number of variables that the file reads and never assigns. It was probably converted without its weights."""
+    variables: int
+    """The number of variables, for which the application must give the interpreter ``MicroResourceVariables``."""
 
     @property
     def runs(self) -> bool:
@@ -150,6 +152,7 @@ def analyze(model: Model, target: MicroTarget = _DEFAULT) -> MicroReport:
         arena=plan_arena(model, preparation) if outcome is Outcome.ALLOCATED else None,
         external_tensors=count_external_tensors(model),
         unassigned_variables=unassigned_variables(model),
+        variables=count_variables(model),
     )
 
 

@@ -216,11 +216,13 @@ def operators_of(nodes: Iterable[Node]) -> tuple[Operator, ...]:
     return tuple(sorted({Operator(operator_name(node), node.is_custom) for node in nodes}))
 
 
-def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
+def resolver_lines(operators: Sequence[Operator], variables: int = 0) -> tuple[str, ...]:
     """Return C++ lines that create a resolver with the operators of a model.
 
     The resolver also has room for operators without a kernel in the runtime. If such an operator is custom, a line registers the
     application's own kernel. If it is builtin, the application cannot register a kernel, because ``AddBuiltin`` is private.
+
+    If the model has variables, further lines create them. VAR_HANDLE cannot be prepared without them (``VarHandlePrepare``).
     """
     lines = [f"tflite::MicroMutableOpResolver<{max(len(operators), 1)}> resolver;"]
     for operator in operators:
@@ -231,6 +233,12 @@ def resolver_lines(operators: Sequence[Operator]) -> tuple[str, ...]:
             lines.append(f"resolver.AddCustom({name}, /* your kernel */);")
         else:
             lines.append(f"// {operator.name}: no kernel in TensorFlow Lite Micro")
+    if variables:
+        lines += [
+            "tflite::MicroAllocator* allocator = tflite::MicroAllocator::Create(tensor_arena, tensor_arena_size);",
+            f"auto* variables = tflite::MicroResourceVariables::Create(allocator, {variables});",
+            "tflite::MicroInterpreter interpreter(model, resolver, allocator, variables);",
+        ]
     return tuple(lines)
 
 

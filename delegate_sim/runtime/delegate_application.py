@@ -285,7 +285,10 @@ class DelegateApplication:
     def _kernel_failure(self, graph: Graph, decision: Decision, subset: Subset) -> Refusal | None:
         # The real delegate does not accept assumed nodes, so the kernels of these nodes are not known.
         is_known = subset in decision.initialized or not graph.assumed.isdisjoint(subset.nodes)
-        return None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
+        failure = None if is_known else self.delegate.kernel_failure(decision, subset, self.options, self.release)
+        if failure is not None or graph.assumed or graph.index:
+            return failure
+        return self.delegate.shape_failure(decision, subset, lambda: self._prepared_graphs[graph.index], self.release)
 
     def _ask_behind(self, decision: Decision, subsets: tuple[Subset, ...]) -> tuple[Refusal, int] | None:
         failure = self.delegate.behind.refusal(decision, subsets, self.options, self.release)

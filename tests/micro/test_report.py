@@ -42,6 +42,26 @@ def test_an_operator_that_the_application_does_not_register_is_missing():
     assert report.refused[0].reasons[0].hint == "add resolver.AddLogistic()"
 
 
+@pytest.mark.parametrize(("names", "count"), [((), 0), (("a",), 1), (("a", "b", "a"), 2)])
+def test_variables_need_resources_of_the_interpreter(names, count):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    source, result = graph.input("x", "FLOAT32", [1, 4]), graph.tensor("y", "FLOAT32", [1, 4])
+    for name in names:
+        handle = graph.tensor("handle", "RESOURCE", [])
+        graph.node("VAR_HANDLE", [], [handle], options={"shared_name": name})
+        graph.node("ASSIGN_VARIABLE", [handle, source], [])
+    graph.node("RELU", [source], [result])
+    graph.outputs(result)
+    report = report_of(builder)
+    assert report.runs
+    assert report.variables == count
+    lines = report.to_dict()["resolver"]
+    created = [line for line in lines if "MicroResourceVariables::Create(allocator" in line]
+    assert created == ([f"auto* variables = tflite::MicroResourceVariables::Create(allocator, {count});"] if count else [])
+    assert any("MicroInterpreter interpreter(" in line for line in lines) == bool(count)
+
+
 def test_hybrid_weights_are_refused_in_prepare():
     report = report_of(hybrid())
     assert report.outcome is Outcome.PREPARE_FAILED

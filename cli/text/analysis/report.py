@@ -14,7 +14,7 @@ from delegate_sim.results.numbers.risks import number_risks
 from delegate_sim.results.report.blockers import Ranks
 from delegate_sim.results.report.measures import counted_partitions
 from delegate_sim.results.report.multiply_adds import Compute, compute_of
-from delegate_sim.results.report.outcome_words import NOT_COMPILED, words_of
+from delegate_sim.results.report.outcome_words import NOT_BUILT, NOT_COMPILED, words_of
 from delegate_sim.results.report.placement import bare_reasons, bytes_across, dropped_partitions, left_nodes, on_cpu
 from delegate_sim.results.report.plan_strip import strip
 from delegate_sim.results.report.report import Report
@@ -148,6 +148,9 @@ def _details(run: Run, view: View) -> Iterator[Line]:
         yield from _refusal(run.refusal, view)
     elif run.delegate.is_plugin:
         yield from _selected(run, view)
+    elif run.delegate.compiles_at_invoke and run.takes_nodes:
+        yield from _paragraph(NOT_BUILT, view, "", "")
+        yield Line("")
     if len(run.subgraphs) > 1:
         yield from _total(run, compute, view)
     ranks = Ranks(run, compute)

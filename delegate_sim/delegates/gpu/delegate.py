@@ -13,7 +13,7 @@ from ...graph.partition import Subset, partition
 from ...model import schema
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release
-from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind, Problem
+from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, QUANTIZATION, TENSOR_TYPE, Kind, Problem
 from ...rules.rule import Reason, Verdict
 from ..base import Delegate
 from ..decision import Decision, kinds_by_code
@@ -100,6 +100,9 @@ OPTIONS = (
     ),
 )
 
+_OF_QUANTIZED_NODES = frozenset({RULES.code_of(TENSOR_TYPE), RULES.code_of(QUANTIZATION)})
+"""The codes of refusals that the option allow_quant_ops may remove (``IsAllAllowedTensors``)."""
+
 NODE_RANGE = Kind(
     "gpu-node-range",
     Problem.LIMIT,
@@ -128,7 +131,9 @@ class GpuDelegate(Delegate):
     further_kinds = MappingProxyType({**KINDS, **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
-        switch="use gpu", options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")})
+        switch="use gpu",
+        options_by_interface=MappingProxyType({name: {"backend": name} for name in ("opencl", "opengl")}),
+        tried_options=MappingProxyType({"allow_quant_ops": False}),
     )
     history = ReleaseHistory("tf-2.14")
     semantics = 4
@@ -179,8 +184,10 @@ class GpuDelegate(Delegate):
         return replace(failure, is_predicted=True)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
-        """Yield options that avoid refusals with this code, by removing the limit on partitions or on node indices."""
+        """Yield options that avoid refusals with this code: without limits, or with quantized nodes."""
         yield from super().remedies(code, options)
+        if code in _OF_QUANTIZED_NODES and not options["allow_quant_ops"]:
+            yield {"allow_quant_ops": True}
         if code == NODE_RANGE.name:
             yield {"first_delegate_node_index": 0, "last_delegate_node_index": _LAST_INDEX}
 

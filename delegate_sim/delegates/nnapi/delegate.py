@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...graph.graph import Graph
 from ...graph.partition import Subset, partition
 from ...refusal import Refusal
-from ...releases.catalogue import NEWEST, Release
+from ...releases.catalogue import NEWEST, Release, parse_release
 from ...releases.wording import RESTORED_LINE
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT
 from ...rules.rule import Reason
@@ -42,6 +42,12 @@ if TYPE_CHECKING:
     from ..capabilities import StageSplit
     from ..driver import DevicesInterface, DriverInterface
     from ..lowered_model import LoweredModel
+
+
+_FUSED_VERSION = 4
+"""The version of TRANSPOSE_CONV with a fused activation."""
+_FUSED_MAYBE_FROM, _FUSED_FROM = parse_release("tf-2.15"), parse_release("litert-1.1.0")
+"""The first release that may accept this version, and the first that is known to accept it."""
 
 
 class AndroidRuntime(StageBehind):
@@ -120,7 +126,7 @@ class NnapiDelegate(Delegate):
     limits = PartitionLimits("max_number_delegated_partitions", 0)
     levels = Levels("feature_level", FEATURE_LEVELS, MappingProxyType({"nnapi accelerators available": NNAPI_1_2}))
     log = LogTraits(switch="use nnapi", prints_refusals=True, has_runtime_behind=True)
-    history = ReleaseHistory("tf-2.10", is_unchanged_since=True, changed_in=(EMPTY_POOLS_FAIL,))
+    history = ReleaseHistory("tf-2.10", is_unchanged_since=True, changed_in=(EMPTY_POOLS_FAIL, _FUSED_FROM))
     behind = AndroidRuntime()
 
     @property
@@ -141,7 +147,8 @@ class NnapiDelegate(Delegate):
         if not decision.nodes:
             return decision
         partitions = Partitions(decision.graph, options, release)
-        decision = replace(decision, findings=partitions, warnings=(*decision.warnings, *notes(options)))
+        warnings = (*decision.warnings, *notes(options), *_unknown_versions(decision, release))
+        decision = replace(decision, findings=partitions, warnings=warnings)
         if lacks_device(options):
             return _without_device(decision, options)
         if asks_driver(options):
@@ -218,6 +225,20 @@ def _ask_driver(decision: Decision, partitions: Partitions, has_float16: bool) -
         )
     preview = partition(decision.graph, taken) if taken else ()
     return replace(decision, nodes=tuple(taken), preview=preview, set_aside=set_aside)
+
+
+def _unknown_versions(decision: Decision, release: Release) -> Iterator[str]:
+    """Yield a warning about nodes for which it is not known whether this release already accepts their version.
+
+    The change (tensorflow/tensorflow#60770) was merged in 2023, after tf-2.14 and before litert-1.1.0.
+    """
+    nodes = [decision.graph.nodes[index] for index in decision.nodes]
+    is_unknown = release.is_at_least(_FUSED_MAYBE_FROM) and not release.is_at_least(_FUSED_FROM)
+    if is_unknown and any(node.op == "TRANSPOSE_CONV" and node.version == _FUSED_VERSION for node in nodes):
+        yield (
+            f"subgraph {decision.graph.index}: it was not checked whether this release accepts TRANSPOSE_CONV at version "
+            f"{_FUSED_VERSION}; tf-2.14 refuses it, and {_FUSED_FROM} accepts it"
+        )
 
 
 def _without_device(decision: Decision, options: OptionValues) -> Decision:

@@ -8,7 +8,8 @@ Sources: ``xnn_operator_type_to_string`` (``include/xnnpack/operator-type-defs.i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, cast
 
 from ...foundation.parsing.invalid_value import InvalidValueError
@@ -26,7 +27,9 @@ from ..traits import LogTraits, ReleaseHistory, RuntimeTraits
 from .experts import is_mixture, printed_lines
 from .kernel_creation import build_partition
 from .node_visit import UNPACKING, VALUES, Visit
+from .numbers import NUMBER_KINDS, number_risks
 from .rules import RULES
+from .shapes import window_beyond_input
 from .target import DEFAULT_FLAGS, DYNAMIC_QUANTIZATION_IS_DEFAULT_FROM, FAILURES, FLAGS, XnnpackTarget
 
 _OPERATORS: Mapping[str, str] = {
@@ -125,7 +128,7 @@ class XnnpackDelegate(Delegate):
     semantics = 2
     options = OPTIONS
     rules = RULES
-    further_kinds = FAILURES
+    further_kinds = MappingProxyType({**FAILURES, **NUMBER_KINDS})
     computes_on_cpu = True
     is_applied_by_default = True
     live = RuntimeTraits()
@@ -189,6 +192,16 @@ class XnnpackDelegate(Delegate):
         if is_mixture(decision.graph.nodes[subset.nodes[0]], release):
             return None
         return build_partition(decision.graph, subset, cast(Visit, decision.findings))
+
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield the nodes of a partition that XNNPACK computes wrongly in old releases."""
+        return number_risks(graph, subset, release)
+
+    def shape_failure(
+        self, decision: Decision, subset: Subset, prepared: Callable[[], Graph], release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the failure of a convolution whose window does not fit into its input, or None."""
+        return window_beyond_input(decision.graph, subset.nodes, prepared, release)
 
 
 def _flags(options: OptionValues, release: Release = NEWEST) -> int:

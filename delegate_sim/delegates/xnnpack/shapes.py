@@ -15,6 +15,7 @@ from ...model.numbers import as_list
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from .node_visit import Visit
+from .rules.checks import padding_mode
 from .target import kernel_failure
 
 _OF_EQUAL_RANK = frozenset({"BATCH_MATMUL", "CONCATENATION"})
@@ -75,6 +76,56 @@ def uneven_split(node: NodeView, inputs: Collection[int], release: Release) -> R
     if is_open or not count or not release.is_at_least(_SHAPES_ARE_CHECKED) or source.shape[axis] % count == 0:
         return None
     return kernel_failure("xnnpack-kernel-uneven-split", node.node.index, source, found=count)
+
+
+_WINDOW_IS_CHECKED = parse_release("litert-2.2.0")
+"""From this release on, the window of a convolution must fit into the padded input.
+
+Measured with ``ai-edge-litert`` 2.1.3 to 2.3.0.
+"""
+
+
+def window_beyond_input(graph: Graph, nodes: Collection[int], prepared: Callable[[], Graph], release: Release) -> Refusal | None:
+    """Return the failure of the first convolution whose dilated window is larger than its input, or None.
+
+    Only convolutions without padding can fail. XNNPACK computes all shapes itself. They are known until a CPU kernel refuses a
+    node or a tensor is dynamic, so later convolutions are not checked. ``prepared`` returns the subgraph with these shapes.
+
+    Upstream: ``reshape_convolution2d_nhwc`` (``src/operators/convolution-nhwc.c``).
+    """
+    if not release.is_at_least(_WINDOW_IS_CHECKED):
+        return None
+    suspects = [index for index in nodes if _window_is_larger(graph.view(graph.nodes[index]))]
+    if not suspects:
+        return None
+    known = prepared()
+    ends = {known.dynamic.node if known.dynamic is not None else -1, known.failure.node if known.failure is not None else -1}
+    if None in ends:
+        return None
+    for index in known.execution_plan:
+        node = known.view(known.nodes[index])
+        if index in suspects and _window_is_larger(node):
+            source, window = node.input(0), "x".join(map(str, _window(node)))
+            return kernel_failure("xnnpack-kernel-window", index, source, op=node.op, needed=window)
+        if index in ends:
+            return None
+    return None
+
+
+def _window_is_larger(node: NodeView) -> bool:
+    if node.op not in ("CONV_2D", "DEPTHWISE_CONV_2D") or node.node.is_custom or padding_mode(node) != "VALID":
+        return False
+    source = node.input(0)
+    if source.rank != _IMAGE_RANK or min(source.shape) <= 0:
+        return False
+    return any(window > size for window, size in zip(_window(node), source.shape[1:3], strict=True))
+
+
+def _window(node: NodeView) -> tuple[int, int]:
+    """Return the height and width of a convolution's dilated window."""
+    _, height, width, _ = node.input(1).shape
+    options = node.options
+    return (height - 1) * options.dilation_h_factor + 1, (width - 1) * options.dilation_w_factor + 1
 
 
 _BINARY = frozenset({"ADD", "DIV", "MAXIMUM", "MINIMUM", "MUL", "PRELU", "SQUARED_DIFFERENCE", "SUB"})

@@ -53,6 +53,7 @@ def matches(trials: Trials, first: Run, levels: Sequence[int], profile: Driver |
     if levels:
         yield _level(trials, levels)
     yield from _limits(trials)
+    yield from _hidden_options(trials)
     yield from _other_defaults(trials)
     yield from _limits_at_levels(trials)
     if not has_table:
@@ -227,6 +228,16 @@ def _limits(trials: Trials) -> Iterator[Match]:
             text = f"with {typed} instead of {setting.options[option]}, the simulation reproduces the log"
             yield Match(run, Account("options", text, {option: limit}))
             return
+
+
+def _hidden_options(trials: Trials) -> Iterator[Match]:
+    """Try each option that no log line shows. Yield the simulations that reproduce the log."""
+    setting = trials.setting
+    for option, value in setting.delegate.log.tried_options.items():
+        changes = {option: value}
+        if option not in setting.known and setting.options[option] != value and (run := trials.fitting(changes)):
+            text = f"with {', '.join(_typed(setting, changes))}, the simulation reproduces the log"
+            yield Match(run, Account("options", text, changes))
 
 
 def _other_defaults(trials: Trials) -> Iterator[Match]:

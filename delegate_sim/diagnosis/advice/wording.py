@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from ...delegates.options import as_typed
+from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
 from ...graph.graph import NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
@@ -40,6 +40,7 @@ from ..examiner import Examined, RefusedNode
 from .boundary_types import boundary_setting
 from .change_kinds import OF_RUNTIME, SUGGESTION_FOR
 from .layer_rewrites import may_help, rewriting
+from .open_sizes import open_sizes_text
 from .surroundings import Others, Surroundings
 
 _TOLD = 3
@@ -86,6 +87,8 @@ UNROLLED_LOOP = (
 _OF_WAYS = {HintKind.CONVERSION: ChangeKind.CONVERSION, HintKind.RESHAPE: ChangeKind.RESHAPE, HintKind.OTHER: ChangeKind.OTHER}
 """The kind of change that each kind of hint asks for."""
 
+_OF_OPEN_SIZES = frozenset({CPU_KERNEL_NOT_PREPARED.name, "xnnpack-kernel-window"})
+"""The refusals that sizes which the file leaves open may cause, because the file stores 1 for them."""
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
 
@@ -116,7 +119,20 @@ class Wording:
             end = "passes" if "input" in setting else "gets"
             text = f"{setting}: the application then {end} quantized numbers, and the converter does not write these nodes"
             advice = Advice("change-converter-setting", (Change(text),))
+        elif sizes := self._open_sizes():
+            advice = Advice(SUGGESTION_FOR[Problem.DYNAMIC_SHAPE], (Change(sizes),))
         return replace(self.cause, title=title, found=self._found(demanding), advice=advice)
+
+    def _suggestion(self) -> str:
+        """Return the kind of change. An option removes some refusals that have nothing to do with the level of a device."""
+        problem, code = self.cause.identity.problem, self.cases[0].reason.code
+        is_switch = problem is Problem.TARGET_LEVEL and self.last.run.delegate.kinds[code].problem in OF_TYPES
+        return "set-option" if is_switch else SUGGESTION_FOR[problem]
+
+    def _open_sizes(self) -> str:
+        """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
+        code = self.cases[0].reason.code
+        return open_sizes_text(self.model, self.first.run.target, code) if code in _OF_OPEN_SIZES else ""
 
     @property
     def _variables(self) -> int:
@@ -126,7 +142,7 @@ class Wording:
     def _title_and_advice(self) -> tuple[str, Advice]:
         problem, subject = self.cause.identity
         reason, remedy = self.cases[0].reason, self.cause.remedy
-        code = SUGGESTION_FOR[problem]
+        code = self._suggestion()
         general = general_change(code)
         ops = _some([op for op, _ in self.cause.operators])
         match problem:
@@ -267,7 +283,7 @@ class Wording:
                 # Some delegates have no value for "no limit", so the option is the number of partitions.
                 typed.append(as_typed(self.last.run.delegate.options, name, f"{partitions} or more"))
             elif value is not None:
-                typed.append(as_typed(self.last.run.delegate.options, name, str(value)))
+                typed.append(as_typed(self.last.run.delegate.options, name, option_value(value)))
         return " ".join(typed)
 
     def _fixed_inputs(self, *, is_loop: bool) -> Change:

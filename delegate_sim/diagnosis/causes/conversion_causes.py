@@ -40,7 +40,7 @@ def inputs(search: CauseSearch, state: SearchState) -> FoundEvidence:
     if is_dynamic(now.run):
         cases = refused_by_runtime(now)
         return (Evidence(identity, cases, remedy, at_fault=frozenset()),) if is_no_longer_dynamic(now, then) else ()
-    ended = _ended(now, then, frozenset(Problem) - _OTHERS_OWN)
+    ended = refusals_removed(now, then, frozenset(Problem) - _OTHERS_OWN)
     return (Evidence(identity, cases_of(ended), remedy),) if ended else ()
 
 
@@ -68,7 +68,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
             continue
         if conversion == "int8" and _has_problem(then, Problem.QUANTIZATION):
             conversions.append("int8-per-tensor")
-        ended = _ended(now, then, OF_TYPES)
+        ended = refusals_removed(now, then, OF_TYPES)
         gain = _gain(now.cost, then.cost)
         if gain <= (0.0, 0.0, 0.0) or not _takes_more(now, then) or not _is_worthwhile(now, then, ended, gain):
             continue
@@ -152,7 +152,7 @@ def _gain(now: Cost, then: Cost) -> tuple[float, ...]:
     return round(share, 4), round(nodes, 4), float(now.measures.partitions - then.measures.partitions)
 
 
-def _ended(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
+def refusals_removed(now: Examined, then: Examined, problems: frozenset[Problem]) -> tuple[RefusedNode, ...]:
     """Return the refusals in ``now`` that have one of ``problems`` and that ``then`` does not have.
 
     If a node does not exist in ``then``, all its refusals are returned.

@@ -15,7 +15,7 @@ from .cause import Blockers, Cause
 from .change import Advice, feature_change
 from .conversion_causes import inputs, types
 from .evidence import CauseSearch, EvidenceFinder, SearchState, Simulate, blockers_of, by_cause, cases_in
-from .node_causes import refusals, rest
+from .node_causes import refusals, rest, switches
 from .whole_graph_causes import dynamic, guesses, loading, preparation, preparation_again, registration, stages, text
 
 _REPAIRED_AT_LEAST, _REPAIRED_AT_MOST = 2, 16
@@ -36,6 +36,7 @@ _FINDERS: tuple[EvidenceFinder, ...] = (
     text,
     inputs,
     preparation,
+    switches,
     types,
     dynamic,
     preparation_again,

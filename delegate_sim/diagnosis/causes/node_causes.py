@@ -17,7 +17,7 @@ from ...versions.features import versions_to_try
 from ..examiner import RefusedNode
 from .cause import Identity
 from .change import Remedy
-from .conversion_causes import form
+from .conversion_causes import form, refusals_removed
 from .evidence import CauseSearch, Evidence, FoundEvidence, SearchState, blockers_of, cases_of, view_of
 from .undelegatable_nodes import special_subject
 from .whole_graph_causes import reason_of
@@ -27,6 +27,9 @@ _NOT_CAUSES = frozenset({Problem.NEIGHBORS, Problem.MODEL, Problem.RELEASE})
 
 _TRIED = (Problem.OPERATOR_VERSION, Problem.TARGET_LEVEL)
 """Kinds of problem for which the search tries other versions or feature levels, once for each node."""
+
+_OF_SWITCHES = frozenset({Problem.TYPE, Problem.QUANTIZATION})
+"""Kinds of problem that an option may remove which has nothing to do with a feature level."""
 
 _OF_QUANTIZATION = frozenset({"asymmetric-quantize-inputs", "hybrid-weights", "int8-type", "int16-type"})
 """Features that a conversion to float removes."""
@@ -143,6 +146,18 @@ def _levels(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNode
         yield Evidence(Identity(Problem.OPERATOR, (case.op,)), (case,))
 
 
+def switches(search: CauseSearch, state: SearchState) -> FoundEvidence:
+    """Find the refusals of types that an option of the delegate removes."""
+    all_codes = dict.fromkeys([reason.code for refused in state.run.on_cpu() for reason in refused.reasons])
+    codes = [code for code in all_codes if search.problem_of(code) in _OF_SWITCHES]
+    for options in [dict(options) for code in codes for options in search.delegate.remedies(code, search.first.run.options)]:
+        then = search.simulate(replace(state.changes, options={**state.changes.options, **options}))
+        removed = refusals_removed(state.run, then, _OF_SWITCHES)
+        if removed:
+            return (Evidence(Identity(Problem.TARGET_LEVEL, _told(options)), cases_of(removed), Remedy(options=options)),)
+    return ()
+
+
 def _versions(search: CauseSearch, state: SearchState, cases: Sequence[RefusedNode]) -> Iterator[Evidence]:
     """Find the features that raised the version of each node, and a lower version that the delegate accepts.
 
@@ -242,9 +257,9 @@ def _kernel_failure(search: CauseSearch, state: SearchState) -> FoundEvidence:
     alike = None if blamed is None else (blamed.op, _types_of(graph.view(blamed)))
     nodes = [graph.nodes[index] for index in graph.execution_plan]
     cases = [
-        RefusedNode(key, node.op, (reason,))
+        RefusedNode(own, node.op, (reason,))
         for node in nodes
-        if (key := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
+        if (own := state.run.change.origin(NodeKey(graph.index, node.index))) is not None
         and alike in (None, (node.op, _types_of(graph.view(node))))
     ]
     if key is not None and len(cases) > 1 and not _fails_again(search, state, key, options, [case.key for case in cases]):

@@ -11,7 +11,7 @@ from ...foundation.late_numpy import np
 from ...foundation.limits import element_count, is_above_limit
 from ...model.model import Node, Quantization, Tensor
 from ..pass_workspace import Work, WorkCount
-from .base import Exactness, Pass, node_pass
+from .base import FINITE, Exactness, Pass, node_pass
 from .ranks import lowered
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ _BIAS: Mapping[str, tuple[int, int]] = MappingProxyType(
 )
 """The position of the bias, and the dimension of the weights that gives the size of the bias, keyed by operator."""
 _SOURCE: Mapping[str, int] = MappingProxyType({"TRANSPOSE_CONV": 2})
+_ACTIVATIONS: Mapping[int, str] = MappingProxyType({1: "RELU", 2: "RELU_N1_TO_1", 3: "RELU6"})
+"""The operator of each fused activation that the CPU kernel of TRANSPOSE_CONV computes."""
+_FUSED_VERSION = 4
+"""The version of TRANSPOSE_CONV from which on its kernels compute a fused activation."""
 _TYPES: Mapping[str, str] = MappingProxyType({"FLOAT32": "FLOAT32", "INT8": "INT32", "UINT8": "INT32", "INT16": "INT64"})
 
 
@@ -221,8 +225,21 @@ BATCH_MATMUL BIDIRECTIONAL_SEQUENCE_LSTM BIDIRECTIONAL_SEQUENCE_RNN FULLY_CONNEC
 UNIDIRECTIONAL_SEQUENCE_RNN
 """
 
+
+def _unfused(work: Work, node: Node) -> Sequence[Node] | None:
+    """Return a TRANSPOSE_CONV without its activation, which needs version 4, and the activation as a node."""
+    target = work.output(node)
+    activation = _ACTIVATIONS.get(work.options(node).fused_activation_function)
+    if activation is None or target.type != "FLOAT32" or node.version < _FUSED_VERSION:
+        return None
+    sums = work.result(target, "sums")
+    layer = work.editor.with_options(node._replace(index=-1, outputs=(sums,)), fused_activation_function=0)
+    return [layer, work.node(activation, [sums], node.outputs)]
+
+
 PASSES: tuple[Pass, ...] = (
     node_pass("bias-of-zeros", " ".join(_BIAS), Exactness.EXACT, _zero_bias),
+    node_pass("activation-unfused", "TRANSPOSE_CONV", Exactness.EXACT, _unfused, FINITE),
     node_pass("matrix-product-as-layer", "BATCH_MATMUL", Exactness.ROUNDING, _batch_matmul),
     node_pass("layer-as-convolution", "FULLY_CONNECTED", Exactness.ROUNDING, _as_convolution),
     node_pass("layer-of-rows", "FULLY_CONNECTED", Exactness.EXACT, _rows),

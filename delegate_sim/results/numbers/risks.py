@@ -66,10 +66,10 @@ class RiskCounts(NamedTuple):
 
 
 def counted_risks(run: Run) -> RiskCounts | None:
-    """Return the numbers of results that are wrong and that may be wrong, or None if the delegate has no rules for numbers."""
-    if not run.delegate.has_number_rules:
-        return None
+    """Return the numbers of results that are wrong and that may be wrong, or None if nothing is known about the numbers."""
     risks = number_risks(run)
+    if not run.delegate.has_number_rules and not risks:
+        return None
     wrong = {risk.place for risk in risks if risk.is_certain}
     return RiskCounts(len(wrong), len({risk.place for risk in risks} - wrong))
 

@@ -112,7 +112,7 @@ NOT_COMPILED = (
 
 NOT_BUILT = (
     "Taken, but not compiled: the delegate compiles these nodes on the board, when the model is first invoked. Only the board "
-    "shows whether they can be compiled, and how fast they run."
+    "shows whether they can be compiled, how fast they run, and how their numbers differ from the CPU's."
 )
 
 

@@ -116,7 +116,8 @@ def test_remedies_for_limits_and_for_the_range_of_nodes():
     assert list(DELEGATE.remedies("partition-limit", {})) == [{"max_delegated_partitions": 1_000_000}]
     whole = {"first_delegate_node_index": 0, "last_delegate_node_index": 2**31 - 1}
     assert list(DELEGATE.remedies("gpu-node-range", {})) == [whole]
-    assert list(DELEGATE.remedies("gpu-tensor-type", {})) == []
+    assert list(DELEGATE.remedies("gpu-tensor-type", {"allow_quant_ops": True})) == []
+    assert list(DELEGATE.remedies("gpu-tensor-type", {"allow_quant_ops": False})) == [{"allow_quant_ops": True}]
 
 
 # Which partitions are taken

@@ -17,7 +17,15 @@ WEIGHTS = constant([[[[0.0] * 2] * 3] * 3] * 2, "FLOAT32")
 
 @pytest.mark.parametrize(
     ("release", "taken"),
-    [("tf-2.10", 3), ("tf-2.14", 3), ("litert-1.0.1", 3), ("litert-1.1.0", 4), ("tf-2.20", 4), ("litert-2.3.0", 4)],
+    [
+        ("tf-2.10", 3),
+        ("tf-2.14", 3),
+        ("tf-2.15", 4),
+        ("litert-1.0.1", 4),
+        ("litert-1.1.0", 4),
+        ("tf-2.20", 4),
+        ("litert-2.3.0", 4),
+    ],
 )
 def test_highest_version_of_transpose_conv(release, taken):
     target = NnapiTarget(29, True, parse_release(release))
@@ -26,6 +34,24 @@ def test_highest_version_of_transpose_conv(release, taken):
         for version in (3, 4, 5)
     }
     assert max(version for version, node in nodes.items() if RULES.validate(node, target).is_supported) == taken
+
+
+@pytest.mark.parametrize(
+    ("release", "is_said"), [("tf-2.14", False), ("tf-2.16", True), ("litert-1.0.1", True), ("litert-1.1.0", False)]
+)
+@pytest.mark.parametrize("version", [3, 4])
+def test_it_is_said_that_the_version_of_a_fused_activation_is_not_checked(release, is_said, version):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    shape, image = graph.tensor("s", "INT32", [4], data=[1, 4, 4, 2]), graph.input("x", "FLOAT32", [1, 4, 4, 2])
+    weights, result = graph.tensor("w", "FLOAT32", [2, 3, 3, 2], data=[1.0] * 36), graph.tensor("y", "FLOAT32", [1, 4, 4, 2])
+    options = {"padding": 0, "stride_w": 1, "stride_h": 1}
+    graph.node("TRANSPOSE_CONV", [shape, weights, image], [result], version=version, options=options)
+    graph.outputs(result)
+    run = delegate_sim.analyze(builder.bytes(), "nnapi", runtime=release).runs[0]
+    assert any("not checked whether" in warning and "TRANSPOSE_CONV" in warning for warning in run.warnings) == (
+        is_said and version == 4
+    )
 
 
 @pytest.mark.parametrize(("release", "is_limited"), [("tf-2.10", False), ("tf-2.12", True), ("litert-2.3.0", True)])

@@ -156,3 +156,10 @@ def test_a_sparse_constant_is_unpacked_into_its_own_shape():
 def test_every_failure_is_tried():
     tried = {code for _, code, _ in CASES} | {code for code, *_ in (shape_cases.CASES | shape_cases.CRASHES).values()}
     assert {f"xnnpack-kernel-{code}" for code in tried - {None}} == set(FAILURES)
+
+
+@pytest.mark.parametrize(("release", "code"), [("litert-2.1.6", None), ("litert-2.2.0", "xnnpack-kernel-window")])
+def test_window_must_fit_from_a_release_on(release, code):
+    _, failing, _ = shape_cases.CASES["window"]
+    refusal = analyze(failing, "xnnpack", runtime=release).runs[0].refusal
+    assert (refusal.code if refusal else None) == code

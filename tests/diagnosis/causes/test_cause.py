@@ -93,6 +93,21 @@ def test_a_kernel_that_cannot_be_made_is_a_cause():
     assert diagnosis.without_all.measures.outcome == "delegated"
 
 
+def test_a_kernel_failure_of_one_of_several_alike_nodes_names_this_node():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    tensor = graph.input("x", "FLOAT32", [1, 4, 4, 1])
+    for size in (2, 1, 1):
+        weights, bias = graph.tensor("w", "FLOAT32", [1, 3, 3, 1], data=[1.0] * 9), graph.tensor("b", "FLOAT32", [1], data=[0.0])
+        result = graph.tensor("y", "FLOAT32", [1, size, size, 1])
+        graph.node("CONV_2D", [tensor, weights, bias], [result], options={"padding": 1, "stride_w": 1, "stride_h": 1,
+                   "dilation_w_factor": 1, "dilation_h_factor": 1})  # fmt: skip
+        tensor = result
+    graph.outputs(tensor)
+    (cause,) = causes(diagnosed(builder, "xnnpack"))
+    assert (cause.codes, [key.node for key in cause.nodes]) == (("xnnpack-kernel-window",), [1])
+
+
 def test_a_partition_that_fails_as_a_whole_is_a_cause():
     builder = ModelBuilder()
     graph = builder.subgraph("main")

@@ -115,6 +115,20 @@ def convolved(weights, op="CONV_2D"):
     return finished(sketch, sketch.node(op, operands, shape=(1, 4, 4, channels), options=options))
 
 
+def windowed(*sizes, op="CONV_2D", window=3, dilation=1, padding="VALID", before=None):
+    """Convolutions in a row of images of these sizes. ``before`` is the operator before them."""
+    sketch = Sketch()
+    tensor = sketch.input(shape=(1, sizes[0], sizes[0], 1))
+    if before is not None:
+        tensor = sketch.node(before, [tensor], shape=(1, sizes[0], sizes[0], 1))
+    steps = {"stride_w": 1, "stride_h": 1, "dilation_w_factor": dilation, "dilation_h_factor": dilation}
+    steps |= {"padding": int(padding == "VALID"), **({"depth_multiplier": 1} if op == "DEPTHWISE_CONV_2D" else {})}
+    for size in sizes[1:]:
+        operands = [tensor, sketch.constant(shape=(1, window, window, 1)), sketch.constant(shape=(1,))]
+        tensor = sketch.node(op, operands, shape=(1, size, size, 1), options=steps)
+    return finished(sketch, tensor)
+
+
 def finished(sketch, *outputs):
     sketch.graph.outputs(*outputs)
     return sketch.builder.bytes()
@@ -143,6 +157,17 @@ CASES = {
     "space-of-rank-5": ("image-rank", blocks("SPACE_TO_DEPTH", (1, 4, 4, 4, 4)), blocks("SPACE_TO_DEPTH", (1, 4, 4, 4))),
     "split-axis": ("axes", split(2), split(-1)),
     "uneven-split": ("uneven-split", split(1, (2, 3)), split(1, count=4)),
+    "window": ("window", windowed(2, 1), windowed(3, 1)),
+    "window-without-output": ("window", windowed(1, 1, window=2), windowed(2, 1, window=2)),
+    "window-of-depthwise": (
+        "window",
+        windowed(2, 1, op="DEPTHWISE_CONV_2D"),
+        windowed(2, 2, op="DEPTHWISE_CONV_2D", padding="SAME"),
+    ),
+    "dilated-window": ("window", windowed(4, 1, dilation=2), windowed(5, 1, dilation=2)),
+    "window-of-later-node": ("window", windowed(4, 2, 1), windowed(5, 3, 1)),
+    "window-after-other-sizes": (None, None, windowed(5, 1, 1)),
+    "window-of-same-padding": (None, None, windowed(1, 1, padding="SAME", before="ABS")),
     "broadcast": ("operand-shapes", combined((2, 3), (4,)), combined((2, 3), (3,))),
     "empty-channels": ("operand-shapes", normalized((2, 0)), normalized((0, 2))),
     "slice-of-scalar": ("operand-shapes", sliced(()), sliced((2,))),

@@ -107,6 +107,15 @@ def _bias(sketch: Sketch) -> None:
         sketch.node("TRANSPOSE_CONV", inputs, kind, (1, 4, 4, 2), options, quantization=scales)
 
 
+def _unfused(sketch: Sketch) -> None:
+    operand = _floats(sketch, 1, 4, 4, 3)
+    weights = sketch.constant("FLOAT32", (2, 2, 2, 3), _values(sketch, (2, 2, 2, 3)))
+    bias = [sketch.constant("FLOAT32", (2,), (0.5, -0.5))] if sketch.chance(2) else []
+    inputs = [sketch.constant("INT32", (4,), (1, 4, 4, 2)), weights, operand, *bias]
+    options = {"stride_w": 1, "stride_h": 1, "padding": 0, "fused_activation_function": sketch.choice((1, 2, 3))}
+    sketch.node("TRANSPOSE_CONV", inputs, "FLOAT32", (1, 4, 4, 2), options, version=4)
+
+
 def _weights(sketch: Sketch, kind: str, shape: tuple[int, ...]) -> Any:
     values = _values(sketch, shape)
     return values if kind == "FLOAT32" else np.clip(values * 40, -127, 127).astype(np.int8)
@@ -466,6 +475,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "float16-widened": _widened("FLOAT16"),
         "constants-dequantized": _widened("INT8"),
         "bias-of-zeros": _bias,
+        "activation-unfused": _unfused,
         "matrix-product-as-layer": _matrix,
         "matrix-product-unfolded": _matrices,
         "symmetric-activations": _dynamic_range,

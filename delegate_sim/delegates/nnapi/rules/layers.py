@@ -182,8 +182,8 @@ RULES: Rules[NnapiTarget] = {
     ),
     "TRANSPOSE_CONV": OpRule(
         (
-            max_op_version(3).before_release("litert-1.1.0"),
-            max_op_version(4).from_release("litert-1.1.0"),
+            max_op_version(3).before_release("tf-2.15"),
+            max_op_version(4).from_release("tf-2.15"),
             min_level(NNAPI_1_2),
             constants(operand(0, "output shape"), operand(1, "filter")),
         )

@@ -1,0 +1,52 @@
+"""Sizes of a model's inputs that the file leaves open, as the reason why a model cannot be prepared."""
+
+from __future__ import annotations
+
+from ...errors import DelegateSimError
+from ...fixing.given_shapes import with_shapes
+from ...foundation.printable import command_line
+from ...hypothetical.fixed_inputs import open_inputs
+from ...model.model import Model, Tensor
+from ...runtime.interpreter import simulate
+from ...runtime.target import Target
+from ..causes.change import result_words
+from ..examiner import Examined
+from .plain_fix import shapes_as_typed
+
+_TRIED = (32, 64, 128, 256)
+"""Sizes that are tried for dimensions that the file leaves open."""
+_TOLD = 3
+
+
+def open_sizes_text(model: Model, target: Target, code: str) -> str:
+    """Return the change of open input sizes after which a target no longer refuses a model with a code, or "" if none is found.
+
+    The first dimension of an input keeps its stored size. All other open dimensions get the same size.
+    """
+    inputs = [tensor for tensor in open_inputs(model) if -1 in (tensor.shape_signature or ())[1:]]
+    for size in _TRIED if inputs else ():
+        shapes = {tensor.index: _with_size(tensor, size) for tensor in open_inputs(model)}
+        try:
+            change = with_shapes(model, shapes, target.release)
+            run = simulate(change.model, target)
+        except DelegateSimError:
+            return ""
+        if run.refusal is None or run.refusal.code != code:
+            result = result_words(Examined(run, change).cost)
+            names = {tensor.index: tensor.name for tensor in open_inputs(model)}
+            arguments = shapes_as_typed([(names[index], shape) for index, shape in shapes.items()])
+            return (
+                f"the file leaves sizes open: {_stored(inputs)}. {command_line(['fix', *arguments])} fixes sizes, here with the "
+                f"simulated result {result}. Or resize the inputs before you apply the delegate"
+            )
+    return ""
+
+
+def _with_size(tensor: Tensor, size: int) -> tuple[int, ...]:
+    signature = tensor.shape_signature or tensor.shape
+    further = [size if given < 0 else given for given in signature[1:]]
+    return (tensor.shape[0], *further)
+
+
+def _stored(inputs: list[Tensor]) -> str:
+    return ", ".join([f"{tensor.name} is stored as {list(tensor.shape)}" for tensor in inputs[:_TOLD]])
