@@ -20,6 +20,7 @@ from ..foundation.printable import command_line, printable, shortened
 from ..foundation.processes import clean_environment
 from ..live.live_runs import ready_engine
 from ..live.process import SECONDS, Finished, run_limited
+from ..live.trial import lacking
 from ..model.model import Model
 from ..model.reader import load
 from ..verification.verify import Verification, Verifier, verify_on
@@ -29,8 +30,11 @@ PLACEHOLDER = "{model}"
 MODEL_NAME = "model.tflite"
 _STEM = "tensor"
 _ERROR = re.compile(
-    r"error|fail|fatal|abort|assert|exception|panic|unsupported|not supported|invalid|cannot|could not|unable|refus|crash", re.I
+    r"error|fail|fatal|abort|assert|exception|panic|unsupported|not supported|invalid|cannot|could not|unable|refus|crash",
+    re.IGNORECASE,
 )
+_NO_ERROR = re.compile(r"\W*(?:info|warning|warn|verbose|debug|note)\b|[IWVD]\d{4} ", re.IGNORECASE)
+"""The start of a line that a logger marks as harmless."""
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)")
 _WORD = re.compile(r"[^\s\"'`,()\[\]{}<>=]+")
 _NEUTRAL = re.compile(rf"{_STEM}_\d+")
@@ -116,14 +120,15 @@ class LiveTest(FailureTest):
         delegate = find_live(name)
         self._name, self._given = name, options
         self._engine = ready_engine(delegate)
+        lacks = lacking(self._engine)
+        if lacks:
+            raise OptionError(f"{name} cannot run here: it lacks {lacks} ('delegate-sim doctor' shows more)")
         self._options = parse_options(name, delegate.options, {**self._engine.fixed_options, **options})
         self.software = self._engine.software
 
     def run(self, content: bytes) -> Failure | None:
         """Give the model to the delegate. See ``FailureTest``."""
         decision = self._engine.decide(load(content), self._options)
-        if decision.lacks:
-            raise OptionError(f"{self._name} cannot run here: {decision.lacks} is missing ('delegate-sim doctor' shows more)")
         if not decision.has_failed:
             return None
         line, end = error_line(decision.output), _shown(decision.end)
@@ -185,10 +190,10 @@ def parse_assignments(texts: Sequence[str]) -> dict[str, str]:
 def error_line(output: str) -> str:
     """Return the first line of a program's output that reports an error, or the last line if no line does.
 
-    Indented lines, such as those of a traceback, come last.
+    Warnings and similar lines of a log come last, and so do indented lines, such as those of a traceback.
     """
     lines = [line for line in output.splitlines() if line.strip()]
-    for chosen in ([line for line in lines if not line[0].isspace()], lines):
+    for chosen in ([line for line in lines if not (line[0].isspace() or _NO_ERROR.match(line))], lines):
         for line in chosen:
             if _ERROR.search(line[:_LONGEST_LINE]):
                 return _shown(line)
