@@ -183,9 +183,10 @@ def main() -> int:
             continue
         is_right = is_solved(model, result)
         solved += is_right
+        times = f"{time.monotonic() - start:.0f} s, {_cpu() - cpu:.0f} s of CPU"
         print(
-            f"{seed} {kind}: {result.original_nodes} -> {result.nodes} nodes ({', '.join(result.operators)}), {result.runs} runs, "
-            f"{time.monotonic() - start:.0f} s, {_cpu() - cpu:.0f} s of CPU, kept {[kept.content for kept in result.kept]}, "
+            f"{seed} {kind}: {result.original_nodes} -> {result.nodes} nodes ({', '.join(result.operators)}), "
+            f"{result.runs} runs, {times}, kept {[kept.content for kept in result.kept]}, "
             f"{'solved' if is_right else 'NOT SOLVED'}: {result.message}",
             flush=True,
         )

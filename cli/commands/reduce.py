@@ -26,9 +26,9 @@ Examples:
   delegate-sim reduce model.tflite --live xnnpack -o small.tflite
   delegate-sim reduce model.tflite --on mldrift -o small.tflite --format markdown
 
-The failure stays the same: the same exit code, and the same first line that reports an error. Numbers and names of tensors in this
-line do not count. With --match, only the text counts. The program runs without a shell in a new folder, so its arguments need
-absolute paths.
+The failure stays the same: the same exit code, and the same first line that reports an error. Numbers and names of tensors in
+this line do not count. With --match, only the text counts. The program runs without a shell in a new folder, so its arguments
+need absolute paths.
 
 The new file has generated weights and neutral names, unless the failure depends on the original ones; the result then says so.
 Operators and their options, types, shapes and quantization parameters stay. --format markdown is a report to paste.

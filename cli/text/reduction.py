@@ -59,9 +59,11 @@ def report_text(result: Reduction, command: Callable[[str], str], written: str) 
     operators = ", ".join(dict.fromkeys(result.operators))
     kept = [*_kept_texts(result)]
     origin = f"parts of the original model ({'; '.join(kept)})" if kept else "generated weights and neutral names"
+    size = f"{counted(result.nodes, 'node')} ({shortened(operators)}), {result.bytes:,} bytes"
+    software = f"{result.software}, " if result.software else ""
     lines = [
-        f"Model: {file} (attached), {counted(result.nodes, 'node')} ({shortened(operators)}), {result.bytes:,} bytes, with {origin}",
-        f"Versions: {f'{result.software}, ' if result.software else ''}{platform.platform()}; reduced by delegate-sim {__version__}",
+        f"Model: {file} (attached), {size}, with {origin}",
+        f"Versions: {software}{platform.platform()}; reduced by delegate-sim {__version__}",
         f"Command: {command(file)}",
         f"Result: {_failure(result)}",
     ]

@@ -121,7 +121,7 @@ def run(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        preexec_fn=prepare if os.name == "posix" else None,
+        preexec_fn=prepare if os.name == "posix" else None,  # noqa: PLW1509  # only sets limits
         start_new_session=True,
     ) as process:
         try:

@@ -10,11 +10,23 @@ import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from ..bundles.ranged import part_of
 from ..errors import FixError
-from ..fixing.flatbuffer.layout import Front, NewReferences, NewTable, NewVector, Old, copied, signature_table, string, vector
+from ..fixing.flatbuffer.layout import (
+    Front,
+    NewReferences,
+    NewTable,
+    NewVector,
+    Old,
+    TargetPlace,
+    copied,
+    signature_table,
+    string,
+    vector,
+)
 from ..fixing.flatbuffer.model_writing import check_writable
 from ..graph.reachability import called_subgraphs, subgraphs_from
 from ..model import schema
@@ -76,7 +88,9 @@ class PartWriter:
 
     def nodes_of(self, part: Part) -> list[Node]:
         """Return the nodes of the part's own subgraph and of the subgraphs that it calls."""
-        return [self.model.subgraphs[index].nodes[node] for index in self.subgraphs_of(part) for node in self._chosen(part, index)]
+        return [
+            self.model.subgraphs[index].nodes[node] for index in self.subgraphs_of(part) for node in self._chosen(part, index)
+        ]
 
     def constants(self, part: Part) -> list[tuple[int, int]]:
         """Return the constants of a part, as (subgraph, tensor)."""
@@ -170,7 +184,7 @@ class _PartFile:
         self._order = writer.subgraphs_of(part)
         self._numbers = {index: number for number, index in enumerate(self._order)}
         self._codes: dict[int, int] = {}
-        self._buffers: list[Any] = [NewTable("Buffer")]
+        self._buffers: list[TargetPlace] = [NewTable("Buffer")]
         self._buffer_numbers: dict[tuple[Any, ...], int] = {}
         self._named = 0
         self._variables: dict[str, str] = {"": ""}
@@ -180,18 +194,16 @@ class _PartFile:
         model, part = self._model, self._part
         used = {index: self._writer.tensors_of(part, index) for index in self._order}
         places = {index: {tensor: place for place, tensor in enumerate(tensors)} for index, tensors in used.items()}
-        subgraphs = [self._subgraph(index, used[index], places[index]) for index in self._order]
+        subgraphs: list[TargetPlace] = [self._subgraph(index, used[index], places[index]) for index in self._order]
         root = NewTable("Model", {"version": model.version})
         root.fields["operator_codes"] = NewReferences([self._writer.copy(self._writer._codes[code]) for code in self._codes])
         root.fields["subgraphs"] = NewReferences(subgraphs)
         if not self._is_neutral(Content.METADATA):
             root.fields["description"] = string(model.description)
+            kept = [(name, span) for name, span in model.metadata.items() if name != METADATA_NAME]
+            numbers = {name: self._data(("metadata", name), partial(self._bytes, *span)) for name, span in kept}
             root.fields["metadata"] = NewReferences(
-                [
-                    NewTable("Metadata", {"name": string(name), "buffer": self._data(("metadata", name), lambda: self._bytes(*span))})
-                    for name, span in model.metadata.items()
-                    if name != METADATA_NAME
-                ]
+                [NewTable("Metadata", {"name": string(name), "buffer": number}) for name, number in numbers.items()]
             )
         signature = next((own for own in model.signatures if own.subgraph == part.subgraph), None)
         if signature is not None:
@@ -256,10 +268,10 @@ class _PartFile:
         if span is None:
             return self._data((tensor.buffer,), None)
         if (index, tensor.index) not in self._part.generated:
-            return self._data((tensor.buffer, *span), lambda: self._bytes(*span))
+            return self._data((tensor.buffer, *span), partial(self._bytes, *span))
         key = tensor.buffer, *span, tensor.type, tensor.quantization is None
         seed = len(self._buffers)
-        return self._data(key, lambda: generated_bytes(tensor, span[1], seed))
+        return self._data(key, partial(generated_bytes, tensor, span[1], seed))
 
     def _data(self, key: tuple[Any, ...], content: Callable[[], bytes] | None) -> int:
         if key not in self._buffer_numbers:
@@ -289,14 +301,14 @@ class _PartFile:
     def _change_options(self, options: NewTable) -> None:
         """Give options the new numbers of subgraphs, and leave out or replace what is neutral."""
         for name, value in options.fields.items():
-            if "subgraph" in name:
-                called = vector([self._number(own) for own in struct.unpack(f"<{value.count}i", value.content)], "i") if (
-                    isinstance(value, NewVector)
-                ) else self._number(value)
-                options.fields[name] = called
+            if "subgraph" in name and isinstance(value, NewVector):
+                called = struct.unpack(f"<{value.count}i", value.content)
+                options.fields[name] = vector([self._number(index) for index in called], "i")
+            elif "subgraph" in name:
+                options.fields[name] = self._number(value)
             elif name in _VARIABLE_NAMES and self._is_neutral(Content.NAMES):
                 text = bytes(value.content).decode("utf-8", "replace")
-                options.fields[name] = string(self._variables.setdefault(text, f"variable_{len(self._variables)}" if text else ""))
+                options.fields[name] = string(self._variables.setdefault(text, f"variable_{len(self._variables)}"))
         if self._is_neutral(Content.ATTRIBUTES):
             options.fields.pop("composite_attributes", None)
             options.fields.pop("custom_attributes", None)

@@ -218,24 +218,25 @@ class _Reducer:
         for subgraph, nodes in self._test.suspects(self._original):
             if self._fails(self._with_needed(Cutter(self._original, subgraph), nodes)):
                 break
-        while True:
-            cutter = Cutter(self._original, self._part.subgraph)
-            self._find_window(cutter)
-            steps = [node.index for node in cutter.steps if node.index in self._part.nodes]
-            _fewer(steps, lambda nodes: self._fails(self._with_needed(cutter, nodes)))
-            _fewer(self._part.nodes, lambda nodes: self._fails(replace(self._part, nodes=tuple(nodes))))
+        has_failing = True
+        while has_failing:
+            self._remove_nodes_of(Cutter(self._original, self._part.subgraph))
             _, *called = self._writer.subgraphs_of(self._part)
-            if self._first_failing(called) is None:
-                return
+            has_failing = self._first_failing(called) is not None
 
-    def _find_window(self, cutter: Cutter) -> None:
-        chosen = [node.index for node in cutter.steps if node.index in self._part.nodes]
+    def _remove_nodes_of(self, cutter: Cutter) -> None:
+        def chosen() -> list[int]:
+            kept = frozenset(self._part.nodes)
+            return [node.index for node in cutter.steps if node.index in kept]
 
-        def judge(start: int, stop: int) -> str:
-            return FAILED if self._fails(self._with_needed(cutter, chosen[start:stop])) else RIGHT
+        def fails(nodes: Sequence[int]) -> bool:
+            return self._fails(self._with_needed(cutter, nodes))
 
-        if len(chosen) > 1 and judge(0, len(chosen)) == FAILED:
-            find_window(len(chosen), FAILED, judge)
+        steps = chosen()
+        if len(steps) > 1 and fails(steps):
+            find_window(len(steps), FAILED, lambda start, stop: FAILED if fails(steps[start:stop]) else RIGHT)
+        _fewer(chosen(), fails)
+        _fewer(self._part.nodes, lambda nodes: self._fails(replace(self._part, nodes=tuple(nodes))))
 
     def _with_needed(self, cutter: Cutter, nodes: Sequence[int]) -> Part:
         """Return the part with some nodes, and the nodes that compute constants for them."""
@@ -333,9 +334,11 @@ def _alike_sizes(model: Model) -> Iterator[list[tuple[int, int]]]:
     if not places:
         return
     yield places
-    for key in (lambda place: graph.tensors[place[0]].shape[place[1]], lambda place: place[1]):
-        for value in sorted(set(map(key, places)), reverse=True):
-            yield [place for place in places if key(place) == value]
+    sizes = {(index, axis): graph.tensors[index].shape[axis] for index, axis in places}
+    for size in sorted(set(sizes.values()), reverse=True):
+        yield [place for place in places if sizes[place] == size]
+    for axis in sorted({axis for _, axis in places}):
+        yield [place for place in places if place[1] == axis]
     yield from [[place] for place in places[:_MOST_DIMENSIONS]]
 
 
