@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ..foundation.late_numpy import np
 from ..model.model import Tensor
-from ..model.numbers import width_of
 from ..model.schema import NUMPY_TYPES
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _SMALL = 8
 """Limit for elements of quantized 32-bit and 64-bit integers, which are biases."""
@@ -27,21 +31,23 @@ def generated_bytes(tensor: Tensor, size: int, seed: int) -> bytes:
     Floats are between -1 and 1. Small integers are of any value but the smallest one. Large integers without quantization are 0,
     because such constants are axes, indices or sizes.
     """
-    random = np.random.default_rng(seed)
+    return bytes(_elements(tensor, size, np.random.default_rng(seed)).tobytes()).ljust(size, b"\0")
+
+
+def _elements(tensor: Tensor, size: int, random: np.random.Generator) -> npt.NDArray[Any]:
     if tensor.type == "BFLOAT16":
-        return bytes(random.integers(0, _ONE_BFLOAT16, size // 2, np.uint16, endpoint=True).tobytes())
-    if tensor.type.startswith("FLOAT8"):
-        return bytes(random.integers(0, _ONE_FLOAT8, size, np.uint8, endpoint=True).tobytes())
+        return random.integers(0, _ONE_BFLOAT16, size // 2, np.uint16, endpoint=True)
     if tensor.type in _PACKED:
-        return bytes(random.integers(0, 255, size, np.uint8, endpoint=True).tobytes())
+        most = _ONE_FLOAT8 if tensor.type.startswith("FLOAT8") else 255
+        return random.integers(0, most, size, np.uint8, endpoint=True)
     kind = np.dtype(NUMPY_TYPES[tensor.type])
-    count = size // width_of(NUMPY_TYPES[tensor.type])
+    count = size // kind.itemsize
     if kind.kind in "fc":
-        return bytes(random.uniform(-1, 1, count).astype(kind).tobytes())
+        return random.uniform(-1, 1, count).astype(kind)
     if tensor.type == "BOOL":
-        return bytes(random.integers(0, 2, count).astype(kind).tobytes())
+        return random.integers(0, 2, count).astype(kind)
     if kind.itemsize > 2:
         values = random.integers(0 if kind.kind == "u" else -_SMALL, _SMALL, count)
-        return bytes((values if tensor.quantization is not None else values * 0).astype(kind).tobytes())
+        return (values if tensor.quantization is not None else values * 0).astype(kind)
     limits = np.iinfo(kind)
-    return bytes(random.integers(limits.min + 1, limits.max, count, kind, endpoint=True).tobytes())
+    return random.integers(limits.min + 1, limits.max, count, kind, endpoint=True)

@@ -201,7 +201,7 @@ class _PartFile:
         if not self._is_neutral(Content.METADATA):
             root.fields["description"] = string(model.description)
             kept = [(name, span) for name, span in model.metadata.items() if name != METADATA_NAME]
-            numbers = {name: self._data(("metadata", name), partial(self._bytes, *span)) for name, span in kept}
+            numbers = {name: self._data(("metadata", name), span[1], partial(self._bytes, *span)) for name, span in kept}
             root.fields["metadata"] = NewReferences(
                 [NewTable("Metadata", {"name": string(name), "buffer": number}) for name, number in numbers.items()]
             )
@@ -266,18 +266,18 @@ class _PartFile:
         if tensor.buffer == 0:
             return 0
         if span is None:
-            return self._data((tensor.buffer,), None)
+            return self._data((tensor.buffer,))
         if (index, tensor.index) not in self._part.generated:
-            return self._data((tensor.buffer, *span), partial(self._bytes, *span))
+            return self._data((tensor.buffer, *span), span[1], partial(self._bytes, *span))
         key = tensor.buffer, *span, tensor.type, tensor.quantization is None
         seed = len(self._buffers)
-        return self._data(key, partial(generated_bytes, tensor, span[1], seed))
+        return self._data(key, span[1], partial(generated_bytes, tensor, span[1], seed))
 
-    def _data(self, key: tuple[Any, ...], content: Callable[[], bytes] | None) -> int:
+    def _data(self, key: tuple[Any, ...], size: int = 0, content: Callable[[], bytes] | None = None) -> int:
+        """Return the number of the buffer with a key. The content is computed when the file is written."""
         if key not in self._buffer_numbers:
-            data = None if content is None else content()
-            fields = {} if data is None else {"data": NewVector(len(data), data, _DATA_ALIGNMENT)}
             self._buffer_numbers[key] = len(self._buffers)
+            fields = {} if content is None else {"data": NewVector(size, content, _DATA_ALIGNMENT)}
             self._buffers.append(NewTable("Buffer", fields))
         return self._buffer_numbers[key]
 
