@@ -11,7 +11,7 @@ from ..errors import DelegateSimError, FixError, LimitError
 from ..fixing.flatbuffer.model_writing import write
 from ..fixing.given_shapes import with_shapes
 from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
-from ..foundation.limits import raised
+from ..foundation.limits import how_to_raise, raised
 from ..model.model import Model
 from ..model.reader import load
 from ..releases.catalogue import NEWEST
@@ -101,10 +101,6 @@ def reduce_model(model: Model, test: FailureTest, report: Callable[[str], None] 
     return _Reducer(model, test, report).result()
 
 
-class _OutOfTime(Exception):
-    """No time is left for further runs."""
-
-
 class _Reducer:
     def __init__(self, model: Model, test: FailureTest, report: Callable[[str], None]) -> None:
         self._original, self._test, self._report = model, test, report
@@ -117,6 +113,8 @@ class _Reducer:
         self._start = time.monotonic()
         self._share = 0.75
         self._steps: list[ReductionStep] = []
+        self._is_found = False
+        """Whether any part fails as the original model does."""
         self._is_complete = True
 
     def result(self) -> Reduction:
@@ -124,7 +122,7 @@ class _Reducer:
         original = b"".join(map(bytes, pieces(self._original.content)))
         self._failure = self._stable_failure(original)
         self._note("original", sum([len(graph.nodes) for graph in self._original.subgraphs]), len(original))
-        self._part = self._whole()
+        self._start = time.monotonic()
         self._step("nodes", self._remove_nodes)
         self._step("shapes", self._shrink_shapes)
         self._share = 1.0
@@ -174,7 +172,9 @@ class _Reducer:
         runs = self._runs
         try:
             step()
-        except (_OutOfTime, LimitError):
+        except LimitError:
+            if not self._is_found:
+                raise
             self._is_complete = False
         self._note(name, len(self._writer.nodes_of(self._part)), len(self._writer.write(self._part)), self._runs - runs)
 
@@ -186,12 +186,13 @@ class _Reducer:
         if part not in self._answers:
             self._answers[part] = self._runs_alike(self._writer, part)
         if self._answers[part]:
-            self._part = part
+            self._part, self._is_found = part, True
         return self._answers[part]
 
     def _runs_alike(self, writer: PartWriter, part: Part) -> bool:
-        if time.monotonic() - self._start > raised(_MOST_SECONDS) * self._share:
-            raise _OutOfTime
+        most = raised(_MOST_SECONDS)
+        if time.monotonic() - self._start > most * self._share:
+            raise LimitError(f"the runs of the command take more than {most:,} seconds{how_to_raise()}")
         self._report(f"run {self._runs}, {len(self._part.nodes):,} nodes left")
         self._runs += 1
         try:
@@ -201,20 +202,19 @@ class _Reducer:
         failure = run_candidate(self._test, content)
         return failure is not None and self._comparison.is_same(failure, self._failure)
 
-    def _whole(self) -> Part:
-        """Return a complete subgraph that fails alone. Raise FixError if there is none."""
+    def _find_subgraph(self) -> None:
+        """Find a complete subgraph that fails alone. Raise FixError if there is none."""
         roots = dict.fromkeys([0, *[signature.subgraph for signature in self._original.signatures]])
-        part = self._first_failing(list(roots))
-        if part is None:
+        if not self._has_failing([*roots]):
             reason = "the failure depends on other parts of the file than the nodes of one subgraph: a copy of them does not fail"
             raise FixError(reason, self._original.path or "")
-        return part
 
-    def _first_failing(self, subgraphs: Sequence[int]) -> Part | None:
+    def _has_failing(self, subgraphs: Sequence[int]) -> bool:
         wholes = [Part(index, tuple(range(len(self._original.subgraphs[index].nodes)))) for index in subgraphs]
-        return next((part for part in wholes if self._fails(part)), None)
+        return any(self._fails(part) for part in wholes)
 
     def _remove_nodes(self) -> None:
+        self._find_subgraph()
         for subgraph, nodes in self._test.suspects(self._original):
             if self._fails(self._with_needed(Cutter(self._original, subgraph), nodes)):
                 break
@@ -222,7 +222,7 @@ class _Reducer:
         while has_failing:
             self._remove_nodes_of(Cutter(self._original, self._part.subgraph))
             _, *called = self._writer.subgraphs_of(self._part)
-            has_failing = self._first_failing(called) is not None
+            has_failing = self._has_failing(called)
 
     def _remove_nodes_of(self, cutter: Cutter) -> None:
         def chosen() -> list[int]:
