@@ -256,7 +256,7 @@ def _program(word: str) -> str:
 
 def _status(finished: Finished) -> str:
     if finished.status is None:
-        return "timeout"
+        return "time limit"
     if finished.status < 0:
         return signal.Signals(-finished.status).name
     return f"exit code {finished.status}" if finished.status else ""

@@ -60,7 +60,7 @@ def test_numbers_and_names_do_not_count(one, other, is_same):
         ("import os; print('error', os.listdir(), os.getcwd() == '/', flush=True); os._exit(3)",
          Failure("exit code 3", "error ['model.tflite'] False")),
         ("import sys; sys.exit('error: ' + sys.argv[1])", Failure("exit code 1", "error: model.tflite")),
-        ("import time; print('fails soon', flush=True); time.sleep(50)", Failure("timeout", "fails soon")),
+        ("import time; print('fails soon', flush=True); time.sleep(50)", Failure("time limit", "fails soon")),
     ],
 )  # fmt: skip
 @pytest.mark.slow
