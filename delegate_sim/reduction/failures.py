@@ -218,7 +218,7 @@ class FailureComparison:
         return self._key(one) == self._key(other)
 
     def _key(self, failure: Failure) -> tuple[str, str]:
-        return self._without_details(failure.status), self._without_details(failure.compared or failure.message)
+        return failure.status, self._without_details(failure.compared or failure.message)
 
     def _without_details(self, text: str) -> str:
         return _NUMBER.sub("0", _WORD.sub(lambda match: self._neutral(match[0]), text))

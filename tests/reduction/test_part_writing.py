@@ -80,8 +80,13 @@ def test_neutral_content_leaves_nothing_of_the_original(model):
 
 @pytest.mark.parametrize(
     ("nodes", "inputs", "outputs"),
-    [((0,), ["secret_x"], ["secret_a"]), ((1, 2), ["secret_a"], ["secret_y"]), ((0, 2), ["secret_x", "secret_b"], ["secret_a", "secret_y"]), ((), [], [])],
-)  # fmt: skip
+    [
+        ((0,), ["secret_x"], ["secret_a"]),
+        ((1, 2), ["secret_a"], ["secret_y"]),
+        ((0, 2), ["secret_x", "secret_b"], ["secret_a", "secret_y"]),
+        ((), [], []),
+    ],
+)
 def test_the_ends_of_some_nodes(model, nodes, inputs, outputs):
     (graph,) = load(PartWriter(model).write(Part(0, nodes))).subgraphs
     assert [graph.tensors[index].name for index in graph.inputs] == inputs
@@ -99,7 +104,8 @@ def test_called_subgraphs_come_along():
     assert sorted((options.cond_subgraph_index, options.body_subgraph_index)) == [1, 2]
     assert len(copy.subgraphs) == 3
     old = model.options(caller)
-    for number, index in ((options.cond_subgraph_index, old.cond_subgraph_index), (options.body_subgraph_index, old.body_subgraph_index)):  # fmt: skip
+    conditions, bodies = [(own.cond_subgraph_index, own.body_subgraph_index) for own in (options, old)]
+    for number, index in zip(conditions, bodies, strict=True):
         assert [node.op for node in copy.subgraphs[number].nodes] == [node.op for node in model.subgraphs[index].nodes]
 
 

@@ -146,6 +146,7 @@ def test_a_failure_of_every_model():
 
 
 def test_no_time_is_left(monkeypatch):
+    assert module._MOST_SECONDS == 1800
     moments = itertools.count()
     monkeypatch.setattr(module.time, "monotonic", lambda: 100 * next(moments))
     result = reduce_model(CHAIN, ModelTest(has("ABS", "SIN", "COS")))

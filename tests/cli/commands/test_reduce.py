@@ -14,7 +14,6 @@ from tests.support.cli.own_schemas import validate
 from tests.support.refusals import ModelTest
 
 
-
 @pytest.fixture
 def fake(monkeypatch):
     """Replace programs by a test that refuses ROUND."""
