@@ -9,7 +9,7 @@ import click
 from delegate_sim.delegates.registry import LIVE_NAMES
 from delegate_sim.foundation.files import write_chunks
 from delegate_sim.live.process import SECONDS
-from delegate_sim.reduction.failures import FailureTest, LiveTest, NumbersTest, ProgramTest, parse_assignments
+from delegate_sim.reduction.failures import FailureTest, LiveTest, NumbersTest, ProgramTest
 from delegate_sim.reduction.reduce import reduce_model
 from delegate_sim.verification.verify import PLACES
 
@@ -17,6 +17,7 @@ from ..console.output_file import FileCommand, output_option
 from ..console.terminal import TEXT_OR_JSON, format_option, show_progress, width, write, write_result
 from ..exits import DONE
 from ..models import naming_its_model, one_path, read_model
+from ..options.delegate_flags import own_options
 from ..text.reduction import reduction_lines, report_text
 
 _EPILOG = """\b
@@ -48,7 +49,7 @@ Operators and their options, types, shapes and quantization parameters stay. --f
     help="With --command: stop a run after this time. This is a failure as well.",
 )
 @click.option("--live", type=click.Choice(LIVE_NAMES), metavar="DELEGATE", help="A real delegate that does not take the model.")
-@click.option("--option", "options", metavar="NAME=VALUE", multiple=True, help="With --live: an option of the delegate.")
+@click.option("--option", "options", metavar="KEY=VALUE", multiple=True, help="With --live: an option of the delegate.")
 @click.option("--on", type=click.Choice(PLACES), help="A real delegate that computes wrong numbers, as verify --on finds them.")
 @format_option("Text to read, JSON for programs, or Markdown for a report.", (*TEXT_OR_JSON, "markdown"))
 @naming_its_model
@@ -76,7 +77,7 @@ def command(
     if program is not None:
         test = ProgramTest(program, match, seconds)
     else:
-        test = LiveTest(live, parse_assignments(options)) if live is not None else NumbersTest(str(on))
+        test = LiveTest(live, own_options(options)) if live is not None else NumbersTest(str(on))
     result = reduce_model(model, test, lambda step: show_progress(f"reducing {path}: {step}"))
     write_chunks(written, [result.content])
     if form == "markdown":

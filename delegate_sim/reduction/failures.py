@@ -176,17 +176,6 @@ def _numbers_failure(result: Verification) -> Failure | None:
     return Failure("wrong numbers", _shown(message), "wrong numbers")
 
 
-def parse_assignments(texts: Sequence[str]) -> dict[str, str]:
-    """Parse texts such as ``NAME=VALUE``. Raise OptionError for a text without a name."""
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise OptionError(printable(f"an option is NAME=VALUE, not {text!r}"))
-        pairs[name] = value
-    return pairs
-
-
 def error_line(output: str) -> str:
     """Return the first line of a program's output that reports an error, or the last line if no line does.
 

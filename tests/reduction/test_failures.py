@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.errors import OptionError
-from delegate_sim.reduction.failures import Failure, FailureComparison, ProgramTest, error_line, neutral_name, parse_assignments
+from delegate_sim.reduction.failures import Failure, FailureComparison, ProgramTest, error_line, neutral_name
 from tests.support.models import chain_model
 
 MODEL = load(chain_model(["ABS", "NEG"]).bytes())
@@ -114,9 +114,3 @@ def test_a_file_that_is_no_program(tmp_path):
 def test_the_command_for_a_reader(text, line, monkeypatch):
     monkeypatch.setattr("delegate_sim.reduction.failures._program", lambda word: word)
     assert ProgramTest(text).command("m y") == line
-
-
-def test_assignments():
-    assert parse_assignments(["a=b=c", "d="]) == {"a": "b=c", "d": ""}
-    with pytest.raises(OptionError, match="NAME=VALUE"):
-        parse_assignments(["a"])
