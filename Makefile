@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -113,6 +113,9 @@ conformance: setup  ## compare with all recorded verdicts, where ../shared exist
 
 numbers: setup  ## check which conditions for wrong numbers hold in the installed LiteRT, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.upstream.gpu_numbers $(ARGS)
+
+planted: setup  ## reduce 40 generated networks with a planted failure (ARGS=--help)
+	$(BIN)/python -m tools.planted_failures $(ARGS)
 
 fixtures: setup  ## remake fixtures/models and fixtures/expected
 	$(BIN)/python -m fixtures.make

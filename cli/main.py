@@ -24,6 +24,7 @@ _COMMANDS = {
     "fix": ("fix", "Rewrite a model so that delegates take more nodes, and check the outputs."),
     "sweep": ("sweep", "Convert a source model in many ways, and find the best for each delegate."),
     "verify": ("verify", "Run two models on this CPU and compare their outputs and latency."),
+    "reduce": ("reduce", "Reduce a model that fails to the smallest model with the same message."),
     "report": ("report", "Write an HTML page with the graph, the partitions, and the reasons."),
     "export": ("export", "Write what delegates do to a model for Model Explorer, Graphviz and others."),
     "micro": ("micro", "Show if TensorFlow Lite Micro runs a model, and the arena of the model."),

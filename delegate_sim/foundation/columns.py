@@ -48,6 +48,7 @@ SCHEMAS = (
     "delegate-sim/reconcile/1",
     "delegate-sim/reconcile-accelerators/1",
     "delegate-sim/reconcile-compiler/1",
+    "delegate-sim/reduction/1",
     "delegate-sim/releases/2",
     "delegate-sim/report/1",
     "delegate-sim/rule-changes/2",

@@ -7,9 +7,11 @@ come from ``python_module`` and ``python_file``. ``clean_environment`` removes f
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 _LAUNCHER = str(Path(__file__).resolve().with_name("launcher.py"))
@@ -109,19 +111,33 @@ def run(
     """Run a program with a clean environment, without input, and return its exit status and output.
 
     By default, the output includes standard error. ``prepare`` is called in the new process on POSIX. Raise OSError if the
-    program cannot be started, and ``subprocess.TimeoutExpired`` if it is still running after some seconds.
+    program cannot be started, and ``subprocess.TimeoutExpired`` if it is still running after some seconds. All processes that
+    the program started are then ended as well.
     """
-    return subprocess.run(
+    with subprocess.Popen(
         _checked(command),
         cwd=folder,
         env=clean_environment(environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=stderr,
-        timeout=seconds,
-        check=False,
-        preexec_fn=prepare if os.name == "posix" else None,
-    )
+        preexec_fn=prepare if os.name == "posix" else None,  # noqa: PLW1509  # only sets limits
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=seconds)
+        except BaseException:
+            _end(process)
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+def _end(process: Process) -> None:
+    """End a process and all processes of its session."""
+    if os.name == "posix":
+        with suppress(OSError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
 
 
 def _checked(command: Sequence[str]) -> list[str]:

@@ -112,8 +112,9 @@ class AcceleratorEngine(Engine):
             finished = run_limited(command, with_driver(self._driver), folder)
         output = finished.output.splitlines()
         if finished.words and not any(self._traits.adapter in line for line in output):
-            return LiveDecision(True, finished.words, lacks=INSTALL)
-        return LiveDecision(bool(finished.words), finished.words, self._messages(output))
+            return LiveDecision(True, finished.words, lacks=INSTALL, output=finished.output)
+        failed = bool(finished.words)
+        return LiveDecision(failed, finished.words, self._messages(output), output=finished.output if failed else "")
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.

@@ -100,6 +100,8 @@ class LiveDecision:
     """True if ``partitions`` may include nodes that the delegate did not select."""
     is_decided: bool = False
     """True if the decision is valid although a later step failed."""
+    output: str = ""
+    """The output of a program that failed. Empty if ``end`` has the message."""
 
 
 class Engine(ABC):

@@ -61,7 +61,8 @@ class PluginEngine(Engine):
             return replace(_partitioned(load(content), lines, written, numbers[-1] if numbers else 0), is_closed=is_closed)
         is_crash = finished.status is not None and finished.status < 0
         lacks = "" if lines else _missing_library(printed, self._traits)
-        return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_crash and bool(lines))
+        is_decided = is_crash and bool(lines)
+        return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_decided, output=finished.output)
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated log lines and partitions."""

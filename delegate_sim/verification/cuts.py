@@ -61,7 +61,7 @@ class Cutter:
             if editor.subgraph.index != self.graph.index:
                 return
             work = Work(editor, None, weights)
-            kept = {node.index for node in inside} | {node.index for node in self._needed(inside)}
+            kept = {node.index for node in inside} | {node.index for node in self.needed(inside)}
             editor.nodes = [pair for pair in editor.nodes if pair[0] in kept]
             for index in outputs:
                 tensor = editor.tensor(index)
@@ -97,8 +97,8 @@ class Cutter:
     def _is_passed(self, index: int) -> bool:
         return not self.graph.tensors[index].is_constant and index not in self._static
 
-    def _needed(self, inside: Sequence[Node]) -> Iterator[Node]:
-        """Yield the nodes of constants that a part needs."""
+    def needed(self, inside: Sequence[Node]) -> Iterator[Node]:
+        """Yield the nodes of constants that some nodes need."""
         needed = {index for node in inside for index in node.inputs}
         for node in reversed(self._static_nodes):
             if not needed.isdisjoint(node.outputs):

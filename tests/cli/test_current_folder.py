@@ -27,6 +27,7 @@ RUNS = {
     "fix": ["a.tflite", "--delegate", "nnapi", "-o", "fixed.tflite"],
     "sweep": ["good.keras", "--delegate", "gpu", "--no-cache", "--python", "../environment"],
     "verify": ["a.tflite", "b.tflite"],
+    "reduce": ["a.tflite", "--command", f"{sys.executable} -c 'import click, socket; exit(1)'", "-o", "small.tflite"],
     "report": ["a.tflite", "--delegate", "nnapi", "-o", "page.html"],
     "export": ["model-explorer", "a.tflite", "--delegate", "nnapi", "-o", "a.json"],
     "micro": ["a.tflite"],

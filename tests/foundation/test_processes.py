@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -85,3 +86,17 @@ def test_flags_of_this_python_hold_for_further_processes(monkeypatch):
     monkeypatch.setattr(processes.sys, "flags", Flags)
     clean = clean_environment({"PYTHONPATH": ABSOLUTE, "PYTHONUTF8": "1"})
     assert {name for name in clean if name.startswith("PYTHON")} == {"PYTHONSAFEPATH", "PYTHONNOUSERSITE"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the system has no sessions")
+def test_a_program_that_is_stopped_leaves_no_process_behind(tmp_path):
+    """The end of the pipe is read only when no process can write to it."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(["/bin/sh", "-c", f"sleep 50 > {tmp_path}/pipe & wait"], seconds=1)
+    os.set_blocking(reader, True)
+    begun = time.monotonic()
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+    assert time.monotonic() - begun < 40

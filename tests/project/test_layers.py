@@ -38,7 +38,7 @@ LAYERS = (
     ("fixing",),
     ("device", "diagnosis", "live"),
     ("timing", "verification"),
-    ("conversion",),
+    ("conversion", "reduction"),
     ("export", "gate", "page", "scan", "sweeping"),
     ("api",),
 )

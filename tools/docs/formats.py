@@ -26,6 +26,7 @@ from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.contents import BundleContents
 from delegate_sim.llm.report import BackendReport
 from delegate_sim.micro.report import MicroAnswer
+from delegate_sim.reduction.reduce import Reduction
 from delegate_sim.results.compare.comparison import Comparison
 from delegate_sim.results.compare.release_table import ReleaseTable
 from delegate_sim.results.report.accelerator_stack import StackResult
@@ -64,6 +65,7 @@ _FURTHER = {
     "engine": (Column("bundle"), Column("backends", LIST, parts=BackendReport.columns), _LIVE_BUNDLES),
     "fix": FIX,
     "micro-fix": MICRO_FIX,
+    "reduction": (*Reduction.columns, *attributes("written", "command")),
     "report": (*Report.columns[:3], _LIVE, *Report.columns[4:], replace(StackResult.columns[-1], is_optional=True)),
 }
 """The columns of documents that no result has, and of documents to which a command adds keys."""

@@ -35,7 +35,7 @@ GALLERY = (
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
     "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "browser fallback fix time sweep ci device-logs scan gallery/index",
+    "Tasks": "browser fallback fix time sweep ci device-logs reduce scan gallery/index",
     "Targets": "targets nnapi npu mldrift numbers vx embedded micro llm",
     "Reference": "commands formats stability codes suggestions passes python api rules/*",
     "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
