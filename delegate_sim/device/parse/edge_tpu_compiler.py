@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass, replace
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from .kinds import Event
+from .tables import meaning_by_words
 
 MAPPED_STATUS = "Mapped to Edge TPU"
 
@@ -32,7 +34,7 @@ class CompilerRow(Declared):
     @property
     def meaning(self) -> str:
         """The documented meaning of the status, or "" if the status is not documented."""
-        return next((meaning for words, meaning in _STATUSES if words in self.status), "")
+        return meaning_by_words("compiler-status", self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,48 +83,13 @@ class EdgeTpuCompilation(Declared):
     @property
     def failure_meaning(self) -> str:
         """The meaning of ``failure``, or "" if it is not known."""
-        return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
+        return meaning_by_words(Event.COMPILER_ERROR, self.failure.casefold())
 
     def _count(self, *, is_mapped: bool) -> int | None:
         return sum([row.count for row in self.rows if row.is_mapped == is_mapped]) if self.rows else None
 
 
 NOT_COMPILED = EdgeTpuCompilation()
-
-_STATUSES = (
-    (MAPPED_STATUS, "the Edge TPU runs it"),
-    (
-        "More than one subgraph",
-        "supported, but after an operator that is not mapped: the compiler maps only one part of the model, from the inputs to "
-        "the first operator that it cannot map. Use edgetpu_compiler -a to map several parts",
-    ),
-    (
-        "unsupported data type",
-        "the Edge TPU computes with 8-bit integers: quantize the whole model, including its inputs and outputs",
-    ),
-    ("dynamic-sized", "the sizes of all tensors have to be known when the model is compiled"),
-    ("unsupported rank", "only the three innermost dimensions of a tensor may be larger than 1"),
-    (
-        "otherwise supported",
-        "the Edge TPU supports the operator, but not one of the sizes or parameters; the compiler does not say which",
-    ),
-    ("version not supported", "the operator is newer than the compiler"),
-    ("not supported", "the Edge TPU does not support the operator"),
-)
-"""Meanings of the compiler's statuses, keyed by words in the status."""
-_FAILURES = (
-    (
-        "large activation tensors",
-        "tensors between the operators do not fit into the Edge TPU's memory: use a smaller input, or let edgetpu_compiler -d "
-        "search for a smaller part that fits",
-    ),
-    ("not quantized", "the Edge TPU computes with 8-bit integers: quantize the model fully before it is compiled"),
-    ("dynamic-sized tensors", "the sizes of all tensors have to be known when the model is compiled"),
-    ("timed out", "the compiler took too long: raise the limit with edgetpu_compiler -t"),
-    ("Invalid model", "the compiler cannot read the model"),
-    ("Internal compiler error", "the compiler itself failed; another input size or conversion may avoid the error"),
-)
-"""Meanings of the compiler's errors, keyed by words in the line."""
 
 _VERSION = re.compile(r"Edge ?TPU Compiler version (?P<version>\d[\w.]{0,40})")
 _PATH = re.compile(r"^(?P<which>Input|Output)(?: model)?: (?P<path>\S.{0,400})$")

@@ -18,7 +18,7 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import KINDS, Event
+from .kinds import Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
@@ -38,6 +38,8 @@ from .profiles.operator_tables import (
 )
 from .profiles.profile_files import is_of_dump, read_dump
 
+_FIRST = kinds_with("is_first")
+_NUMEROUS = kinds_with("is_numerous")
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
@@ -368,7 +370,7 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the fields of the log that follow from it."""
-        if KINDS[statement.kind].is_first:
+        if statement.kind in _FIRST:
             self._start_after_crash()
         if statement.kind == Event.EXECUTED and not self._is_of_main_table:
             return
@@ -378,7 +380,7 @@ class Reader:
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
-        if pattern.is_old or "old" in values:
+        if pattern.age or "old" in values:
             self.current = replace(self.current, is_old=True)
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
@@ -592,7 +594,7 @@ class Statements:
         self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or not KINDS[statement.kind].is_numerous:
+        if known is None or statement.kind not in _NUMEROUS:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
@@ -615,7 +617,7 @@ class Statements:
 def _key(statement: Statement) -> tuple[str, str]:
     values = statement.values
     same = values.get("source") or values.get("meaning", "")
-    return statement.kind, same if KINDS[statement.kind].is_numerous else statement.line
+    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
 
 
 def _flags(text: str) -> dict[str, str] | None:
