@@ -7,7 +7,9 @@ name to a text, and ``{NAME}`` in a row stands for the text.
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 
 def rows_of(table: str) -> list[Mapping[str, str]]:
@@ -36,3 +38,21 @@ MEANINGS = _by_kind()
 def meaning_by_words(kind: str, text: str) -> str:
     """Return the meaning of a text by words in it, or "" if the table has no meaning for a text of this kind."""
     return next((meaning for words, meaning in MEANINGS.get(kind, {}).items() if words in text), "")
+
+
+Line: TypeAlias = tuple[str, Sequence[str], re.Pattern[str]]
+"""The name of a line, its needles, and its pattern."""
+
+
+def sequence_of(reader: str) -> tuple[Line, ...]:
+    """Return the lines of one reader in ``sequences.tsv``."""
+    rows = [row for row in rows_of("sequences") if row["reader"] == reader]
+    return tuple([(row["line"], row["needles"].split("|"), re.compile(row["pattern"])) for row in rows])
+
+
+def line_in(lines: Sequence[Line], text: str) -> tuple[str, re.Match[str] | None]:
+    """Return the name of the first line that a text has, and the match. The name is "" if there is none."""
+    for name, needles, form in lines:
+        if any(needle in text for needle in needles) and (match := form.search(text)) is not None:
+            return name, match
+    return "", None
