@@ -494,7 +494,7 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        name, match = line_in(_LINES, text)
+        name, match = line_in(_LINES, text.strip())
         if match is None or (name == "parameter" and (self.table is not None or is_plain_failure(match["name"], ""))):
             return False
         if name in ("version", "lost"):
