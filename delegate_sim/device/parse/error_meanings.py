@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from ...delegates.registry import ACCELERATORS, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
 from ...llm.error_meanings import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
@@ -22,8 +22,9 @@ from .delegate_identity import (
     speaker,
 )
 from .kinds import KINDS, Event
-from .known_lines import DECLARE_OPENCL, Statement
+from .known_lines import Statement
 from .log_contents import DeviceLog, Replacement, long_lines_note
+from .tables import MEANINGS, meaning_by_words
 
 _HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
@@ -34,144 +35,12 @@ _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
 """The first version of MediaTek's Neuron in which the compiler decides about operators (``neuron_adapter_api.h``)."""
-_CODES = {
-    "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
-    "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
-    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer is null, but must not be null",
-    "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
-    "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run the model",
-    "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
-    "ANEURALNETWORKS_UNMAPPABLE": "the memory cannot be mapped",
-    "ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE": "a buffer for an output is too small",
-    "ANEURALNETWORKS_UNAVAILABLE_DEVICE": "the device is not available",
-    "ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT": "a deadline was missed; another attempt may succeed",
-    "ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT": "a deadline was missed; another attempt will miss it too",
-    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT": "the device ran out of resources for now",
-    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT": "the device ran out of resources",
-    "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
-    "GENERAL_FAILURE": "the driver gives no reason",
-}
-_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
+_CODES = MEANINGS["code"]
+_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
-_RUNNING = "the model runs"
-_CALLS = (
-    ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
-    ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
-    ("adding operation", "ANeuralNetworksModel_addOperation", "the model is being built"),
-    ("identifying model inputs", "ANeuralNetworksModel_identifyInputsAndOutputs", "the model is being built"),
-    ("finalizing the model", "ANeuralNetworksModel_finish", "the model is being checked as a whole"),
-    ("creating", "ANeuralNetworksCompilation_create", "compilation begins"),
-    ("completing", "ANeuralNetworksCompilation_finish", "the driver compiles the model"),
-    (
-        "checking supported operations",
-        "ANeuralNetworksModel_getSupportedOperationsForDevices",
-        "the driver is asked which operations it accepts",
-    ),
-    ("running computation", "ANeuralNetworksExecution_startCompute", _RUNNING),
-    ("waiting for async computation", "ANeuralNetworksEvent_wait", _RUNNING),
-    ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
-)
-"""API calls: words from the delegate's description of the call, name of the function, stage of the call."""
-_FAILURES = (
-    ("No dispatch library", "this directory of the application has no dispatch library of the NPU's vendor"),
-    (
-        "No usable Dispatch",
-        "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
-    ),
-    ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
-    ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
-    ("load plugin", "a compiler plugin's library could not be loaded, so the plugin compiles nothing"),
-    ("NPU islands", "the plugin would create more partitions than the application allows, so it compiles nothing"),
-    ("get hooks", "the accelerator provides no hooks for profiling; LiteRT continues without them"),
-    ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
-    ("initialize", "the vendor's runtime could not be started on this device"),
-    (
-        "restore model from compiled network",
-        "MediaTek's runtime does not accept the compiled part, which is for another SoC or another version of Neuron",
-    ),
-    (
-        "context from context binary",
-        "the vendor's runtime does not accept the compiled part, which may be for another device or version",
-    ),
-    ("context", "the vendor's runtime could not set up a compiled part of the model"),
-    (
-        "create compiled model",
-        "CompiledModel is not created; if no other error says why, a node may need the CPU, and the CPU is not among the "
-        "accelerators",
-    ),
-    ("modify graph", "the accelerator could not be applied, so the model was not compiled"),
-)
-"""Meanings of LiteRT 2's errors, keyed by words in the error line."""
-
-_WHILE_RUNNING = ("verify graph", "execute request", "reading back data")
-"""Words in errors of delegates while the model runs.
-
-Some delegates compile a partition only when the model runs for the first time.
-"""
 _KILLED = "Killed"
 _OF_MICRO = "registration from op code"
 """Words of a line that only TensorFlow Lite Micro prints."""
-_OTHER_ERRORS = (
-    (_KILLED, "the system ended the process, often because memory ran out"),
-    (
-        _OF_MICRO,
-        "only TensorFlow Lite Micro prints this line: the application's resolver lacks the operator that the line before names",
-    ),
-    (
-        "requires runtime version",
-        "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile the model with "
-        "edgetpu_compiler --min_runtime_version",
-    ),
-    (
-        "custom op handler",
-        "libedgetpu and TensorFlow Lite use different memory layouts for tensors: use a pair that was built from the same "
-        "version",
-    ),
-    ("prepare for TPU", "the Edge TPU's driver does not accept the compiled part"),
-    ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
-    ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
-    ("to reshape runtime", "the CPU library could not compute the shapes of its partition from the shapes of the inputs"),
-    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not accept the graph of its partition"),
-    (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
-    (
-        "verify graph",
-        "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
-    ),
-    ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", f"the application cannot open OpenCL, so the delegate tries OpenGL; {DECLARE_OPENCL}"),
-    ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
-)
-"""Meanings of delegates' errors, keyed by words in the error line."""
-
-_VENDOR_ERRORS = (
-    (
-        "bad input count",
-        "the DSP's library has another form of this operator than the delegate: use libraries of the version that the delegate "
-        "was built for",
-    ),
-    ("hexagon/", "the DSP's library (hexagon_nn) could not build the graph; the first of these lines says why"),
-    ("crashed", "the accelerator's processor crashed, and its results are lost"),
-    (
-        "load skel",
-        "the DSP's library (skel) was not found or does not fit: put the skel library for this chip's DSP into "
-        "ADSP_LIBRARY_PATH, in the same version as the other libraries",
-    ),
-    ("context binary", "the vendor's library does not accept the compiled part, which is for another version or another chip"),
-    (
-        "14001",
-        "the process cannot reach the DSP: the DSP's library (skel) is missing in ADSP_LIBRARY_PATH or is for another chip, or "
-        "the application is not allowed to use the DSP",
-    ),
-    ("_handle", "Qualcomm's library could not be started, so QNN takes no nodes"),
-    ("Transport layer", "the process cannot reach the DSP, or the DSP's library (skel) is missing"),
-    ("out of range", "an operator names an axis that its tensor does not have in the vendor's layout"),
-    ("Setup node", "VeriSilicon's library could not set up this operator of the partition; an earlier line may say why"),
-    ("HIB Error", "the interface between the Edge TPU and the computer reports an error, so a transfer or an inference failed"),
-    ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
-)
-"""Meanings of the errors of vendors' libraries, keyed by words in the error line."""
-
-
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
 
 
@@ -186,27 +55,8 @@ class ExplainedError(Declared):
     node: int | None
 
 
-_RUNTIME_FAILURES = (
-    ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
-    ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets no operations"),
-    ("prepareModelFromCache", "a driver does not accept its cached compilation, so it compiles the model again"),
-    ("prepareModel", "a driver could not compile a model"),
-    ("Invalid Operation", "the runtime's own validation rejects the operation"),
-    ("called on invalid model", "the runtime finds the model invalid as a whole"),
-    ("newer what is allowed", "the model needs a higher feature level than the runtime has"),
-    ("ANeuralNetworksModel_", "the runtime rejects the model that the delegate builds"),
-    ("ANeuralNetworksCompilation_", "the runtime rejects the compilation"),
-)
-"""Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
-
-_BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    Event.FAILURE: _FAILURES,
-    Event.WARNED: _FAILURES,
-    Event.OTHER_ERROR: _OTHER_ERRORS,
-    Event.RUNTIME_ERROR: _RUNTIME_FAILURES,
-    Event.LOAD_ERROR: (),
-}
-"""The tables of meanings by kind of error. In each table, LiteRT-LM's meanings come last."""
+_BY_WORDS = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
+"""The kinds of errors whose words say more than their kind. LiteRT-LM's meanings of words come last."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
@@ -348,10 +198,8 @@ def is_while_running(statement: Statement) -> bool:
     if statement.kind == Event.NODE_ERROR:
         return values["stage"] == "invoke"
     if statement.kind == Event.API_ERROR:
-        return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    if statement.kind == Event.OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
-        return True
-    return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
+        return bool(meaning_by_words("running-call", values.get("doing", "")))
+    return "running" in values or values.get("stage") == "Invoke"
 
 
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
@@ -383,10 +231,10 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     if "DispatchLibraryDir" in error.line:
         return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
     if error.kind in _BY_WORDS:
-        own = next((meaning for words, meaning in _BY_WORDS[error.kind] if words in error.line), "")
-        return own or engine_meaning(error.line) or KINDS[error.kind].meaning
+        kind = Event.FAILURE if error.kind == Event.WARNED else error.kind
+        return meaning_by_words(kind, error.line) or engine_meaning(error.line) or KINDS[error.kind].meaning
     if error.line == _KILLED:
-        return dict(_OTHER_ERRORS)[_KILLED]
+        return MEANINGS[Event.OTHER_ERROR][_KILLED]
     return KINDS[error.kind].meaning
 
 
@@ -405,7 +253,7 @@ def _call_meaning(error: Statement, log: DeviceLog) -> str:
 
 def _library_meaning(error: Statement, log: DeviceLog) -> str:
     if "versions" in error.line:
-        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
+        return f"{MEANINGS[Event.OTHER_ERROR]['versions']}; nothing is applied"
     return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
 
 
@@ -419,7 +267,7 @@ def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
 
 
 def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
-    return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
+    return meaning_by_words(error.kind, error.line) or "an error of the vendor's library"
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
@@ -440,8 +288,8 @@ def _api_meaning(error: Statement, log: DeviceLog) -> str:
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "the meaning of this code is unknown")
-    call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
-    return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"
+    call = meaning_by_words("call", doing) or meaning_by_words("running-call", doing)
+    return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
 
 
 def _node_meaning(error: Statement, log: DeviceLog) -> str:

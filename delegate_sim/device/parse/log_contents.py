@@ -226,7 +226,7 @@ class DeviceLog:
 
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
-    return KINDS[statement.kind].is_telling or bool(statement.values.keys() - {"meaning"})
+    return "is_common" not in KINDS[statement.kind].traits or bool(statement.values.keys() - {"meaning"})
 
 
 def long_lines_note(log: DeviceLog) -> str:

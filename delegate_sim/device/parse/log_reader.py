@@ -18,7 +18,7 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import KINDS, Event
+from .kinds import Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
 from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
@@ -37,7 +37,10 @@ from .profiles.operator_tables import (
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
+from .tables import line_in, sequence_of
 
+_FIRST = kinds_with("is_first")
+_NUMEROUS = kinds_with("is_numerous")
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
@@ -60,16 +63,8 @@ _CUT_REPLACING = re.compile(
 )
 """Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
-_EXECUTED = re.compile(
-    r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
-    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\.?"
-)
-_NOT_EXECUTED = re.compile(
-    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\.?"
-)
-_NOT_APPLIED = re.compile(r"Failed to apply (?!the default )(?P<provider>[^,:]{1,100}) delegate\.")
 _REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
-_PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
+_LINES = sequence_of("benchmark")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -81,11 +76,8 @@ _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
-_LOADED = re.compile(r"Loaded model \S.*")
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
-_VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
-_LOST = "Dropping ProfileBuffer event"
 
 _HEADING = re.compile(r"={5,} (?P<title>[A-Za-z ]{1,60}) ={5,}")
 _INITIALIZATION = "Profiling Info for Benchmark Initialization"
@@ -368,7 +360,7 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the fields of the log that follow from it."""
-        if KINDS[statement.kind].is_first:
+        if statement.kind in _FIRST:
             self._start_after_crash()
         if statement.kind == Event.EXECUTED and not self._is_of_main_table:
             return
@@ -378,7 +370,7 @@ class Reader:
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
-        if pattern.is_old or "old" in values:
+        if pattern.age or "old" in values:
             self.current = replace(self.current, is_old=True)
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
@@ -502,36 +494,26 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        if text.strip() == "STARTING!":
-            self._start()
-        elif "xplicitly applied" in text and (match := _EXECUTED.search(text)) is not None:
-            kernels = int(match["kernels"]) if match["kernels"] else 1 if match["outcome"] == "completely" else None
-            self._apply(match, match["outcome"], kernels)
-        elif "xplicitly applied" in text and (match := _NOT_EXECUTED.search(text)) is not None:
-            self._apply(match, "not", 0)
-        elif "Failed to apply " in text and (match := _NOT_APPLIED.search(text)) is not None:
-            self._apply(match, "failed", None)
-        elif "ersion" in text and (match := _VERSION.search(text)) is not None:
-            self.current = replace(self.current, tensorflow_version=match["version"])
-            return True
-        elif _LOADED.fullmatch(text.strip()) is not None:
-            if self.is_loaded:
-                self._start()
-            self.is_loaded = True
-        elif _LOST in text:
-            self.current = replace(self.current, lost_events=True)
-            return True
-        elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
-            if is_plain_failure(match["name"], ""):
-                return False
-            self._parameter(match)
-        else:
+        name, match = line_in(_LINES, text.strip())
+        if match is None or (name == "parameter" and (self.table is not None or is_plain_failure(match["name"], ""))):
             return False
+        if name in ("version", "lost"):
+            changes = {"tensorflow_version": match["version"]} if name == "version" else {"lost_events": True}
+            self.current = replace(self.current, **changes)
+            return True
+        if name == "starting" or (name == "loaded" and self.is_loaded):
+            self._start()
+        if name == "loaded":
+            self.is_loaded = True
+        elif name == "parameter":
+            self._parameter(match)
+        elif name != "starting":
+            kernels = {"completely": 1, "not": 0}.get(name)
+            if name in ("completely", "partially") and match["kernels"]:
+                kernels = int(match["kernels"])
+            self.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
         self.current = replace(self.current, is_benchmark=True)
         return True
-
-    def _apply(self, match: re.Match[str], outcome: str, kernels: int | None) -> None:
-        self.applications.append(ApplicationLine(match[0], match["provider"], outcome, kernels, self.place))
 
     def _parameter(self, match: re.Match[str]) -> None:
         name = match["name"].strip().lower()
@@ -592,7 +574,7 @@ class Statements:
         self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or not KINDS[statement.kind].is_numerous:
+        if known is None or statement.kind not in _NUMEROUS:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
@@ -615,7 +597,7 @@ class Statements:
 def _key(statement: Statement) -> tuple[str, str]:
     values = statement.values
     same = values.get("source") or values.get("meaning", "")
-    return statement.kind, same if KINDS[statement.kind].is_numerous else statement.line
+    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
 
 
 def _flags(text: str) -> dict[str, str] | None:

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .kinds import ERRORS, KINDS, Event, kinds_with
+from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Statement
 from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
 
 _BEFORE = kinds_with("is_before")
+_OF_PROCESS = kinds_with("is_of_process")
+_OF_START = kinds_with("is_of_start")
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
@@ -118,8 +120,8 @@ def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Ite
     """
     for statement in log.statements:
         places = tuple([place for place in statement.places if _is_in(place, first, end)])
-        is_shared = KINDS[statement.kind].is_of_process or (
-            KINDS[statement.kind].is_of_start and any(place < start for place in statement.places)
+        is_shared = statement.kind in _OF_PROCESS or (
+            statement.kind in _OF_START and any(place < start for place in statement.places)
         )
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))

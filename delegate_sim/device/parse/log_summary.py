@@ -433,7 +433,9 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if KINDS[error.kind].says_failed):
+    if any(
+        plain_name(error.values.get("name", "")) in names - {""} for error in errors if "says_failed" in KINDS[error.kind].traits
+    ):
         return FAILED
     if any(error.kind == Event.FAILURE and "create compiled model" in error.line for error in errors):
         return FAILED
