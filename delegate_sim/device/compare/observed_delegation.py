@@ -10,6 +10,7 @@ from typing import Any
 from ...delegates.base import Delegate
 from ...delegates.registry import DELEGATE_NAMES, find_delegate
 from ...foundation.columns import Declared
+from ...graph.calls import DELEGATE
 from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
@@ -22,7 +23,7 @@ from ..parse.delegate_identity import (
     names_of,
     plain_name,
 )
-from ..parse.delegated_counts import npu_counts
+from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
@@ -86,6 +87,8 @@ class Facts:
     """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations that the runtime behind the delegate logged."""
+    other_kernels: int | None = 0
+    """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
     failure: str = ""
     """The line that says why the model did not run, or why the delegate was not applied. Empty if the log shows no failure."""
 
@@ -131,7 +134,9 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
     Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
     """
-    own = tuple(replacement for replacement in log.replacements if replacement.kernel in delegate.kernel_names)
+    pairs = [(line, kernels) for line, kernels in kernels_before(log) if line.kernel in delegate.kernel_names]
+    own = tuple([line for line, _ in pairs])
+    others = [kernels for _, kernels in pairs]
     applications = [application for application in log.applications if application.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
@@ -199,6 +204,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
         plugins=log.plugins if delegate.is_plugin else (),
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
+        other_kernels=None if None in others else sum(filter(None, others)),
         failure="" if delegate.is_plugin else _failure(log, delegate),
     )
 
@@ -371,8 +377,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         totals = [replacement.total for replacement in facts.replacements if replacement.total is not None]
         sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
         if len(totals) == len(facts.replacements) and not sizes.issuperset(totals):
-            nodes = sum(totals)  # the log belongs to another model
-        rest = nodes - delegated if delegated <= nodes else None
+            nodes = sum(totals) - (facts.other_kernels or 0)  # the log belongs to another model
+        rest = nodes - delegated if delegated <= nodes and facts.other_kernels is not None else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
     if facts.own_counts and on_cpu is None:
         delegated, total, _ = facts.own_counts[-1]
@@ -390,4 +396,6 @@ def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tall
 
 
 def _node_count(run: Run) -> int:
-    return sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    """Return the number of the model's own nodes in a run. Kernels of earlier delegates are not counted."""
+    graphs = [subgraph.graph for subgraph in run.subgraphs]
+    return sum([graph.nodes[index].builtin_code != DELEGATE for graph in graphs for index in graph.execution_plan])

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...delegates.registry import ACCELERATORS, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from ...delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
 from ...llm.error_meanings import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
-from .delegate_identity import (
-    DISPATCH,
-    accelerator_of,
-    delegate_named,
-    names_in,
-    other_name,
-    plain_name,
-    registered_accelerators,
-    requested_accelerators,
-    speaker,
-)
+from .delegate_identity import accelerator_of, delegate_named, names_in, other_name, speaker
 from .kinds import KINDS, Event
 from .known_lines import Statement
-from .log_contents import DeviceLog, Replacement, long_lines_note
+from .log_contents import DeviceLog, long_lines_note
+from .log_facts import LogFacts
 from .tables import MEANINGS, meaning_by_words
 
 _HOOKS = "Failed to get hooks"
@@ -39,8 +31,6 @@ _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
 _KILLED = "Killed"
-_OF_MICRO = "registration from op code"
-"""Words of a line that only TensorFlow Lite Micro prints."""
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
 
 
@@ -62,9 +52,10 @@ _BY_WORDS = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUN
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = []
-    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in log.errors)
-    for error in log.errors:
-        if is_benign(error, log) or (
+    facts, found = LogFacts(log), log.errors
+    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in found)
+    for error in found:
+        if is_benign(error, facts) or (
             has_reason
             and error.kind == Event.LOAD_ERROR
             and _UNSAID.search(error.line) is not None
@@ -73,7 +64,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
             continue
         node = error.values.get("node")
         errors.append(
-            ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
+            ExplainedError(error.kind, error.line, _meaning(error, facts), error.times, None if node is None else int(node))
         )
     if log.edge_tpu.failure:
         errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
@@ -100,7 +91,7 @@ def _is_consequence(error: ExplainedError) -> bool:
     )
 
 
-def is_benign(statement: Statement, log: DeviceLog) -> bool:
+def is_benign(statement: Statement, facts: LogFacts) -> bool:
     """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
 
     An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
@@ -108,33 +99,32 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
     if statement.kind == Event.FAILURE and _HOOKS in statement.line:
         return True
     if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
-        return bool(log.statements_of(Event.DEFAULT_LEFT_OUT))
+        return facts.has_default_left_out
     if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
-    if accelerator in registered_accelerators(log):
+    if accelerator in facts.registered:
         return True  # another environment of the process registered the accelerator
-    if accelerator.casefold() in requested_accelerators(log):
+    if accelerator.casefold() in facts.requested:
         return False
-    is_needed = any(
-        DISPATCH in plain_name(statement.values.get("op", "") + statement.line)
-        for statement in log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
-    )
-    return not (accelerator == _NPU and is_needed)
+    return not (accelerator == _NPU and facts.is_dispatch_needed)
 
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
+    facts = LogFacts(log)
     notes = [
         (statement.line, _absence(statement))
         for statement in log.statements_of(Event.NOT_REGISTERED)
-        if is_benign(statement, log)
+        if is_benign(statement, facts)
     ]
     notes += [
-        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.FAILURE) if is_benign(statement, log)
+        (statement.line, _meaning(statement, facts))
+        for statement in log.statements_of(Event.FAILURE)
+        if is_benign(statement, facts)
     ]
     notes += [
-        (statement.line, _meaning(statement, log))
+        (statement.line, _meaning(statement, facts))
         for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
     ]
     compiled = log.statements_of(Event.COMPILED_PART)
@@ -221,13 +211,13 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
     return errors[min(ranks)[-1]] if ranks else None
 
 
-def _meaning(error: Statement, log: DeviceLog) -> str:
+def _meaning(error: Statement, facts: LogFacts) -> str:
     """Return the meaning of an error, or "" if the meaning is unknown."""
     values = error.values
     if "meaning" in values:
         return values["meaning"]
     if error.kind in _BY_VALUES:
-        return _BY_VALUES[error.kind](error, log)
+        return _BY_VALUES[error.kind](error, facts)
     if "DispatchLibraryDir" in error.line:
         return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
     if error.kind in _BY_WORDS:
@@ -238,26 +228,26 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
     return KINDS[error.kind].meaning
 
 
-def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
+def _builtin_meaning(error: Statement, facts: LogFacts) -> str:
     version = f" in version {error.values['version']}" if "version" in error.values else ""
-    if any(_OF_MICRO in other.line for other in log.errors):
+    if facts.is_of_micro:
         function = BUILTIN_FUNCTIONS.get(error.values["op"])
         call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
         return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {error.values['op']}{call}"
     return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
 
 
-def _call_meaning(error: Statement, log: DeviceLog) -> str:
+def _call_meaning(error: Statement, facts: LogFacts) -> str:
     return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
 
 
-def _library_meaning(error: Statement, log: DeviceLog) -> str:
+def _library_meaning(error: Statement, facts: LogFacts) -> str:
     if "versions" in error.line:
         return f"{MEANINGS[Event.OTHER_ERROR]['versions']}; nothing is applied"
     return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
 
 
-def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
+def _preparation_meaning(error: Statement, facts: LogFacts) -> str:
     values = error.values
     if "code" in values:
         return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
@@ -266,22 +256,21 @@ def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
     return f"the kernel of {values['name']} failed in {values['stage']}"
 
 
-def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
+def _vendor_meaning(error: Statement, facts: LogFacts) -> str:
     return meaning_by_words(error.kind, error.line) or "an error of the vendor's library"
 
 
-def _custom_meaning(error: Statement, log: DeviceLog) -> str:
+def _custom_meaning(error: Statement, facts: LogFacts) -> str:
     if "op" in error.values:
         op = error.values["op"]
         known = other_name(op)
         needs = f"; {op} is a compiled part of the model, and needs {known}" if known else ""
         return f"the application did not register the custom operator {op}{needs}"
-    is_tpu = any(other_name(name) == other_name(EDGE_TPU) for name in names_in(log))
     pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
-    return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
+    return f"the runtime ran an operator that nothing implements{pair if facts.is_of_edge_tpu else ''}"
 
 
-def _api_meaning(error: Statement, log: DeviceLog) -> str:
+def _api_meaning(error: Statement, facts: LogFacts) -> str:
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
         return f"{code}: the line is cut off, so the code is incomplete"
@@ -292,7 +281,7 @@ def _api_meaning(error: Statement, log: DeviceLog) -> str:
     return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
 
 
-def _node_meaning(error: Statement, log: DeviceLog) -> str:
+def _node_meaning(error: Statement, facts: LogFacts) -> str:
     """Return the meaning of a failed node. The indices of delegate kernels follow the indices of the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if op == _COMPOSITE:
@@ -300,22 +289,27 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
             f"node {node} is a composite that no delegate took, and its body could not be {stage}d on the CPU; only an "
             "accelerator that knows the composite can run the model"
         )
-    if delegate_named(op) is None:
+    delegate = delegate_named(op)
+    if delegate is None:
         known = other_name(op)
         why = f"{op} belongs to {known}" if known else "an error before this line may say why"
         return f"node {node} {_failed(stage)}; {why}"
-    kernel = _kernel_number(error, log)
-    if kernel is not None:
-        return f"node {node} is {kernel}; it {_failed(stage)}"
-    if _totals_before(log, error):
+    before = facts.kernels_before(max(error.places, default=0) or math.inf, op, delegate)
+    if before is None:
+        return (
+            f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
+            f"the model has at most {node} nodes"
+        )
+    fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
+    if len(fitting) != 1:
         return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
-    return (
-        f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
-        f"the model has at most {node} nodes"
-    )
+    nodes = fitting[0].nodes or 0
+    whose = "kernel {} of all delegates" if fitting[0].has_several else "the delegate's kernel {}"
+    kernel = f"{whose.format(node - nodes + 1)} (the model's {nodes} nodes are numbered first, then the kernels)"
+    return f"node {node} is {kernel}; it {_failed(stage)}"
 
 
-_BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
+_BY_VALUES: Mapping[str, Callable[[Statement, LogFacts], str]] = {
     Event.API_ERROR: _api_meaning,
     Event.BUILTIN_ERROR: _builtin_meaning,
     Event.CALL_ERROR: _call_meaning,
@@ -328,56 +322,5 @@ _BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
 """The functions that explain errors with the values in their lines, by kind of error."""
 
 
-def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
-    """Return a text that says which delegate kernel a failed node is, or None if the log does not show this.
-
-    The indices of all delegates' kernels follow the indices of the subgraph's own nodes, in the order of creation.
-    """
-    node = int(error.values["node"])
-    before = _before(log, error)
-    fitting = []
-    for subgraph, total in _totals_before(log, error).items():
-        lines = [replacement for replacement in before if replacement.subgraph == subgraph]
-        # There are at most as many kernels as partitions.
-        most = sum([replacement.partitions or node for replacement in lines]) if lines else node
-        if total <= node < total + most:
-            fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
-    if len(fitting) != 1:
-        return None
-    total, has_several = fitting[0]
-    whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
-    return f"{whose} (the model's {total} nodes are numbered first, then the kernels)"
-
-
-def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
-    last = max(error.places, default=0)
-    return [replacement for replacement in log.replacements if not last or replacement.place <= last]
-
-
-def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
-    """For each subgraph, return the number of nodes before any delegate was applied, if the log shows it."""
-    totals: dict[int | None, int] = {}
-    for replacement in _before(log, error):
-        if replacement.total is not None:
-            totals[replacement.subgraph] = max(totals.get(replacement.subgraph, 0), replacement.total)
-    if totals:
-        return totals
-    op = error.values["op"]
-    if any(replacement.kernel != op for replacement in log.replacements):
-        return {}
-    own = [int(count.values["total"]) for count in log.statements_of(Event.OWN_COUNT) if _is_same(count, op)]
-    own += [
-        int(statement.values.get("taken", "0")) + int(statement.values["left"])
-        for statement in log.statements_of(Event.SPLIT)
-        if _is_same(statement, op)
-    ]
-    return {None: own[-1]} if own else {}
-
-
 def _failed(stage: str) -> str:
     return "failed when it ran" if stage == "invoke" else f"failed to {stage}"
-
-
-def _is_same(statement: Statement, kernel: str) -> bool:
-    name = statement.values["name"]
-    return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

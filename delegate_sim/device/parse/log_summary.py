@@ -37,6 +37,7 @@ from .error_meanings import ExplainedError, cause_of, explained_errors, explaine
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
+from .log_facts import LogFacts
 from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -427,7 +428,8 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and any(not is_benign(error, log) for error in log.statements_of(Event.IMMUTABLE_ERROR)):
+    immutable = log.statements_of(Event.IMMUTABLE_ERROR)
+    if not is_replaced and immutable and not is_benign(immutable[0], LogFacts(log)):
         return FAILED
     if not is_replaced and log.statements_of(Event.DEFAULT_LEFT_OUT) and not log.statements_of(Event.APPLIED):
         return FAILED
