@@ -38,7 +38,6 @@ _NEURON_CLOSED = (8, 2, 24)
 _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
-_KILLED = "Killed"
 _OF_MICRO = "registration from op code"
 """Words of a line that only TensorFlow Lite Micro prints."""
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
@@ -55,8 +54,8 @@ class ExplainedError(Declared):
     node: int | None
 
 
-_BY_WORDS = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-"""The kinds of errors whose words say more than their kind. LiteRT-LM's meanings of words come last."""
+_OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
+"""The kinds of errors that LiteRT-LM prints too."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
@@ -228,14 +227,8 @@ def _meaning(error: Statement, log: DeviceLog) -> str:
         return values["meaning"]
     if error.kind in _BY_VALUES:
         return _BY_VALUES[error.kind](error, log)
-    if "DispatchLibraryDir" in error.line:
-        return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
-    if error.kind in _BY_WORDS:
-        kind = Event.FAILURE if error.kind == Event.WARNED else error.kind
-        return meaning_by_words(kind, error.line) or engine_meaning(error.line) or KINDS[error.kind].meaning
-    if error.line == _KILLED:
-        return MEANINGS[Event.OTHER_ERROR][_KILLED]
-    return KINDS[error.kind].meaning
+    words = meaning_by_words(Event.FAILURE if error.kind == Event.WARNED else error.kind, error.line)
+    return words or (engine_meaning(error.line) if error.kind in _OF_ENGINES else "") or KINDS[error.kind].meaning
 
 
 def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
@@ -247,27 +240,8 @@ def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
     return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
 
 
-def _call_meaning(error: Statement, log: DeviceLog) -> str:
-    return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
-
-
-def _library_meaning(error: Statement, log: DeviceLog) -> str:
-    if "versions" in error.line:
-        return f"{MEANINGS[Event.OTHER_ERROR]['versions']}; nothing is applied"
-    return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
-
-
 def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
-    values = error.values
-    if "code" in values:
-        return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-    if values["stage"] in ("create", "compiling"):
-        return f"the kernel of {values['name']} could not be {'created' if values['stage'] == 'create' else 'compiled'}"
-    return f"the kernel of {values['name']} failed in {values['stage']}"
-
-
-def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
-    return meaning_by_words(error.kind, error.line) or "an error of the vendor's library"
+    return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
 
 
 def _custom_meaning(error: Statement, log: DeviceLog) -> str:
@@ -318,12 +292,9 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
 _BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
     Event.API_ERROR: _api_meaning,
     Event.BUILTIN_ERROR: _builtin_meaning,
-    Event.CALL_ERROR: _call_meaning,
     Event.CUSTOM_ERROR: _custom_meaning,
-    Event.LIBRARY_ERROR: _library_meaning,
     Event.NODE_ERROR: _node_meaning,
     Event.PREPARATION_ERROR: _preparation_meaning,
-    Event.VENDOR_ERROR: _vendor_meaning,
 }
 """The functions that explain errors with the values in their lines, by kind of error."""
 
