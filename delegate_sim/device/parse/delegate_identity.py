@@ -22,7 +22,7 @@ from ...delegates.registry import (
 from ...foundation.work_budget import spend_steps
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import Statement
-from .log_contents import DeviceLog, last_dynamic_tensor
+from .log_contents import DeviceLog
 from .profiles.operator_tables import is_inner_type
 from .tables import rows_of
 
@@ -228,7 +228,7 @@ def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: boo
             statements.append(statement)
         elif places := tuple([place for place in statement.places if is_own(statement.kind, place)]):
             statements.append(replace(statement, places=places))
-    return replace(log, statements=tuple(statements), dynamic_tensor=last_dynamic_tensor(statements))
+    return replace(log, statements=tuple(statements))
 
 
 _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
