@@ -124,31 +124,21 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
+    told = [statement for kind in (Event.NOT_REGISTERED, Event.FAILURE) for statement in log.statements_of(kind)]
+    told = [statement for statement in told if is_benign(statement, log)]
+    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
     notes = [
-        (statement.line, _absence(statement))
-        for statement in log.statements_of(Event.NOT_REGISTERED)
-        if is_benign(statement, log)
+        (statement.line, _absence(statement) if statement.kind == Event.NOT_REGISTERED else _meaning(statement, log))
+        for statement in told
     ]
-    notes += [
-        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.FAILURE) if is_benign(statement, log)
-    ]
-    notes += [
-        (statement.line, _meaning(statement, log))
-        for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
-    ]
-    compiled = log.statements_of(Event.COMPILED_PART)
-    if compiled:
+    if compiled := log.statements_of(Event.COMPILED_PART):
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
     notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Event.VERSION_SAID)]
-    if note := long_lines_note(log):
-        notes.append((note, ""))
-    services = log.statements_of(Event.MISSING_SERVICE)
-    if services:
-        notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
-    if log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT) and not (
-        log.replacements or log.created or log.parameters or log.flags
-    ):
+    notes += [(note, "") for note in [long_lines_note(log)] if note]
+    notes += [(statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.MISSING_SERVICE)[:1]]
+    is_named = log.replacements or log.created or log.parameters or log.flags
+    if not is_named and log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT):
         notes += _who_says_gpu(log)
     return tuple(dict.fromkeys(notes))
 

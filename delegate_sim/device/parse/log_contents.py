@@ -141,16 +141,9 @@ class DeviceLog:
     @property
     def is_empty(self) -> bool:
         """True if the log has nothing about delegates, executed nodes or errors."""
-        return not (
-            self.replacements
-            or self.applications
-            or self.run_orders
-            or self.summaries
-            or self.slowest
-            or self.parameters
-            or self.edge_tpu != NOT_COMPILED
-            or any(_is_telling(statement) for statement in self.statements)
-        )
+        lines = (self.replacements, self.applications, self.parameters)
+        tables = (self.run_orders, self.summaries, self.slowest)
+        return not (any((*lines, *tables)) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
 
     @property
     def has_only_crashes(self) -> bool:
