@@ -100,24 +100,12 @@ class Facts:
     @property
     def can_be_compared(self) -> bool:
         """True if the log shows a fact about the delegate. False if every line about replaced nodes is another delegate's."""
-        return not self.is_foreign and bool(
-            self.replacements is not None
-            or self.application is not None
-            or self.dynamic is not None
-            or self.is_restored
-            or self.on_cpu
-            or self.listed
-            or self.counts
-            or self.refusals
-            or self.own_counts
-            or self.splits
-            or self.kernels_made is not None
-            or self.refused_operators
-            or self.driver_errors
-            or self.unvisited
-            or self.listed_refusals
-            or self.plugins
-        )
+        numbers = (self.replacements, self.application, self.dynamic, self.kernels_made)
+        tables = (self.on_cpu, self.listed, self.counts)
+        printed = (self.own_counts, self.splits, self.driver_errors, self.plugins)
+        refused = (self.refusals, self.refused_operators, self.unvisited, self.listed_refusals)
+        is_shown = self.is_restored or any((*tables, *printed, *refused)) or any(number is not None for number in numbers)
+        return not self.is_foreign and is_shown
 
     @property
     def evidence(self) -> str:
@@ -165,6 +153,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
         if statement.kind == Event.API_ERROR or statement.values["op"] in delegate.kernel_names
     ]
+    made = _numbers(log, delegate, Event.KERNELS, "count")
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
         replacements=None if delegate.is_plugin or is_unknown else own,
@@ -174,11 +163,9 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         driver_errors=tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
-        own_counts=tuple(
-            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Event.OWN_COUNT)]
-        ),
+        own_counts=_numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions"),
         splits=(
-            *[_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)],
+            *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
         unvisited=tuple(
@@ -190,10 +177,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         ),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
-        kernels_made=next(
-            (int(statement.values["count"]) for statement in reversed(_own(log, delegate, Event.KERNELS))),
-            npu[-1].kernels if npu else None,
-        ),
+        kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -262,8 +246,10 @@ def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ..
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
 
-def _numbers(statement: Statement, *names: str) -> Any:
-    return tuple([int(statement.values.get(name, "0")) for name in names])
+def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> Any:
+    """Return the numbers with these names in each of the delegate's statements of a kind."""
+    own = _own(log, delegate, kind)
+    return tuple([tuple([int(statement.values.get(name, "0")) for name in names]) for statement in own])
 
 
 class _TableFacts:

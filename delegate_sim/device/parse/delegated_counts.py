@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
 from .kinds import Event
-from .known_lines import Statement
 from .log_contents import DeviceLog, Replacement
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 
@@ -51,9 +50,8 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(statement.values["name"]) in names:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
-    for statement in log.statements_of(Event.COMPILED):
-        if any(DISPATCH in name for name in names):
-            yield count_of_plugin(statement)
+    if any(DISPATCH in name for name in names):
+        yield from plugin_counts(log)
     for line, others in kernels_before(log):
         if plain_name(line.kernel) in names:
             rest = None if line.total is None or others is None else line.total - others - line.replaced
@@ -171,10 +169,9 @@ def _is_whole(summary: Summary) -> bool:
     return summary.is_complete and not summary.lacks_rows
 
 
-def count_of_plugin(statement: Statement) -> Count:
-    """Return the counts in a line of a compiler plugin."""
-    counts, total = int(statement.values["taken"]), int(statement.values["total"])
-    partitions, subgraph = int(statement.values["partitions"]), int(statement.values["subgraph"])
-    return Count(
-        statement.line, "compiled", counts, total, total - counts if counts <= total else None, partitions, None, subgraph
-    )
+def plugin_counts(log: DeviceLog) -> Iterator[Count]:
+    """Yield the counts in the lines of a compiler plugin."""
+    for statement in log.statements_of(Event.COMPILED):
+        counts, total, partitions, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
+        rest = total - counts if counts <= total else None
+        yield Count(statement.line, "compiled", counts, total, rest, partitions, None, subgraph)

@@ -30,7 +30,6 @@ _NEURON_CLOSED = (8, 2, 24)
 _CODES = MEANINGS["code"]
 _NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
-_KILLED = "Killed"
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
 
 
@@ -45,8 +44,8 @@ class ExplainedError(Declared):
     node: int | None
 
 
-_BY_WORDS = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
-"""The kinds of errors whose words say more than their kind. LiteRT-LM's meanings of words come last."""
+_OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
+"""The kinds of errors that LiteRT-LM prints too."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
@@ -112,34 +111,22 @@ def is_benign(statement: Statement, facts: LogFacts) -> bool:
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
+    told = [statement for kind in (Event.NOT_REGISTERED, Event.FAILURE) for statement in log.statements_of(kind)]
     facts = LogFacts(log)
+    told = [statement for statement in told if is_benign(statement, facts)]
+    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
     notes = [
-        (statement.line, _absence(statement))
-        for statement in log.statements_of(Event.NOT_REGISTERED)
-        if is_benign(statement, facts)
+        (statement.line, _absence(statement) if statement.kind == Event.NOT_REGISTERED else _meaning(statement, facts))
+        for statement in told
     ]
-    notes += [
-        (statement.line, _meaning(statement, facts))
-        for statement in log.statements_of(Event.FAILURE)
-        if is_benign(statement, facts)
-    ]
-    notes += [
-        (statement.line, _meaning(statement, facts))
-        for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
-    ]
-    compiled = log.statements_of(Event.COMPILED_PART)
-    if compiled:
+    if compiled := log.statements_of(Event.COMPILED_PART):
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
     notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Event.VERSION_SAID)]
-    if note := long_lines_note(log):
-        notes.append((note, ""))
-    services = log.statements_of(Event.MISSING_SERVICE)
-    if services:
-        notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
-    if log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT) and not (
-        log.replacements or log.created or log.parameters or log.flags
-    ):
+    notes += [(note, "") for note in [long_lines_note(log)] if note]
+    notes += [(statement.line, _meaning(statement, facts)) for statement in log.statements_of(Event.MISSING_SERVICE)[:1]]
+    is_named = log.replacements or log.created or log.parameters or log.flags
+    if not is_named and log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT):
         notes += _who_says_gpu(log)
     return tuple(dict.fromkeys(notes))
 
@@ -218,14 +205,8 @@ def _meaning(error: Statement, facts: LogFacts) -> str:
         return values["meaning"]
     if error.kind in _BY_VALUES:
         return _BY_VALUES[error.kind](error, facts)
-    if "DispatchLibraryDir" in error.line:
-        return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
-    if error.kind in _BY_WORDS:
-        kind = Event.FAILURE if error.kind == Event.WARNED else error.kind
-        return meaning_by_words(kind, error.line) or engine_meaning(error.line) or KINDS[error.kind].meaning
-    if error.line == _KILLED:
-        return MEANINGS[Event.OTHER_ERROR][_KILLED]
-    return KINDS[error.kind].meaning
+    words = meaning_by_words(Event.FAILURE if error.kind == Event.WARNED else error.kind, error.line)
+    return words or (engine_meaning(error.line) if error.kind in _OF_ENGINES else "") or KINDS[error.kind].meaning
 
 
 def _builtin_meaning(error: Statement, facts: LogFacts) -> str:
@@ -237,27 +218,8 @@ def _builtin_meaning(error: Statement, facts: LogFacts) -> str:
     return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
 
 
-def _call_meaning(error: Statement, facts: LogFacts) -> str:
-    return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
-
-
-def _library_meaning(error: Statement, facts: LogFacts) -> str:
-    if "versions" in error.line:
-        return f"{MEANINGS[Event.OTHER_ERROR]['versions']}; nothing is applied"
-    return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
-
-
 def _preparation_meaning(error: Statement, facts: LogFacts) -> str:
-    values = error.values
-    if "code" in values:
-        return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-    if values["stage"] in ("create", "compiling"):
-        return f"the kernel of {values['name']} could not be {'created' if values['stage'] == 'create' else 'compiled'}"
-    return f"the kernel of {values['name']} failed in {values['stage']}"
-
-
-def _vendor_meaning(error: Statement, facts: LogFacts) -> str:
-    return meaning_by_words(error.kind, error.line) or "an error of the vendor's library"
+    return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
 
 
 def _custom_meaning(error: Statement, facts: LogFacts) -> str:
@@ -312,12 +274,9 @@ def _node_meaning(error: Statement, facts: LogFacts) -> str:
 _BY_VALUES: Mapping[str, Callable[[Statement, LogFacts], str]] = {
     Event.API_ERROR: _api_meaning,
     Event.BUILTIN_ERROR: _builtin_meaning,
-    Event.CALL_ERROR: _call_meaning,
     Event.CUSTOM_ERROR: _custom_meaning,
-    Event.LIBRARY_ERROR: _library_meaning,
     Event.NODE_ERROR: _node_meaning,
     Event.PREPARATION_ERROR: _preparation_meaning,
-    Event.VENDOR_ERROR: _vendor_meaning,
 }
 """The functions that explain errors with the values in their lines, by kind of error."""
 

@@ -16,7 +16,7 @@ class Event:
     LISTED_REFUSALS, LISTED_REFUSAL, OPERATOR_REFUSED = "listed-refusals", "listed-refusal", "operator-refused"
     API_ERROR, NODE_ERROR, BUILTIN_ERROR, CUSTOM_ERROR = "api-error", "node-error", "builtin-error", "custom-error"
     DYNAMIC_ERROR, IMMUTABLE_ERROR, KERNEL_ERROR, HINT_ERROR = "dynamic-error", "immutable-error", "kernel-error", "hint-error"
-    CALL_ERROR, BUILD_ERROR, PREPARATION_ERROR, FAILURE = "call-error", "build-error", "preparation-error", "failure"
+    BUILD_ERROR, PREPARATION_ERROR, FAILURE = "build-error", "preparation-error", "failure"
     OTHER_ERROR, PLAIN_ERROR, UNSURE_ERROR, COMPILER_ERROR = "other-error", "plain-error", "unsure-error", "compiler-error"
     LIBRARY_ERROR, FLEX_ERROR, VENDOR_ERROR, RUNTIME_ERROR = "library-error", "flex-error", "vendor-error", "runtime-error"
     CRASH, BENCHMARK_FAILED, LOAD_ERROR, WARNED = "crash", "benchmark-failed", "load-error", "warned"
@@ -25,7 +25,7 @@ class Event:
     REGISTERED, NOT_REGISTERED, MISSING_SERVICE, VERSION_SAID = "registered", "not-registered", "missing-service", "version-said"
     CHOICE, DRIVER_REFUSAL, RUNTIME, NPU_ROW, NPU_GRAPH = "choice", "driver-refusal", "runtime", "npu-row", "npu-graph"
     NOTED, PROGRESS, VENDOR, INTERFACE_USED = "noted", "progress", "vendor", "interface-used"
-    DEFAULT_LEFT_OUT = "default-left-out"
+    DEFAULT_LEFT_OUT, REFUSED = "default-left-out", "refused"
 
 
 @dataclass(frozen=True, slots=True)

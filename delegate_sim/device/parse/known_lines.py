@@ -131,7 +131,7 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
         if other in values:
             values["name"] = values.pop(other)
     if pattern.meaning:
-        values["meaning"] = pattern.meaning
+        values["meaning"] = pattern.meaning.format_map(values)
     end = match.start("doing") if "doing" in values else match.end()
     return Statement(pattern.kind, match[0].strip(), MappingProxyType(values)), pattern, max(end, match.start() + 1)
 

@@ -7,10 +7,10 @@ Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
@@ -21,7 +21,7 @@ from .edge_tpu_compiler import EdgeTpuCompilerReader
 from .kinds import Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
-from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
+from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
 from .profiles.operator_tables import (
@@ -63,8 +63,9 @@ _CUT_REPLACING = re.compile(
 )
 """Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
-_REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
 _LINES = sequence_of("benchmark")
+_MAPPINGS = ("parameters", "flags", "run_orders", "summaries", "slowest")
+_VALUES = ("tensorflow_version", "is_benchmark", "lost_events", "is_old", "inner_rows", "times", "line_count", "unused_count")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -104,10 +105,10 @@ class Reader:
 
     def _clear(self) -> None:
         self.kept = 0
-        self.current = DeviceLog()
+        self.tensorflow_version: str | None = None
+        self.is_benchmark = self.lost_events = self.is_old = False
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
-        self.refusals: Counter[tuple[str, int, str]] = Counter()
         self.plain_errors = Statements()
         self.parameters: dict[str, str] = {}
         self.flags: dict[str, str] = {}
@@ -159,9 +160,7 @@ class Reader:
         self.statements = Statements.of(after.statements)
         self.applications = list(after.applications)
         self.chips = dict.fromkeys(after.chips)
-        self.current = replace(
-            self.current, tensorflow_version=after.tensorflow_version, dynamic_tensor=after.dynamic_tensor, is_old=after.is_old
-        )
+        self.tensorflow_version, self.is_old = after.tensorflow_version, after.is_old
 
     def _finish(self, log: DeviceLog) -> None:
         counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
@@ -186,27 +185,11 @@ class Reader:
                 self.run_orders |= dumped.run_orders
                 self.inner_rows = self.inner_rows or dumped.inner_rows
             self.dump = []
-        return replace(
-            self.current,
-            replacements=tuple(self.replacements),
-            applications=tuple(self.applications),
-            refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
-            parameters=MappingProxyType(self.parameters),
-            flags=MappingProxyType(self.flags),
-            run_orders=MappingProxyType(self.run_orders),
-            summaries=MappingProxyType(self.summaries),
-            slowest=MappingProxyType(self.slowest),
-            inner_rows=self.inner_rows,
-            times=self.times,
-            statements=self.statements.all(),
-            plain_errors=self.plain_errors.all(),
-            line_count=self.line_count,
-            unused_count=self.unused_count,
-            unused=tuple(self.unused),
-            runtime=self.runtime.log(),
-            edge_tpu=self.compiler.compilation(),
-            chips=tuple(self.chips),
-        )
+        values: dict[str, Any] = {name: getattr(self, name) for name in _VALUES}
+        values |= {name: tuple(getattr(self, name)) for name in ("replacements", "applications", "unused", "chips")}
+        values |= {name: MappingProxyType(getattr(self, name)) for name in _MAPPINGS}
+        values |= {"statements": self.statements.all(), "plain_errors": self.plain_errors.all()}
+        return DeviceLog(**values, runtime=self.runtime.log(), edge_tpu=self.compiler.compilation())
 
     def read(self, message: Message, line: str, place: int) -> None:
         """Parse one line. ``place`` is the number of the line in the log."""
@@ -271,7 +254,7 @@ class Reader:
         else:
             return (
                 self._is_listed(message)
-                or self._delegate_line(text)
+                or self._is_replacement(text)
                 or self._benchmark_line(text)
                 or (self.table is not None and not self.is_cut and self.table.read(text))
                 or self._other_line(message)
@@ -371,7 +354,7 @@ class Reader:
         self._add(statement)
         values = statement.values
         if pattern.age or "old" in values:
-            self.current = replace(self.current, is_old=True)
+            self.is_old = True
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
@@ -380,8 +363,6 @@ class Reader:
             self.is_restored = True
         elif statement.kind == Event.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == Event.DYNAMIC_ERROR:
-            self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
     def _is_of_main_table(self) -> bool:
@@ -432,23 +413,18 @@ class Reader:
             return False
         return True
 
-    def _delegate_line(self, text: str) -> bool:
-        if "Replacing " in text and (replacement := replacement_in(text)) is not None:
-            self._replacement(replace(replacement, place=self.place))
-        elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
-            self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
-        else:
-            return False
-        return True
-
-    def _replacement(self, replacement: Replacement) -> None:
+    def _is_replacement(self, text: str) -> bool:
         """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
+        replacement = replacement_in(text, self.place) if "Replacing " in text else None
+        if replacement is None:
+            return False
         self.list = None
         self._start_after_crash()
         if not self._may_follow(replacement):
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
         self.replacements.append(replacement)
+        return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
@@ -498,8 +474,8 @@ class Reader:
         if match is None or (name == "parameter" and (self.table is not None or is_plain_failure(match["name"], ""))):
             return False
         if name in ("version", "lost"):
-            changes = {"tensorflow_version": match["version"]} if name == "version" else {"lost_events": True}
-            self.current = replace(self.current, **changes)
+            self.lost_events |= name == "lost"
+            self.tensorflow_version = match["version"] if name == "version" else self.tensorflow_version
             return True
         if name == "starting" or (name == "loaded" and self.is_loaded):
             self._start()
@@ -512,7 +488,7 @@ class Reader:
             if name in ("completely", "partially") and match["kernels"]:
                 kernels = int(match["kernels"])
             self.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
-        self.current = replace(self.current, is_benchmark=True)
+        self.is_benchmark = True
         return True
 
     def _parameter(self, match: re.Match[str]) -> None:
@@ -524,7 +500,7 @@ class Reader:
             self._start()
         self.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":
-            self.current = replace(self.current, is_old=True)
+            self.is_old = True
 
 
 @dataclass
@@ -611,7 +587,7 @@ def _flags(text: str) -> dict[str, str] | None:
     return flags or None
 
 
-def replacement_in(text: str) -> Replacement | None:
+def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
     match = _REPLACING.search(text)
     if match is not None:
@@ -623,6 +599,7 @@ def replacement_in(text: str) -> Replacement | None:
             int(match["partitions"]),
             _integer(match["subgraph"]),
             match["name"],
+            place,
         )
     match = _CUT_REPLACING.search(text.rstrip(" .\u2026"))
     if match is None:
@@ -637,7 +614,7 @@ def replacement_in(text: str) -> Replacement | None:
         line = match[0].rstrip("0123456789")
     yielding = _YIELDING.match(rest or "")
     partitions = None if yielding is None else int(yielding["partitions"])
-    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None)
+    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None, place)
 
 
 def _integer(text: str | None) -> int | None:

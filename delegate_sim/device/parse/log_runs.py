@@ -9,7 +9,7 @@ from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
 from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Statement
-from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
+from .log_contents import DeviceLog, LogError, Replacement
 
 _BEFORE = kinds_with("is_before")
 _OF_PROCESS = kinds_with("is_of_process")
@@ -72,8 +72,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     before = DeviceLog(
         replacements=part.replacements,
         applications=part.applications,
-        refusals=part.refusals,
-        dynamic_tensor=part.dynamic_tensor,
         tensorflow_version=part.tensorflow_version,
         statements=part.statements,
         is_old=part.is_old,
@@ -108,7 +106,6 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
-        dynamic_tensor=last_dynamic_tensor(statements),
     )
 
 

@@ -31,7 +31,7 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
+from .delegated_counts import Count, counted_tables, counts_of, is_kernel, ordered_tables, plugin_counts
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_benign, is_while_running
 from .kinds import KINDS, Event, kinds_with
@@ -413,7 +413,7 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from map(count_of_plugin, log.statements_of(Event.COMPILED))
+        yield from plugin_counts(log)
     for statement in log.statements_of(Event.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
