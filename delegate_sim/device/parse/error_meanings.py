@@ -114,7 +114,7 @@ def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     told = [statement for kind in (Event.NOT_REGISTERED, Event.FAILURE) for statement in log.statements_of(kind)]
     facts = LogFacts(log)
     told = [statement for statement in told if is_benign(statement, facts)]
-    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
+    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT, Event.ALL_REVERTED)
     notes = [
         (statement.line, _absence(statement) if statement.kind == Event.NOT_REGISTERED else _meaning(statement, facts))
         for statement in told
@@ -177,6 +177,16 @@ def is_while_running(statement: Statement) -> bool:
     if statement.kind == Event.API_ERROR:
         return bool(meaning_by_words("running-call", values.get("doing", "")))
     return "running" in values or values.get("stage") == "Invoke"
+
+
+def has_run(log: DeviceLog) -> bool | None:
+    """Return whether the model of a log with an error ran to its end, or None if the log does not show it."""
+    has_times = log.times.warmup_ms is not None or log.times.inference_ms is not None
+    if has_times or log.statements_of(Event.MEASURED, Event.EXECUTED):
+        return True
+    if log.statements_of(Event.CRASH, Event.LOAD_ERROR, Event.BENCHMARK_FAILED) or any(map(is_while_running, log.errors)):
+        return False
+    return True if log.statements_of(Event.ALL_REVERTED) else None
 
 
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")

@@ -420,6 +420,8 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
+    if log.statements_of(Event.ALL_REVERTED):
+        return FAILED
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
