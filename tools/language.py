@@ -177,6 +177,20 @@ def problems_of_page(path: str, text: str) -> Iterator[Problem]:
     yield from problems_of_prose(path, 1, _BLOCK.sub(_blank, text))
 
 
+def problems_of_table(path: str, text: str) -> Iterator[Problem]:
+    """Yield the problems of a table with tabs: of its comments, and of the columns that users see."""
+    columns: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith(("# ", "= ")):
+            yield from problems_of_prose(path, number, line)
+        elif not columns:
+            columns = line.split("\t")
+        else:
+            for column, field in zip(columns, line.split("\t"), strict=False):
+                if column in ("meaning", "title", "part"):
+                    yield from problems_of_prose(path, number, field)
+
+
 def _blank(code: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", code[0])
 
@@ -190,6 +204,8 @@ def problems() -> Iterator[Problem]:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for text in [text for text in _STRING.findall(line) if " " in text]:
                 yield from problems_of_prose(path.relative_to(ROOT).as_posix(), number, text)
+    for path in sorted((ROOT / "delegate_sim").rglob("*.tsv")):
+        yield from problems_of_table(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
     for pattern in PAGES:
         for path in sorted(ROOT.glob(pattern)):
             name = path.relative_to(ROOT).as_posix()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from ..errors import LimitError
@@ -69,6 +69,20 @@ def toml_string(value: str) -> str:
 def toml_strings(values: Iterable[str]) -> str:
     """Return a list of strings in TOML syntax."""
     return f"[{', '.join(map(toml_string, values))}]"
+
+
+def toml_entry(table: str, values: Mapping[str, Any]) -> list[str]:
+    """Return the lines of an entry of an array of tables, after a blank line. Values that are None are left out."""
+    return ["", f"[[{table}]]", *[f"{key} = {toml_value(value)}" for key, value in values.items() if value is not None]]
+
+
+def toml_value(value: Any) -> str:
+    """Return a string, a number, a truth value or a list of these in TOML syntax."""
+    if isinstance(value, str):
+        return toml_string(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return json.dumps(value)
 
 
 class ProfileProblem(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tools.language import problems_of_module, problems_of_page
+from tools.language import problems_of_module, problems_of_page, problems_of_table
 
 BAD_MODULE = '''
 """What this is."""
@@ -77,4 +77,12 @@ def test_problems_of_a_page():
     assert texts(problems_of_page("x.md", page)) == [
         "1: 'colour' is British spelling: -or in American",
         "8: 'normalisation' is British spelling: -iz- in American",
+    ]
+
+
+def test_problems_of_a_table():
+    table = "# the colour of a row\nkind\tpattern\tmeaning\nbehaviour\tbehaviour\tas far as it goes\nkind\tpattern\n"
+    assert texts(problems_of_table("x.tsv", table)) == [
+        "1: 'colour' is British spelling: -or in American",
+        "3: 'as far as': write 'where', 'if' or 'up to'",
     ]

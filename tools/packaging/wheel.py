@@ -67,7 +67,8 @@ def use(environment: Environment, folder: Path) -> list[str]:
 def _modules() -> list[str]:
     names = [path.relative_to(ROOT).as_posix() for top in ("delegate_sim", "cli") for path in (ROOT / top).rglob("*.py")]
     names += [path.relative_to(ROOT).as_posix() for path in (ROOT / "delegate_sim").rglob("assets/*")]
-    names += [path.relative_to(ROOT).as_posix() for path in (ROOT / "delegate_sim").rglob("*.json")]
+    for form in ("*.json", "*.tsv"):
+        names += [path.relative_to(ROOT).as_posix() for path in (ROOT / "delegate_sim").rglob(form)]
     return sorted([name.replace("cli/", "delegate_sim_cli/", 1) if name.startswith("cli/") else name for name in names])
 
 

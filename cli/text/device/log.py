@@ -177,10 +177,19 @@ def _numbers(delegate: LogDelegate) -> str:
         delegated = sum([count.delegated or 0 for count in counts])
         total = sum([count.total or 0 for count in counts])
         partitions = [count.partitions for count in counts]
-        of = f" of {total:,}" if all(count.total for count in counts) else ""
+        kernels = [_kernels_before(count) for count in counts]
+        own = total - sum(filter(None, kernels))
+        of = "" if None in kernels else f" of the other {own:,}" if own < total else f" of {total:,}"
         parts = "" if None in partitions else f" in {counted(sum(filter(None, partitions)), 'partition')}"
         return f"{delegated:,}{of} {'node' if (total or delegated) == 1 else 'nodes'}{parts}"
     return ""
+
+
+def _kernels_before(count: Count) -> int | None:
+    """Return the number of kernels of earlier delegates among the nodes in a line, or None if it is not known."""
+    if not count.total or count.delegated is None or count.on_cpu is None:
+        return None
+    return count.total - count.delegated - count.on_cpu
 
 
 def _times(times: RunTimes) -> tuple[tuple[str, float | None], ...]:
@@ -228,7 +237,9 @@ def _other(other: LogDelegate, own: LogDelegate, columns: int) -> Iterator[Line]
 
 
 def _merged(counts: Sequence[Count]) -> list[tuple[Count, list[str]]]:
-    """Return the distinct counts, each with the sources that agree on it."""
+    """Return the distinct counts, each with the sources that agree on it. Very many counts are not compared."""
+    if len(counts) > _MOST_MERGED:
+        return [(count, [count.source]) for count in counts]
     merged: list[tuple[Count, list[str]]] = []
     for count in counts:
         for place, (other, sources) in enumerate(merged):
@@ -252,6 +263,7 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
         values = (
             ("delegated", count.delegated),
             ("nodes", count.total),
+            ("kernels of other delegates", _kernels_before(count) or None),
             ("left" if count.source == "compiled" else "on the CPU", count.on_cpu),
             ("partitions", count.partitions),
             ("delegate kernels", count.kernels),
@@ -264,6 +276,7 @@ def _counts(counts: Sequence[Count], columns: int) -> Iterator[Line]:
             yield from fact("counts", f"{text} ({by})", columns)
 
 
+_MOST_MERGED = 200
 _COUNTED = ("delegated", "total", "on_cpu", "partitions", "kernels", "subgraph", "is_complete")
 
 

@@ -14,7 +14,7 @@ from delegate_sim.device.compare.runtime_log_check import compilation_text
 from delegate_sim.device.compare.trial_simulations import DRIVER, LIMIT, REFUSED, UNDECIDED, CpuNode
 from delegate_sim.device.learn.device_profile import DevicesLearning
 from delegate_sim.device.learn.driver_profile import Learning, rejection_text
-from delegate_sim.device.parse.error_meanings import ExplainedError
+from delegate_sim.device.parse.error_meanings import ExplainedError, has_run
 from delegate_sim.device.parse.log_summary import chosen_devices
 from delegate_sim.releases.catalogue import RELEASES
 from delegate_sim.results.report.verdict import verdict
@@ -34,6 +34,11 @@ _CAUSES = {
     REFUSED: "Refused by the delegate's own rules",
 }
 _UNDONE = "Accepted by the delegate, but all delegation was undone"
+_HAS_RUN = {
+    True: "The runtime went on without the delegate",
+    False: "The model did not run",
+    None: "The log does not show whether the model ran",
+}
 _EVIDENCE = {
     "run-order": "the table in execution order lists every node that ran on the CPU",
     "node-types": "the summary by node type has the number of CPU nodes of each operator, and does not name the nodes",
@@ -54,7 +59,7 @@ def reconciliation_lines(reconciliation: Reconciliation, width: int, verbose: bo
         on_cpu = reconciliation.device.on_cpu
         count = "" if on_cpu is None else f" ({on_cpu:,})"
         none = "No node ran on the CPU" if on_cpu == 0 else f"The log does not show which nodes ran on the CPU{count}"
-        yield Line("The model did not run" if reconciliation.failure else none)
+        yield Line(_HAS_RUN[has_run(reconciliation.log)] if reconciliation.failure else none)
     yield from _refusals(reconciliation, width)
     yield Line("")
     yield from _setting(reconciliation, width)

@@ -10,6 +10,7 @@ from typing import Any
 from ...delegates.base import Delegate
 from ...delegates.registry import DELEGATE_NAMES, find_delegate
 from ...foundation.columns import Declared
+from ...graph.calls import DELEGATE
 from ...graph.graph import Graph
 from ...model.schema import is_operator
 from ...runtime.interpreter import Run
@@ -22,7 +23,7 @@ from ..parse.delegate_identity import (
     names_of,
     plain_name,
 )
-from ..parse.delegated_counts import npu_counts
+from ..parse.delegated_counts import kernels_before, npu_counts
 from ..parse.error_meanings import is_while_running
 from ..parse.kinds import Event
 from ..parse.known_lines import Statement
@@ -86,6 +87,8 @@ class Facts:
     """Lines of a compiler plugin about the selected nodes. Empty for any other delegate."""
     runtime: RuntimeLog = NOTHING_COMPILED
     """The devices and compilations that the runtime behind the delegate logged."""
+    other_kernels: int | None = 0
+    """Number of kernels of earlier delegates among the nodes in the lines about replaced nodes, or None if it is not known."""
     failure: str = ""
     """The line that says why the model did not run, or why the delegate was not applied. Empty if the log shows no failure."""
 
@@ -97,24 +100,12 @@ class Facts:
     @property
     def can_be_compared(self) -> bool:
         """True if the log shows a fact about the delegate. False if every line about replaced nodes is another delegate's."""
-        return not self.is_foreign and bool(
-            self.replacements is not None
-            or self.application is not None
-            or self.dynamic is not None
-            or self.is_restored
-            or self.on_cpu
-            or self.listed
-            or self.counts
-            or self.refusals
-            or self.own_counts
-            or self.splits
-            or self.kernels_made is not None
-            or self.refused_operators
-            or self.driver_errors
-            or self.unvisited
-            or self.listed_refusals
-            or self.plugins
-        )
+        numbers = (self.replacements, self.application, self.dynamic, self.kernels_made)
+        tables = (self.on_cpu, self.listed, self.counts)
+        printed = (self.own_counts, self.splits, self.driver_errors, self.plugins)
+        refused = (self.refusals, self.refused_operators, self.unvisited, self.listed_refusals)
+        is_shown = self.is_restored or any((*tables, *printed, *refused)) or any(number is not None for number in numbers)
+        return not self.is_foreign and is_shown
 
     @property
     def evidence(self) -> str:
@@ -131,7 +122,9 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
 
     Raises ReconcileError if the log does not match the graphs, or lacks a compiler plugin's lines.
     """
-    own = tuple(replacement for replacement in log.replacements if replacement.kernel in delegate.kernel_names)
+    pairs = [(line, kernels) for line, kernels in kernels_before(log) if line.kernel in delegate.kernel_names]
+    own = tuple([line for line, _ in pairs])
+    others = [kernels for _, kernels in pairs]
     applications = [application for application in log.applications if application.provider == delegate.provider_name]
     application = applications[-1] if applications else None
     tables = _TableFacts(log, delegate, graphs)
@@ -160,6 +153,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         for statement in log.statements_of(Event.API_ERROR, Event.NODE_ERROR)
         if statement.kind == Event.API_ERROR or statement.values["op"] in delegate.kernel_names
     ]
+    made = _numbers(log, delegate, Event.KERNELS, "count")
     early = [statement for statement in failures if not is_while_running(statement)]
     return Facts(
         replacements=None if delegate.is_plugin or is_unknown else own,
@@ -169,11 +163,9 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         driver_errors=tuple([statement.line for statement in early]),
         failed_nodes=tuple([int(statement.values["node"]) for statement in early if statement.kind == Event.NODE_ERROR]),
         has_ended=bool(log.statements_of(Event.BENCHMARK_FAILED, Event.CRASH)),
-        own_counts=tuple(
-            [_numbers(statement, "delegated", "total", "partitions") for statement in _own(log, delegate, Event.OWN_COUNT)]
-        ),
+        own_counts=_numbers(log, delegate, Event.OWN_COUNT, "delegated", "total", "partitions"),
         splits=(
-            *[_numbers(statement, "taken", "left") for statement in _own(log, delegate, Event.SPLIT)],
+            *_numbers(log, delegate, Event.SPLIT, "taken", "left"),
             *[(count.delegated, count.on_cpu) for count in npu if count.delegated is not None],
         ),
         unvisited=tuple(
@@ -185,10 +177,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         ),
         refused_operators=refused_operators(log, delegate) if delegate.log.prints_refusals else {},
         listed_refusals=log.listed_refusals if _own(log, delegate, Event.LISTED_REFUSALS) else (),
-        kernels_made=next(
-            (int(statement.values["count"]) for statement in reversed(_own(log, delegate, Event.KERNELS))),
-            npu[-1].kernels if npu else None,
-        ),
+        kernels_made=made[-1][0] if made else npu[-1].kernels if npu else None,
         on_cpu=tables.on_cpu,
         listed=tables.listed,
         counts=tables.counts,
@@ -199,6 +188,7 @@ def facts_of(log: DeviceLog, delegate: Delegate, graphs: Sequence[Graph]) -> Fac
         notes=tuple(dict.fromkeys([*tables.notes, *([_foreign_note(log)] if is_foreign else []), *_failed_running(failures)])),
         plugins=log.plugins if delegate.is_plugin else (),
         runtime=log.runtime if delegate.behind.devices is not None else NOTHING_COMPILED,
+        other_kernels=None if None in others else sum(filter(None, others)),
         failure="" if delegate.is_plugin else _failure(log, delegate),
     )
 
@@ -256,8 +246,10 @@ def _own(log: DeviceLog, delegate: Delegate, *kinds: str) -> tuple[Statement, ..
     return tuple([statement for statement in log.statements_of(*kinds) if plain_name(statement.values.get("name", "")) in names])
 
 
-def _numbers(statement: Statement, *names: str) -> Any:
-    return tuple([int(statement.values.get(name, "0")) for name in names])
+def _numbers(log: DeviceLog, delegate: Delegate, kind: str, *names: str) -> Any:
+    """Return the numbers with these names in each of the delegate's statements of a kind."""
+    own = _own(log, delegate, kind)
+    return tuple([tuple([int(statement.values.get(name, "0")) for name in names]) for statement in own])
 
 
 class _TableFacts:
@@ -371,8 +363,8 @@ def device_tally(facts: Facts, run: Run) -> Tally:
         totals = [replacement.total for replacement in facts.replacements if replacement.total is not None]
         sizes = {len(subgraph.graph.execution_plan) for subgraph in run.subgraphs}
         if len(totals) == len(facts.replacements) and not sizes.issuperset(totals):
-            nodes = sum(totals)  # the log belongs to another model
-        rest = nodes - delegated if delegated <= nodes else None
+            nodes = sum(totals) - (facts.other_kernels or 0)  # the log belongs to another model
+        rest = nodes - delegated if delegated <= nodes and facts.other_kernels is not None else None
         return Tally(facts.lines, delegated, partitions, kernels, rest if on_cpu is None else on_cpu)
     if facts.own_counts and on_cpu is None:
         delegated, total, _ = facts.own_counts[-1]
@@ -390,4 +382,6 @@ def _plugin_tally(lines: tuple[str, ...], plugins: Sequence[PluginLine]) -> Tall
 
 
 def _node_count(run: Run) -> int:
-    return sum([len(subgraph.graph.execution_plan) for subgraph in run.subgraphs])
+    """Return the number of the model's own nodes in a run. Kernels of earlier delegates are not counted."""
+    graphs = [subgraph.graph for subgraph in run.subgraphs]
+    return sum([graph.nodes[index].builtin_code != DELEGATE for graph in graphs for index in graph.execution_plan])

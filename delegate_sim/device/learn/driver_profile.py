@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 from ...delegates.driver import DriverInterface, DriverQuestion, DriverQuestions, OperationSignature, signature
 from ...delegates.driver_profile import DriverProfile, LogSource, Observation, Rejection, rules_covering
-from ...delegates.profile_file import toml_string, toml_strings
+from ...delegates.profile_file import toml_entry, toml_string, toml_value
 from ...errors import DelegateSimError
 from ...foundation.columns import schema_of
 from ...foundation.printable import printable
@@ -364,35 +363,18 @@ def profile_text(profile: DriverProfile) -> str:
     if profile.accelerator:
         lines.append(f"accelerator = {toml_string(profile.accelerator)}")
     for rejection in profile.rejections:
-        lines += ["", "[[rejects]]", f"operation = {toml_string(rejection.operation)}"]
-        if rejection.types is not None:
-            lines.append(f"types = {toml_strings(rejection.types)}")
-        if rejection.rank is not None:
-            lines.append(f"rank = {rejection.rank}")
-        if rejection.shapes is not None:
-            lines.append(f"shapes = {json.dumps(rejection.shapes)}")
+        lines += toml_entry("rejects", _rejection_entry(rejection))
     for group in profile.one_of:
         lines += ["", "[[rejects_one_of]]", "operations = ["]
-        lines += [f"    {_inline(operation)}," for operation in sorted(group)]
+        for operation in sorted(group):
+            inline = ", ".join([f"{key} = {toml_value(value)}" for key, value in operation._asdict().items()])
+            lines.append(f"    {{ {inline} }},")
         lines.append("]")
     for source in profile.sources:
-        lines += ["", "[[logs]]", *[f"{key} = {toml_string(value)}" for key, value in _source_entry(source).items()]]
-    for observation in profile.observations:
-        lines += [
-            "",
-            "[[seen]]",
-            f"operation = {toml_string(observation.signature.operation)}",
-            f"types = {toml_strings(observation.signature.types)}",
-            f"shapes = {json.dumps(observation.signature.shapes)}",
-            f"accepted = {'true' if observation.is_accepted else 'false'}",
-            f"logs = {json.dumps(observation.logs)}",
-        ]
+        lines += toml_entry("logs", _source_entry(source))
+    for seen in profile.observations:
+        lines += toml_entry("seen", {**seen.signature._asdict(), "accepted": seen.is_accepted, "logs": seen.logs})
     return "\n".join(lines) + "\n"
-
-
-def _inline(operation: OperationSignature) -> str:
-    types, shapes = toml_strings(operation.types), json.dumps(operation.shapes)
-    return f"{{ operation = {toml_string(operation.operation)}, types = {types}, shapes = {shapes} }}"
 
 
 def _source_entry(source: LogSource) -> Mapping[str, str]:

@@ -13,35 +13,21 @@ from ...delegates.base import Delegate
 from ...delegates.registry import (
     ACCELERATORS,
     APPLIED_AHEAD,
-    ARM_NN,
     ARM_NN_TITLE,
     CPU_LIBRARY_SPEAKER,
     DELEGATE_NAMES,
     DISPATCH_KERNEL,
-    EDGE_TPU,
     find_delegate,
 )
 from ...foundation.work_budget import spend_steps
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import Statement
-from .log_contents import DeviceLog, last_dynamic_tensor
+from .log_contents import DeviceLog
 from .profiles.operator_tables import is_inner_type
+from .tables import rows_of
 
-_OTHERS = {
-    ARM_NN: "Arm NN",  # its parser, which reads whole models
-    "dispatch": "the dispatch of LiteRT 2's compiler plugins",
-    EDGE_TPU: "Edge TPU",
-    "ethosn": "Ethos-N",
-    "ethosu": "Ethos-U",
-    "flex": "Flex, which runs TensorFlow's operators",
-    "hailo": "Hailo",
-    "neutron": "NXP's Neutron",
-    "tidl": "TI's TIDL",
-    **dict.fromkeys(("litertcl", "litertgl", "litertmetal", "litertvulkan", "litertwebgpu"), "LiteRT 2's graphics accelerator"),
-    "neuron": "MediaTek's Neuron",
-    "npu": "LiteRT 2's NPU accelerator",
-    "qnn": "Qualcomm's QNN",
-}
+_NAMES = rows_of("names")
+_OTHERS = {row["words"]: row["title"] for row in _NAMES if row["of"] == "delegate"}
 """Titles of delegates that are not simulated. The keys are parts of their names."""
 DISPATCH = "dispatch"
 """Part of the names of libraries and kernels that run compiled parts of a model."""
@@ -242,7 +228,7 @@ def without_errors_of_others(log: DeviceLog, names: set[str], *, is_certain: boo
             statements.append(statement)
         elif places := tuple([place for place in statement.places if is_own(statement.kind, place)]):
             statements.append(replace(statement, places=places))
-    return replace(log, statements=tuple(statements), dynamic_tensor=last_dynamic_tensor(statements))
+    return replace(log, statements=tuple(statements))
 
 
 _OWN, _BY_DEFAULT, _ANOTHER = "own", "by-default", "another"
@@ -319,26 +305,15 @@ def requested_accelerators(log: DeviceLog) -> tuple[str, ...]:
     return tuple([key.removeprefix("use ") for key in requested])
 
 
+_NEEDLES = tuple({word for row in _NAMES if row["of"] != "delegate" for word in row["words"].split("|")})
+"""Words in lower case. Every line about a chip contains at least one of these words."""
+_SOC_FORMS = ["(?P<{title}>{pattern})".format_map(row) for row in _NAMES if row["of"] == "soc"]
 _SOCS = re.compile(
-    r"(?<![A-Za-z0-9])(?:(?P<Qualcomm>(?:sm|qcs|qcm|sa|sxr)\d{4}p?)|(?P<MediaTek>mt[68]\d{3})|(?P<Samsung>s5e\d{4})|"
-    r"(?P<Google>tensor_g\d{1,2}))(?![A-Za-z0-9])",
+    rf"(?<![A-Za-z0-9])(?:{'|'.join(_SOC_FORMS)})(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 """Matches the model numbers of SoCs. The name of each group in the pattern is the vendor."""
-_VENDORS = tuple(
-    (vendor, re.compile(form, re.IGNORECASE))
-    for vendor, form in (
-        ("Qualcomm", r"libLiteRt\w{1,40}_Qualcomm|\bqnn_\w{1,60}\.cc|libQnn\w|TfLiteQnn|QnnDsp|\[QNN Delegate\]"),
-        ("MediaTek", r"libLiteRt\w{1,40}_MediaTek|\bneuron_\w{1,60}\.cc|libneuron\w{0,40}\.|apuware"),
-        ("Samsung", r"libLiteRt\w{1,40}_Samsung|\benn_\w{1,60}\.cc|libenn_"),
-        ("Google", r"libLiteRt\w{1,40}_GoogleTensor|SOC_MANUFACTURER: Google"),
-        ("Intel", r"libLiteRt\w{1,40}_IntelOpenvino"),
-    )
-)
-_NEEDLES = (
-    "sm", "qcs", "qcm", "sa8", "sxr", "mt6", "mt8", "s5e", "tensor_g", "liblitert", "qnn", "neuron", "apuware", "enn_", "soc_",
-)  # fmt: skip
-"""Words in lower case. Every line about a chip contains at least one of these words."""
+_VENDORS = [(row["title"], re.compile(row["pattern"], re.IGNORECASE)) for row in _NAMES if row["of"] == "vendor"]
 
 
 def chips_in(text: str) -> list[tuple[str, str]]:

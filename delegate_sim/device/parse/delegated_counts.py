@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
 from .kinds import Event
-from .known_lines import Statement
-from .log_contents import DeviceLog
+from .log_contents import DeviceLog, Replacement
 from .profiles.operator_tables import RUN_ORDER, SUMMARY, RunOrder, Summary
 
 
@@ -49,12 +50,12 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
         if plain_name(statement.values["name"]) in names:
             counts, left = int(statement.values.get("taken", "0")), int(statement.values["left"])
             yield Count(statement.line, "split", counts, counts + left, left)
-    for statement in log.statements_of(Event.COMPILED):
-        if any(DISPATCH in name for name in names):
-            yield count_of_plugin(statement)
-    for line in log.replacements:
+    if any(DISPATCH in name for name in names):
+        yield from plugin_counts(log)
+    for line, others in kernels_before(log):
         if plain_name(line.kernel) in names:
-            rest = line.total - line.replaced if line.total is not None and line.replaced <= line.total else None
+            rest = None if line.total is None or others is None else line.total - others - line.replaced
+            rest = None if rest is None or rest < 0 else rest
             yield Count(line.line, "replacement", line.replaced, line.total, rest, line.partitions, None, line.subgraph)
     for statement in log.statements_of(Event.KERNELS):
         if plain_name(statement.values["name"]) in names:
@@ -64,6 +65,57 @@ def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
             yield Count(applied.line, "application", kernels=applied.kernels)
     yield from npu_counts(log, names)
     yield from _table_counts(log, names)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A subgraph between two lines about replaced nodes."""
+
+    kernel: str
+    """The last delegate's kernel."""
+    left: int
+    """Number of the model's own nodes that no delegate has taken."""
+    most: float
+    """Largest possible number of kernels."""
+
+
+_MOST_PLANS = 64
+"""Largest number of subgraphs without a number that are compared with a line."""
+
+
+def kernels_before(log: DeviceLog) -> Iterator[tuple[Replacement, int | None]]:
+    """Yield each line about replaced nodes, with the number of kernels of earlier delegates among the nodes that it counts.
+
+    The number is None if the lines do not show it. Lines may not name the subgraph. Then a delegate's line belongs to a line of
+    another delegate that left as many nodes.
+    """
+    restored = deque(
+        sorted([(place, "old" in line.values) for line in log.statements_of(Event.RESTORED) for place in line.places])
+    )
+    plans: dict[int | None, list[_Plan] | None] = {}
+    for line in log.replacements:
+        while restored and restored[0][0] < line.place:
+            _, keeps_some = restored.popleft()  # the oldest releases keep the delegates before the one that failed
+            plans = dict.fromkeys(plans) if keeps_some else {}
+        known = plans.setdefault(line.subgraph, [])
+        partitions = math.inf if line.partitions is None else line.partitions
+        if known is None or line.total is None or len(known) > _MOST_PLANS:
+            plans[line.subgraph] = None
+            yield line, None
+            continue
+        others = [plan for plan in known if plan.kernel != line.kernel]
+        fitting = [plan for plan in others if 0 <= line.total - plan.left <= plan.most]
+        if not others:
+            known.append(_Plan(line.kernel, line.total - line.replaced, partitions))
+            yield line, 0
+        elif len(fitting) == 1:
+            yield line, line.total - fitting[0].left
+            fitting[0].kernel = line.kernel
+            fitting[0].left -= line.replaced
+            fitting[0].most += partitions
+        else:
+            plans[line.subgraph] = None
+            yield line, None
 
 
 def npu_counts(log: DeviceLog, names: set[str]) -> Iterator[Count]:
@@ -117,10 +169,9 @@ def _is_whole(summary: Summary) -> bool:
     return summary.is_complete and not summary.lacks_rows
 
 
-def count_of_plugin(statement: Statement) -> Count:
-    """Return the counts in a line of a compiler plugin."""
-    counts, total = int(statement.values["taken"]), int(statement.values["total"])
-    partitions, subgraph = int(statement.values["partitions"]), int(statement.values["subgraph"])
-    return Count(
-        statement.line, "compiled", counts, total, total - counts if counts <= total else None, partitions, None, subgraph
-    )
+def plugin_counts(log: DeviceLog) -> Iterator[Count]:
+    """Yield the counts in the lines of a compiler plugin."""
+    for statement in log.statements_of(Event.COMPILED):
+        counts, total, partitions, subgraph = (int(statement.values[key]) for key in ("taken", "total", "partitions", "subgraph"))
+        rest = total - counts if counts <= total else None
+        yield Count(statement.line, "compiled", counts, total, rest, partitions, None, subgraph)

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
+from .kinds import Event
+from .tables import line_in, meaning_by_words, sequence_of
 
 MAPPED_STATUS = "Mapped to Edge TPU"
 
@@ -32,7 +35,7 @@ class CompilerRow(Declared):
     @property
     def meaning(self) -> str:
         """The documented meaning of the status, or "" if the status is not documented."""
-        return next((meaning for words, meaning in _STATUSES if words in self.status), "")
+        return meaning_by_words("compiler-status", self.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class EdgeTpuCompilation(Declared):
     @property
     def failure_meaning(self) -> str:
         """The meaning of ``failure``, or "" if it is not known."""
-        return next((meaning for words, meaning in _FAILURES if words.casefold() in self.failure.casefold()), "")
+        return meaning_by_words(Event.COMPILER_ERROR, self.failure.casefold())
 
     def _count(self, *, is_mapped: bool) -> int | None:
         return sum([row.count for row in self.rows if row.is_mapped == is_mapped]) if self.rows else None
@@ -89,67 +92,10 @@ class EdgeTpuCompilation(Declared):
 
 NOT_COMPILED = EdgeTpuCompilation()
 
-_STATUSES = (
-    (MAPPED_STATUS, "the Edge TPU runs it"),
-    (
-        "More than one subgraph",
-        "supported, but after an operator that is not mapped: the compiler maps only one part of the model, from the inputs to "
-        "the first operator that it cannot map. Use edgetpu_compiler -a to map several parts",
-    ),
-    (
-        "unsupported data type",
-        "the Edge TPU computes with 8-bit integers: quantize the whole model, including its inputs and outputs",
-    ),
-    ("dynamic-sized", "the sizes of all tensors have to be known when the model is compiled"),
-    ("unsupported rank", "only the three innermost dimensions of a tensor may be larger than 1"),
-    (
-        "otherwise supported",
-        "the Edge TPU supports the operator, but not one of the sizes or parameters; the compiler does not say which",
-    ),
-    ("version not supported", "the operator is newer than the compiler"),
-    ("not supported", "the Edge TPU does not support the operator"),
-)
-"""Meanings of the compiler's statuses, keyed by words in the status."""
-_FAILURES = (
-    (
-        "large activation tensors",
-        "tensors between the operators do not fit into the Edge TPU's memory: use a smaller input, or let edgetpu_compiler -d "
-        "search for a smaller part that fits",
-    ),
-    ("not quantized", "the Edge TPU computes with 8-bit integers: quantize the model fully before it is compiled"),
-    ("dynamic-sized tensors", "the sizes of all tensors have to be known when the model is compiled"),
-    ("timed out", "the compiler took too long: raise the limit with edgetpu_compiler -t"),
-    ("Invalid model", "the compiler cannot read the model"),
-    ("Internal compiler error", "the compiler itself failed; another input size or conversion may avoid the error"),
-)
-"""Meanings of the compiler's errors, keyed by words in the line."""
-
-_VERSION = re.compile(r"Edge ?TPU Compiler version (?P<version>\d[\w.]{0,40})")
-_PATH = re.compile(r"^(?P<which>Input|Output)(?: model)?: (?P<path>\S.{0,400})$")
-_NUMBER = re.compile(
-    r"^(?:Number of (?:operations that will run on (?P<where>Edge TPU|CPU)|(?P<kernels>Edge TPU subgraphs))|"
-    r"(?P<total>Total number of operations)): (?P<count>\d{1,9})"
-)
+_LINES = sequence_of("compiler")
 _HEADER = re.compile(r"^Operator +Count +Status$")
 _ROW = re.compile(r"^(?P<op>[A-Za-z]\w{0,80}) {2,}(?P<count>\d{1,9}) {2,}(?P<status>[A-Z].{3,300})$")
 _ROW_STATUS = re.compile(r"Mapped to Edge TPU|Operation (?:is |not |version )|More than one subgraph|Tensor has |.*Edge TPU")
-_FAILED = re.compile(
-    r"^(?:Compilation failed: (?P<why>\S.{0,300})|(?P<line>Invalid model: .{0,300}|Model not quantized.{0,100}|"
-    r"Compilation failed due to .{0,200}|"
-    r"Internal compiler error.{0,200}|Compilation (?:child process )?timed out.{0,100}|Compilation failed!.{0,100}))$"
-)
-_DONE = re.compile(r"^(?:Model (?:successfully compiled|compiled successfully)\b|Compilation succeeded!)")
-_PROGRESS = re.compile(
-    r"^(?:Started a compilation timeout timer|Compilation child process completed|Searching for valid delegate|"
-    r"Try to compile segment|Intermediate tensors: |(?:Input|Output) size: |(?:On|Off)-chip memory used for|"
-    r"On-chip memory remaining for|Operation log: |See the operation log|"
-    r"Number of Edge TPU subgraphs|\w{0,40} ?Edge TPU: starting export)"
-)
-_NEEDLES = (
-    "Edge", "ompil", "Operat", "subgraph", "Tensor has", "Input", "Output", "chip memory", "Model ", "Started a", "Searching for",
-    "Try to", "Intermediate", "Total number", "Invalid model", "See the", "Number of",
-)  # fmt: skip
-"""Parts of lines. Every line of the compiler, except rows of a table, contains at least one of these parts."""
 
 
 class EdgeTpuCompilerReader:
@@ -168,13 +114,11 @@ class EdgeTpuCompilerReader:
     def read(self, text: str) -> bool:
         """Parse one line. Return whether the line is from the compiler."""
         text = text.strip()
-        if not self.is_table and not any(needle in text for needle in _NEEDLES):
-            return False
         return self._table_line(text) or self._line(text)
 
     def begins_again(self, text: str) -> bool:
         """Return whether a line begins the output about another model."""
-        return (self.result.is_done or bool(self.result.failure)) and _VERSION.search(text) is not None
+        return (self.result.is_done or bool(self.result.failure)) and line_in(_LINES, text)[0] == "version"
 
     @property
     def has_begun(self) -> bool:
@@ -194,36 +138,17 @@ class EdgeTpuCompilerReader:
         return True
 
     def _line(self, text: str) -> bool:
-        if (match := _VERSION.search(text)) is not None:
+        name, match = line_in(_LINES, text)
+        if match is None or (name in ("source", "result") and not self.has_begun):
+            return False
+        if name == "version":
             self.result, self.rows = EdgeTpuCompilation(match["version"]), []
-        elif (match := _NUMBER.match(text)) is not None:
-            self._number(match)
-        elif _DONE.match(text) is not None:
+        elif name == "done":
             self.result = replace(self.result, failure="", is_done=True)
-        elif (match := _FAILED.match(text)) is not None:
-            failure = match["why"] or match["line"]
-            if not (self.result.failure and failure.startswith("Compilation failed!")):
-                self.result = replace(self.result, failure=failure, is_done=False)
-        elif self.has_begun and (match := _PATH.match(text)) is not None:
-            self._path(match)
-        else:
-            return _PROGRESS.match(text) is not None
+        elif name == "failed":
+            if not (self.result.failure and match["why"].startswith("Compilation failed!")):
+                self.result = replace(self.result, failure=match["why"], is_done=False)
+        elif name != "other":
+            value: Any = match["path"].strip() if name in ("source", "result") else int(match["count"])
+            self.result = replace(self.result, **{name: value})
         return True
-
-    def _number(self, match: re.Match[str]) -> None:
-        count = int(match["count"])
-        if match["kernels"]:
-            self.result = replace(self.result, kernels=count)
-        elif match["total"]:
-            self.result = replace(self.result, total=count)
-        elif match["where"] == "CPU":
-            self.result = replace(self.result, on_cpu=count)
-        else:
-            self.result = replace(self.result, on_tpu=count)
-
-    def _path(self, match: re.Match[str]) -> None:
-        path = match["path"].strip()
-        if match["which"] == "Input":
-            self.result = replace(self.result, source=path)
-        else:
-            self.result = replace(self.result, result=path)

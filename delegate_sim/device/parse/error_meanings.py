@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...delegates.registry import ACCELERATORS, CPU_LIBRARY_SPEAKER, EDGE_TPU, GRAPHICS_ACCELERATOR, plugin_of
+from ...delegates.registry import ACCELERATORS, GRAPHICS_ACCELERATOR, plugin_of
 from ...foundation.columns import Declared
 from ...llm.error_meanings import engine_meaning
 from ...micro.resolver import BUILTIN_FUNCTIONS
-from .delegate_identity import (
-    DISPATCH,
-    accelerator_of,
-    delegate_named,
-    names_in,
-    other_name,
-    plain_name,
-    registered_accelerators,
-    requested_accelerators,
-    speaker,
-)
+from .delegate_identity import accelerator_of, delegate_named, names_in, other_name, speaker
 from .kinds import KINDS, Event
-from .known_lines import DECLARE_OPENCL, Statement
-from .log_contents import DeviceLog, Replacement, long_lines_note
+from .known_lines import Statement
+from .log_contents import DeviceLog, long_lines_note
+from .log_facts import LogFacts
+from .tables import MEANINGS, meaning_by_words
 
 _HOOKS = "Failed to get hooks"
 _PREFIX = "ANEURALNETWORKS_"
@@ -34,144 +27,9 @@ _NPU = "NPU"
 _MEDIATEK = "mediatek"
 _NEURON_CLOSED = (8, 2, 24)
 """The first version of MediaTek's Neuron in which the compiler decides about operators (``neuron_adapter_api.h``)."""
-_CODES = {
-    "ANEURALNETWORKS_OUT_OF_MEMORY": "there is not enough memory",
-    "ANEURALNETWORKS_INCOMPLETE": "the model or an operation is not complete",
-    "ANEURALNETWORKS_UNEXPECTED_NULL": "a pointer is null, but must not be null",
-    "ANEURALNETWORKS_BAD_DATA": "the runtime finds the operands, their types or the order of the calls invalid",
-    "ANEURALNETWORKS_OP_FAILED": "the driver could not compile or run the model",
-    "ANEURALNETWORKS_BAD_STATE": "the call came at the wrong time",
-    "ANEURALNETWORKS_UNMAPPABLE": "the memory cannot be mapped",
-    "ANEURALNETWORKS_OUTPUT_INSUFFICIENT_SIZE": "a buffer for an output is too small",
-    "ANEURALNETWORKS_UNAVAILABLE_DEVICE": "the device is not available",
-    "ANEURALNETWORKS_MISSED_DEADLINE_TRANSIENT": "a deadline was missed; another attempt may succeed",
-    "ANEURALNETWORKS_MISSED_DEADLINE_PERSISTENT": "a deadline was missed; another attempt will miss it too",
-    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_TRANSIENT": "the device ran out of resources for now",
-    "ANEURALNETWORKS_RESOURCE_EXHAUSTED_PERSISTENT": "the device ran out of resources",
-    "ANEURALNETWORKS_DEAD_OBJECT": "the process of the driver has died",
-    "GENERAL_FAILURE": "the driver gives no reason",
-}
-_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in list(_CODES) if name.startswith(_PREFIX)])
+_CODES = MEANINGS["code"]
+_NUMBERS = ("NO_ERROR", *[name.removeprefix(_PREFIX) for name in _CODES if name.startswith(_PREFIX)])
 """The result codes, in the order of their numbers in ``NeuralNetworks.h``."""
-_RUNNING = "the model runs"
-_CALLS = (
-    ("setting new operand value", "ANeuralNetworksModel_setOperandValue", "the model is being built"),
-    ("adding operand", "ANeuralNetworksModel_addOperand", "the model is being built"),
-    ("adding operation", "ANeuralNetworksModel_addOperation", "the model is being built"),
-    ("identifying model inputs", "ANeuralNetworksModel_identifyInputsAndOutputs", "the model is being built"),
-    ("finalizing the model", "ANeuralNetworksModel_finish", "the model is being checked as a whole"),
-    ("creating", "ANeuralNetworksCompilation_create", "compilation begins"),
-    ("completing", "ANeuralNetworksCompilation_finish", "the driver compiles the model"),
-    (
-        "checking supported operations",
-        "ANeuralNetworksModel_getSupportedOperationsForDevices",
-        "the driver is asked which operations it accepts",
-    ),
-    ("running computation", "ANeuralNetworksExecution_startCompute", _RUNNING),
-    ("waiting for async computation", "ANeuralNetworksEvent_wait", _RUNNING),
-    ("associating", "ANeuralNetworksExecution_setInput", "the model is about to run"),
-)
-"""API calls: words from the delegate's description of the call, name of the function, stage of the call."""
-_FAILURES = (
-    ("No dispatch library", "this directory of the application has no dispatch library of the NPU's vendor"),
-    (
-        "No usable Dispatch",
-        "no dispatch library of the NPU's vendor was found or started, so compiled parts of the model cannot run",
-    ),
-    ("initialize Dispatch API", "the dispatch library of the NPU's vendor could not be started"),
-    ("dispatch delegate kernel", "the compiled part of the model could not be loaded on the NPU"),
-    ("load plugin", "a compiler plugin's library could not be loaded, so the plugin compiles nothing"),
-    ("NPU islands", "the plugin would create more partitions than the application allows, so it compiles nothing"),
-    ("get hooks", "the accelerator provides no hooks for profiling; LiteRT continues without them"),
-    ("apply compiler plugins", "no compiler plugin compiled anything; the model runs as it is"),
-    ("initialize", "the vendor's runtime could not be started on this device"),
-    (
-        "restore model from compiled network",
-        "MediaTek's runtime does not accept the compiled part, which is for another SoC or another version of Neuron",
-    ),
-    (
-        "context from context binary",
-        "the vendor's runtime does not accept the compiled part, which may be for another device or version",
-    ),
-    ("context", "the vendor's runtime could not set up a compiled part of the model"),
-    (
-        "create compiled model",
-        "CompiledModel is not created; if no other error says why, a node may need the CPU, and the CPU is not among the "
-        "accelerators",
-    ),
-    ("modify graph", "the accelerator could not be applied, so the model was not compiled"),
-)
-"""Meanings of LiteRT 2's errors, keyed by words in the error line."""
-
-_WHILE_RUNNING = ("verify graph", "execute request", "reading back data")
-"""Words in errors of delegates while the model runs.
-
-Some delegates compile a partition only when the model runs for the first time.
-"""
-_KILLED = "Killed"
-_OF_MICRO = "registration from op code"
-"""Words of a line that only TensorFlow Lite Micro prints."""
-_OTHER_ERRORS = (
-    (_KILLED, "the system ended the process, often because memory ran out"),
-    (
-        _OF_MICRO,
-        "only TensorFlow Lite Micro prints this line: the application's resolver lacks the operator that the line before names",
-    ),
-    (
-        "requires runtime version",
-        "the model was compiled for a newer Edge TPU runtime than the device has: update libedgetpu, or compile the model with "
-        "edgetpu_compiler --min_runtime_version",
-    ),
-    (
-        "custom op handler",
-        "libedgetpu and TensorFlow Lite use different memory layouts for tensors: use a pair that was built from the same "
-        "version",
-    ),
-    ("prepare for TPU", "the Edge TPU's driver does not accept the compiled part"),
-    ("execute request", "the Edge TPU did not finish an inference: it was disconnected, reset or too slow"),
-    ("TPU context", "no Edge TPU was opened, so the compiled part cannot run"),
-    ("to reshape runtime", "the CPU library could not compute the shapes of its partition from the shapes of the inputs"),
-    (f"to create {CPU_LIBRARY_SPEAKER} runtime", "the CPU library does not accept the graph of its partition"),
-    (f"to invoke {CPU_LIBRARY_SPEAKER} runtime", "the CPU library failed while the model ran"),
-    (
-        "verify graph",
-        "VeriSilicon's library does not take the partition, which it compiles when the model runs for the first time",
-    ),
-    ("versions", "the delegate's libraries on the device are of different versions"),
-    ("open OpenCL", f"the application cannot open OpenCL, so the delegate tries OpenGL; {DECLARE_OPENCL}"),
-    ("Falling back to OpenGL", "OpenCL failed, and the error before this line says why; the delegate tries OpenGL"),
-)
-"""Meanings of delegates' errors, keyed by words in the error line."""
-
-_VENDOR_ERRORS = (
-    (
-        "bad input count",
-        "the DSP's library has another form of this operator than the delegate: use libraries of the version that the delegate "
-        "was built for",
-    ),
-    ("hexagon/", "the DSP's library (hexagon_nn) could not build the graph; the first of these lines says why"),
-    ("crashed", "the accelerator's processor crashed, and its results are lost"),
-    (
-        "load skel",
-        "the DSP's library (skel) was not found or does not fit: put the skel library for this chip's DSP into "
-        "ADSP_LIBRARY_PATH, in the same version as the other libraries",
-    ),
-    ("context binary", "the vendor's library does not accept the compiled part, which is for another version or another chip"),
-    (
-        "14001",
-        "the process cannot reach the DSP: the DSP's library (skel) is missing in ADSP_LIBRARY_PATH or is for another chip, or "
-        "the application is not allowed to use the DSP",
-    ),
-    ("_handle", "Qualcomm's library could not be started, so QNN takes no nodes"),
-    ("Transport layer", "the process cannot reach the DSP, or the DSP's library (skel) is missing"),
-    ("out of range", "an operator names an axis that its tensor does not have in the vendor's layout"),
-    ("Setup node", "VeriSilicon's library could not set up this operator of the partition; an earlier line may say why"),
-    ("HIB Error", "the interface between the Edge TPU and the computer reports an error, so a transfer or an inference failed"),
-    ("clGetPlatformIDs", "the device has no OpenCL that this process may use"),
-)
-"""Meanings of the errors of vendors' libraries, keyed by words in the error line."""
-
-
 _NO_REASON = "the application's exception does not say why the delegate could not be applied"
 
 
@@ -186,35 +44,17 @@ class ExplainedError(Declared):
     node: int | None
 
 
-_RUNTIME_FAILURES = (
-    ("No driver can do", "none of the chosen devices accepts this operation, so nothing is compiled"),
-    ("getSupportedOperations", "a driver does not report the operations that it supports, so it gets no operations"),
-    ("prepareModelFromCache", "a driver does not accept its cached compilation, so it compiles the model again"),
-    ("prepareModel", "a driver could not compile a model"),
-    ("Invalid Operation", "the runtime's own validation rejects the operation"),
-    ("called on invalid model", "the runtime finds the model invalid as a whole"),
-    ("newer what is allowed", "the model needs a higher feature level than the runtime has"),
-    ("ANeuralNetworksModel_", "the runtime rejects the model that the delegate builds"),
-    ("ANeuralNetworksCompilation_", "the runtime rejects the compilation"),
-)
-"""Meanings of the errors of Android's NNAPI runtime, keyed by words in the error line."""
-
-_BY_WORDS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    Event.FAILURE: _FAILURES,
-    Event.WARNED: _FAILURES,
-    Event.OTHER_ERROR: _OTHER_ERRORS,
-    Event.RUNTIME_ERROR: _RUNTIME_FAILURES,
-    Event.LOAD_ERROR: (),
-}
-"""The tables of meanings by kind of error. In each table, LiteRT-LM's meanings come last."""
+_OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.RUNTIME_ERROR, Event.LOAD_ERROR})
+"""The kinds of errors that LiteRT-LM prints too."""
 
 
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = []
-    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in log.errors)
-    for error in log.errors:
-        if is_benign(error, log) or (
+    facts, found = LogFacts(log), log.errors
+    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in found)
+    for error in found:
+        if is_benign(error, facts) or (
             has_reason
             and error.kind == Event.LOAD_ERROR
             and _UNSAID.search(error.line) is not None
@@ -223,7 +63,7 @@ def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
             continue
         node = error.values.get("node")
         errors.append(
-            ExplainedError(error.kind, error.line, _meaning(error, log), error.times, None if node is None else int(node))
+            ExplainedError(error.kind, error.line, _meaning(error, facts), error.times, None if node is None else int(node))
         )
     if log.edge_tpu.failure:
         errors.append(ExplainedError(Event.COMPILER_ERROR, log.edge_tpu.failure, log.edge_tpu.failure_meaning, 1, None))
@@ -250,7 +90,7 @@ def _is_consequence(error: ExplainedError) -> bool:
     )
 
 
-def is_benign(statement: Statement, log: DeviceLog) -> bool:
+def is_benign(statement: Statement, facts: LogFacts) -> bool:
     """Return whether an error line is harmless: about hooks for profiling, or about an accelerator that is not needed.
 
     An accelerator is needed if the application requests it, or if the model has parts that were compiled for it.
@@ -258,48 +98,35 @@ def is_benign(statement: Statement, log: DeviceLog) -> bool:
     if statement.kind == Event.FAILURE and _HOOKS in statement.line:
         return True
     if statement.kind == Event.IMMUTABLE_ERROR:  # a second application of the delegate that is applied by default
-        return bool(log.statements_of(Event.DEFAULT_LEFT_OUT))
+        return facts.has_default_left_out
     if statement.kind != Event.NOT_REGISTERED or "DispatchLibraryDir" in statement.line:
         return False
     accelerator = accelerator_of(statement.values["name"])
-    if accelerator in registered_accelerators(log):
+    if accelerator in facts.registered:
         return True  # another environment of the process registered the accelerator
-    if accelerator.casefold() in requested_accelerators(log):
+    if accelerator.casefold() in facts.requested:
         return False
-    is_needed = any(
-        DISPATCH in plain_name(statement.values.get("op", "") + statement.line)
-        for statement in log.statements_of(Event.FAILURE, Event.NODE_ERROR, Event.CUSTOM_ERROR)
-    )
-    return not (accelerator == _NPU and is_needed)
+    return not (accelerator == _NPU and facts.is_dispatch_needed)
 
 
 def explained_notes(log: DeviceLog) -> tuple[tuple[str, str], ...]:
     """Return the notable lines in a log that are not errors, with their meanings."""
+    told = [statement for kind in (Event.NOT_REGISTERED, Event.FAILURE) for statement in log.statements_of(kind)]
+    facts = LogFacts(log)
+    told = [statement for statement in told if is_benign(statement, facts)]
+    told += log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT, Event.ALL_REVERTED)
     notes = [
-        (statement.line, _absence(statement))
-        for statement in log.statements_of(Event.NOT_REGISTERED)
-        if is_benign(statement, log)
+        (statement.line, _absence(statement) if statement.kind == Event.NOT_REGISTERED else _meaning(statement, facts))
+        for statement in told
     ]
-    notes += [
-        (statement.line, _meaning(statement, log)) for statement in log.statements_of(Event.FAILURE) if is_benign(statement, log)
-    ]
-    notes += [
-        (statement.line, _meaning(statement, log))
-        for statement in log.statements_of(Event.WARNED, Event.NOTED, Event.DEFAULT_LEFT_OUT)
-    ]
-    compiled = log.statements_of(Event.COMPILED_PART)
-    if compiled:
+    if compiled := log.statements_of(Event.COMPILED_PART):
         count = f"{len(compiled)} compiled part{'s' if len(compiled) > 1 else ''}"
         notes.append((compiled[-1].line, f"the log names {count}, but does not show whether compiled parts ran"))
     notes += [(statement.line, _version_meaning(statement)) for statement in log.statements_of(Event.VERSION_SAID)]
-    if note := long_lines_note(log):
-        notes.append((note, ""))
-    services = log.statements_of(Event.MISSING_SERVICE)
-    if services:
-        notes.append((services[0].line, "the vendor's library needs a system service (HAL) that this device does not have"))
-    if log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT) and not (
-        log.replacements or log.created or log.parameters or log.flags
-    ):
+    notes += [(note, "") for note in [long_lines_note(log)] if note]
+    notes += [(statement.line, _meaning(statement, facts)) for statement in log.statements_of(Event.MISSING_SERVICE)[:1]]
+    is_named = log.replacements or log.created or log.parameters or log.flags
+    if not is_named and log.statements_of(Event.LISTED_REFUSALS, Event.SPLIT):
         notes += _who_says_gpu(log)
     return tuple(dict.fromkeys(notes))
 
@@ -348,10 +175,18 @@ def is_while_running(statement: Statement) -> bool:
     if statement.kind == Event.NODE_ERROR:
         return values["stage"] == "invoke"
     if statement.kind == Event.API_ERROR:
-        return any(words in values.get("doing", "") and stage == _RUNNING for words, _, stage in _CALLS)
-    if statement.kind == Event.OTHER_ERROR and any(words in statement.line for words in _WHILE_RUNNING):
+        return bool(meaning_by_words("running-call", values.get("doing", "")))
+    return "running" in values or values.get("stage") == "Invoke"
+
+
+def has_run(log: DeviceLog) -> bool | None:
+    """Return whether the model of a log with an error ran to its end, or None if the log does not show it."""
+    has_times = log.times.warmup_ms is not None or log.times.inference_ms is not None
+    if has_times or log.statements_of(Event.MEASURED, Event.EXECUTED):
         return True
-    return values.get("stage") == "Invoke" or values.get("doing_what") == "invoke"
+    if log.statements_of(Event.CRASH, Event.LOAD_ERROR, Event.BENCHMARK_FAILED) or any(map(is_while_running, log.errors)):
+        return False
+    return True if log.statements_of(Event.ALL_REVERTED) else None
 
 
 _UNSAID = re.compile(r"llocateTensors|allocate tensors|model allocation|tensor allocations|nterpreter")
@@ -373,78 +208,52 @@ def cause_of(errors: Sequence[ExplainedError]) -> ExplainedError | None:
     return errors[min(ranks)[-1]] if ranks else None
 
 
-def _meaning(error: Statement, log: DeviceLog) -> str:
+def _meaning(error: Statement, facts: LogFacts) -> str:
     """Return the meaning of an error, or "" if the meaning is unknown."""
     values = error.values
     if "meaning" in values:
         return values["meaning"]
     if error.kind in _BY_VALUES:
-        return _BY_VALUES[error.kind](error, log)
-    if "DispatchLibraryDir" in error.line:
-        return "the application requests the NPU, but does not give the directory of the vendor's dispatch library"
-    if error.kind in _BY_WORDS:
-        own = next((meaning for words, meaning in _BY_WORDS[error.kind] if words in error.line), "")
-        return own or engine_meaning(error.line) or KINDS[error.kind].meaning
-    if error.line == _KILLED:
-        return dict(_OTHER_ERRORS)[_KILLED]
-    return KINDS[error.kind].meaning
+        return _BY_VALUES[error.kind](error, facts)
+    words = meaning_by_words(Event.FAILURE if error.kind == Event.WARNED else error.kind, error.line)
+    return words or (engine_meaning(error.line) if error.kind in _OF_ENGINES else "") or KINDS[error.kind].meaning
 
 
-def _builtin_meaning(error: Statement, log: DeviceLog) -> str:
+def _builtin_meaning(error: Statement, facts: LogFacts) -> str:
     version = f" in version {error.values['version']}" if "version" in error.values else ""
-    if any(_OF_MICRO in other.line for other in log.errors):
+    if facts.is_of_micro:
         function = BUILTIN_FUNCTIONS.get(error.values["op"])
         call = f": call resolver.{function}()" if function else ", and the runtime has no kernel for it"
         return f"the resolver of the application, which uses TensorFlow Lite Micro, lacks {error.values['op']}{call}"
     return f"the runtime has no {error.values['op']}{version}: it is older than the model or was built without this operator"
 
 
-def _call_meaning(error: Statement, log: DeviceLog) -> str:
-    return f"the delegate's library returned {error.values['code']} from {error.values['call']}"
+def _preparation_meaning(error: Statement, facts: LogFacts) -> str:
+    return f"the driver could not prepare a model: {_CODES.get(error.values['code'], error.values['code'])}"
 
 
-def _library_meaning(error: Statement, log: DeviceLog) -> str:
-    if "versions" in error.line:
-        return f"{dict(_OTHER_ERRORS)['versions']}; nothing is applied"
-    return "the delegate's library, or a library that it needs, is missing or not built for this device; nothing is applied"
-
-
-def _preparation_meaning(error: Statement, log: DeviceLog) -> str:
-    values = error.values
-    if "code" in values:
-        return f"the driver could not prepare a model: {_CODES.get(values['code'], values['code'])}"
-    if values["stage"] in ("create", "compiling"):
-        return f"the kernel of {values['name']} could not be {'created' if values['stage'] == 'create' else 'compiled'}"
-    return f"the kernel of {values['name']} failed in {values['stage']}"
-
-
-def _vendor_meaning(error: Statement, log: DeviceLog) -> str:
-    return next((meaning for words, meaning in _VENDOR_ERRORS if words in error.line), "an error of the vendor's library")
-
-
-def _custom_meaning(error: Statement, log: DeviceLog) -> str:
+def _custom_meaning(error: Statement, facts: LogFacts) -> str:
     if "op" in error.values:
         op = error.values["op"]
         known = other_name(op)
         needs = f"; {op} is a compiled part of the model, and needs {known}" if known else ""
         return f"the application did not register the custom operator {op}{needs}"
-    is_tpu = any(other_name(name) == other_name(EDGE_TPU) for name in names_in(log))
     pair = ": libedgetpu and TensorFlow Lite do not match, so use a pair that was built from the same version"
-    return f"the runtime ran an operator that nothing implements{pair if is_tpu else ''}"
+    return f"the runtime ran an operator that nothing implements{pair if facts.is_of_edge_tpu else ''}"
 
 
-def _api_meaning(error: Statement, log: DeviceLog) -> str:
+def _api_meaning(error: Statement, facts: LogFacts) -> str:
     code, doing = error.values["code"], error.values.get("doing", "")
     if code not in _CODES and len(code) > 1 and any(known.startswith(code) for known in _CODES):
         return f"{code}: the line is cut off, so the code is incomplete"
     if code.isdigit() and int(code) < len(_NUMBERS):
         code = _PREFIX + _NUMBERS[int(code)]
     meaning = _CODES.get(code, "the meaning of this code is unknown")
-    call = next((f" {call}, while {stage}" for words, call, stage in _CALLS if words in doing), "")
-    return f"{code}: {meaning}; returned by{call}" if call else f"{code}: {meaning}"
+    call = meaning_by_words("call", doing) or meaning_by_words("running-call", doing)
+    return f"{code}: {meaning}; returned by {call}" if call else f"{code}: {meaning}"
 
 
-def _node_meaning(error: Statement, log: DeviceLog) -> str:
+def _node_meaning(error: Statement, facts: LogFacts) -> str:
     """Return the meaning of a failed node. The indices of delegate kernels follow the indices of the model's nodes."""
     op, node, stage = error.values["op"], int(error.values["node"]), error.values["stage"]
     if op == _COMPOSITE:
@@ -452,84 +261,35 @@ def _node_meaning(error: Statement, log: DeviceLog) -> str:
             f"node {node} is a composite that no delegate took, and its body could not be {stage}d on the CPU; only an "
             "accelerator that knows the composite can run the model"
         )
-    if delegate_named(op) is None:
+    delegate = delegate_named(op)
+    if delegate is None:
         known = other_name(op)
         why = f"{op} belongs to {known}" if known else "an error before this line may say why"
         return f"node {node} {_failed(stage)}; {why}"
-    kernel = _kernel_number(error, log)
-    if kernel is not None:
-        return f"node {node} is {kernel}; it {_failed(stage)}"
-    if _totals_before(log, error):
+    before = facts.kernels_before(max(error.places, default=0) or math.inf, op, delegate)
+    if before is None:
+        return (
+            f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
+            f"the model has at most {node} nodes"
+        )
+    fitting = [kernels for kernels in before if kernels.nodes is not None and 0 <= node - kernels.nodes < kernels.most]
+    if len(fitting) != 1:
         return f"node {node} is a kernel of the delegate; it {_failed(stage)}"
-    return (
-        f"node {node} is a kernel of the delegate; it {_failed(stage)}; kernels are numbered after the model's nodes, so "
-        f"the model has at most {node} nodes"
-    )
+    nodes = fitting[0].nodes or 0
+    whose = "kernel {} of all delegates" if fitting[0].has_several else "the delegate's kernel {}"
+    kernel = f"{whose.format(node - nodes + 1)} (the model's {nodes} nodes are numbered first, then the kernels)"
+    return f"node {node} is {kernel}; it {_failed(stage)}"
 
 
-_BY_VALUES: Mapping[str, Callable[[Statement, DeviceLog], str]] = {
+_BY_VALUES: Mapping[str, Callable[[Statement, LogFacts], str]] = {
     Event.API_ERROR: _api_meaning,
     Event.BUILTIN_ERROR: _builtin_meaning,
-    Event.CALL_ERROR: _call_meaning,
     Event.CUSTOM_ERROR: _custom_meaning,
-    Event.LIBRARY_ERROR: _library_meaning,
     Event.NODE_ERROR: _node_meaning,
     Event.PREPARATION_ERROR: _preparation_meaning,
-    Event.VENDOR_ERROR: _vendor_meaning,
 }
 """The functions that explain errors with the values in their lines, by kind of error."""
 
 
-def _kernel_number(error: Statement, log: DeviceLog) -> str | None:
-    """Return a text that says which delegate kernel a failed node is, or None if the log does not show this.
-
-    The indices of all delegates' kernels follow the indices of the subgraph's own nodes, in the order of creation.
-    """
-    node = int(error.values["node"])
-    before = _before(log, error)
-    fitting = []
-    for subgraph, total in _totals_before(log, error).items():
-        lines = [replacement for replacement in before if replacement.subgraph == subgraph]
-        # There are at most as many kernels as partitions.
-        most = sum([replacement.partitions or node for replacement in lines]) if lines else node
-        if total <= node < total + most:
-            fitting.append((total, len({replacement.kernel for replacement in lines}) > 1))
-    if len(fitting) != 1:
-        return None
-    total, has_several = fitting[0]
-    whose = f"kernel {node - total + 1} of all delegates" if has_several else f"the delegate's kernel {node - total + 1}"
-    return f"{whose} (the model's {total} nodes are numbered first, then the kernels)"
-
-
-def _before(log: DeviceLog, error: Statement) -> list[Replacement]:
-    last = max(error.places, default=0)
-    return [replacement for replacement in log.replacements if not last or replacement.place <= last]
-
-
-def _totals_before(log: DeviceLog, error: Statement) -> dict[int | None, int]:
-    """For each subgraph, return the number of nodes before any delegate was applied, if the log shows it."""
-    totals: dict[int | None, int] = {}
-    for replacement in _before(log, error):
-        if replacement.total is not None:
-            totals[replacement.subgraph] = max(totals.get(replacement.subgraph, 0), replacement.total)
-    if totals:
-        return totals
-    op = error.values["op"]
-    if any(replacement.kernel != op for replacement in log.replacements):
-        return {}
-    own = [int(count.values["total"]) for count in log.statements_of(Event.OWN_COUNT) if _is_same(count, op)]
-    own += [
-        int(statement.values.get("taken", "0")) + int(statement.values["left"])
-        for statement in log.statements_of(Event.SPLIT)
-        if _is_same(statement, op)
-    ]
-    return {None: own[-1]} if own else {}
-
-
 def _failed(stage: str) -> str:
     return "failed when it ran" if stage == "invoke" else f"failed to {stage}"
-
-
-def _is_same(statement: Statement, kernel: str) -> bool:
-    name = statement.values["name"]
-    return plain_name(name) == plain_name(kernel) or delegate_named(name) is delegate_named(kernel) is not None

@@ -1,4 +1,4 @@
-"""Remove the prefixes that loggers print before a line: logcat in all formats, Android Studio, Xcode, ROS, glog."""
+"""Remove the prefixes that loggers print before a line. ``prefixes.tsv`` has the known ones, and others are learned."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timezone
 
 from .known_lines import statement_of
+from .tables import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,61 +31,7 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 _BLANKS = re.compile(r"(?<!\d)[\xa0\u202f]|[\xa0\u202f](?!\d{3})")
 """Matches no-break spaces that do not separate thousands."""
 
-_DATE = r"(?:\d{4}-)?\d\d-\d\d"
-_TIME = r"\d\d:\d\d:\d\d\.\d{1,9}"
-_LETTER = "[VDIWEFA]"
-_PROCESS = r"(?P<process>\d{1,9})"
-_MONTH_AND_DAY = (
-    r"(?:[^\W\d_]{3,5}\.? {1,2}\d{1,2}|\d{1,2}\.? [^\W\d_]{3,5}\.?|\d{1,2}[\u6708\uc6d4] {1,2}\d{1,2}) \d\d:\d\d:\d\d"
-)
-"""Pattern of the date that a system journal prints, in any language."""
-
-_PREFIXES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        # logcat -v threadtime, with or without the user, or without the process and thread numbers
-        rf"{_DATE} {_TIME} +(?:\S{{1,32}} +)?{_PROCESS} +\d+ +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
-        rf"{_DATE} {_TIME} +(?P<severity>{_LETTER}) (?P<tag>[^:]{{0,80}}?) *: ?",
-        # logcat -v time, brief, tag and process; Android Studio before 2022
-        rf"(?:(?:{_DATE} )?{_TIME}:? +)?(?:{_PROCESS}-\d+/\S{{1,200}} +)?(?P<severity>{_LETTER})/(?P<tag>[^:(]{{0,80}}?) *"
-        r"(?:\( *(?P<number>\d{1,9})(?: *[:,] *\d+)?\))?: ?",
-        rf"(?P<severity>{_LETTER})\( *{_PROCESS}(?: *: *\w+)?\) ",
-        # Android Studio since 2022, in its standard and compact views
-        rf"(?:{_DATE} )?{_TIME} +(?:{_PROCESS}-\d+ +)?(?P<tag>\S{{1,80}}) +"
-        rf"(?:\S{{1,200}} +)?(?P<severity>{_LETTER}) {{1,2}}",
-        rf"[A-Za-z][\w.]{{2,100}} {{2,}}(?P<severity>{_LETTER}) {{2}}",
-        # NSLog
-        rf"\d{{4}}-\d\d-\d\d {_TIME}(?:[+-]\d{{4}})? [^\[]{{1,80}}\[{_PROCESS}:\d+\] ",
-        # glog and absl, TensorFlow's own
-        rf"(?P<severity>[IWEF])(?:\d{{4}}){{1,2}} (?:{_TIME}|\d\d:\d\d:\d+\.\d+) +\d+ [\w./-]{{1,200}}:\d+\] ?",
-        rf"\d{{4}}-\d\d-\d\d {_TIME}: (?P<severity>[IWEF]) [\w./-]{{1,200}}:\d+\] ",
-        r"(?P<severity>[EF]) driver/[\w./-]{1,200}:\d+\] ",
-        # ROS, containers, system journals
-        r"\[[\w./-]{1,80}-\d{1,6}\] ",
-        r"\[(?:INFO|WARN|ERROR|DEBUG|FATAL)\] \[\d+\.\d+\] \[[^\]]{1,80}\]: ",
-        r"[\w-]{1,60} +\| ",
-        rf"{_MONTH_AND_DAY} \S{{1,80}} [^\s\[:]{{1,80}}(?:\[{_PROCESS}\])?: ",
-        r"(?:flutter|stderr|stdout): ",
-        # quoted logs, and logs with numbered lines
-        r"(?:> ?)+",
-        r"\d{1,4}: (?=\D|\d{1,4}[-:])",
-        # services that run models on remote devices
-        r"\[\d{1,2}/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d\d:?\d\d: [\w./-]{1,80}\] ",
-        r"\[job_id: \w{1,80}\] ",
-        r"\[[^\[\]\s]{1,120}\.(?:tflite|litertlm)\] ",
-        r"\[(?P<tag>tflite|litert)\] ",
-        # times in seconds or in ISO 8601, marks of lists and tables in web pages, and tags without a time
-        r"\[ *\d{1,9}\.\d{3,9}\] ",
-        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?:? ",
-        r"[|*] ",
-        rf"(?P<severity>{_LETTER}) (?P<tag>[A-Za-z]\w{{1,40}}) *: ",
-        # the start of a line may be lost when it is copied
-        r"/?(?P<tag>tflite|litert|native) *: ",
-        r"TFLite (?P<word>Warning|Error): ",
-    )
-)
-_HEADER = re.compile(rf"\[ {_DATE} {_TIME} +{_PROCESS}: *\w+ (?P<severity>{_LETTER})/(?P<tag>[^\]]{{0,80}}?) *\]")
-"""Matches the line that ``logcat -v long`` prints above each message."""
+_PREFIXES = [re.compile(row["pattern"]) for row in rows_of("prefixes")]
 _SEVERITY = re.compile(
     r"(?:(?P<word>VERBOSE|DEBUG|INFO|Info|WARN|WARNING|Warning|ERROR|Error|FATAL)(?: ?: |:$|: ?)|\[(?P<bracketed>[A-Z]{4,7})\] )"
 )
@@ -98,8 +45,6 @@ def message_of(line: str) -> Message:
     if text.startswith("`") and text.rstrip().endswith("`"):
         text = text.strip(" `")
     process, tag, severity, source = "", "", "", ""
-    if (match := _HEADER.fullmatch(text.strip())) is not None:
-        return Message("", match["process"], match["tag"], match["severity"], "")
     for _ in range(_MOST_PREFIXES):
         match = _prefix(text.lstrip())
         if match is None:
@@ -120,10 +65,7 @@ def message_of(line: str) -> Message:
 def _prefix(text: str) -> re.Match[str] | None:
     if not text or not (text[0] in "[>|*/" or text[0].isalnum()):
         return None
-    for pattern in _PREFIXES:
-        if (match := pattern.match(text)) is not None:
-            return match
-    return None
+    return next((match for pattern in _PREFIXES if (match := pattern.match(text)) is not None), None)
 
 
 _KNOWN = re.compile(

@@ -89,7 +89,7 @@ class ProcessReaders:
         if _is_echo(message, before):
             return
         process = self._process_of(message)
-        if process not in (*self.crashed, self.last_crash):
+        if process != self.last_crash and process not in self.crashed:
             self.last = process
         self.readers[process].read(message, line, self.place)
 
@@ -123,7 +123,7 @@ class ProcessReaders:
             return process
         if tag == _TAG_OF_REPORTS and self.last_crash:
             return self.last_crash
-        is_alone = set(self.readers) == {""} and self.readers[""].kept > 0
+        is_alone = self.readers.keys() == {""} and self.readers[""].kept > 0
         if process and tag in _TAGS_OF_CRASHES and not is_alone:
             self.crashed.add(process)
             self.last_crash = process

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...errors import DelegateSimError
@@ -97,9 +98,6 @@ class DeviceLog:
 
     replacements: tuple[Replacement, ...] = ()
     applications: tuple[ApplicationLine, ...] = ()
-    refusals: tuple[RefusedOperator, ...] = ()
-    dynamic_tensor: int | None = None
-    """The tensor in the line that refuses a graph with dynamic tensors, or None if there is no such line."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Values of benchmark_model's parameters. The keys are the printed descriptions in lower case."""
     tensorflow_version: str | None = None
@@ -143,17 +141,9 @@ class DeviceLog:
     @property
     def is_empty(self) -> bool:
         """True if the log has nothing about delegates, executed nodes or errors."""
-        return not (
-            self.replacements
-            or self.applications
-            or self.refusals
-            or self.run_orders
-            or self.summaries
-            or self.slowest
-            or self.parameters
-            or self.edge_tpu != NOT_COMPILED
-            or any(_is_telling(statement) for statement in self.statements)
-        )
+        lines = (self.replacements, self.applications, self.parameters)
+        tables = (self.run_orders, self.summaries, self.slowest)
+        return not (any((*lines, *tables)) or self.edge_tpu != NOT_COMPILED or any(map(_is_telling, self.statements)))
 
     @property
     def has_only_crashes(self) -> bool:
@@ -162,6 +152,21 @@ class DeviceLog:
             [statement for statement in self.statements if statement.kind not in (Event.CRASH, Event.OTHER_ERROR, Event.FAILURE)]
         )
         return replace(self, statements=others).is_empty
+
+    @property
+    def refusals(self) -> tuple[RefusedOperator, ...]:
+        """The refusals that a delegate printed with the operator's version."""
+        counts: Counter[tuple[str, int, str]] = Counter()
+        for statement in self.statements_of(Event.REFUSED):
+            op, version, message = (statement.values[key] for key in ("op", "version", "message"))
+            counts[op, int(version), message.strip()] += statement.times
+        return tuple(RefusedOperator(*key, times) for key, times in counts.items())
+
+    @property
+    def dynamic_tensor(self) -> int | None:
+        """The tensor in the last line that refuses a graph with dynamic tensors, or None if there is no such line."""
+        last = max(self.statements_of(Event.DYNAMIC_ERROR), key=lambda statement: statement.places[-1:], default=None)
+        return None if last is None else int(last.values.get("tensor", "-1"))
 
     @property
     def created(self) -> tuple[str, ...]:
@@ -226,7 +231,7 @@ class DeviceLog:
 
 def _is_telling(statement: Statement) -> bool:
     """Return whether a statement is certainly about delegates. Any program may print errors without values."""
-    return KINDS[statement.kind].is_telling or bool(statement.values.keys() - {"meaning"})
+    return "is_common" not in KINDS[statement.kind].traits or bool(statement.values.keys() - {"meaning"})
 
 
 def long_lines_note(log: DeviceLog) -> str:
@@ -235,12 +240,6 @@ def long_lines_note(log: DeviceLog) -> str:
         return ""
     count = counted(log.long_lines, "line")
     return f"the log has {count} of more than {LONGEST_LINE:,} characters; only the beginning of such a line is read"
-
-
-def last_dynamic_tensor(statements: Iterable[Statement]) -> int | None:
-    """Return the tensor in the last line that refuses a graph with dynamic tensors, or None if there is no such line."""
-    tensors = [int(statement.values.get("tensor", "-1")) for statement in statements if statement.kind == Event.DYNAMIC_ERROR]
-    return tensors[-1] if tensors else None
 
 
 def has_times(log: DeviceLog) -> bool:

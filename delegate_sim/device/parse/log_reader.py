@@ -7,10 +7,10 @@ Sources of the formats: ``core/subgraph.cc``, ``delegates/``, ``minimal_logging*
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from ...delegates.registry import GRAPHICS_SPEAKER
 from ...foundation.work_budget import spend_steps
@@ -18,10 +18,10 @@ from ...model.schema import is_operator
 from .applied_target import may_be_older
 from .delegate_identity import chips_in, whole_kernel
 from .edge_tpu_compiler import EdgeTpuCompilerReader
-from .kinds import KINDS, Event
+from .kinds import Event, kinds_with
 from .known_lines import Pattern, Statement, is_plain_failure, is_reason, loose_statement, statement_of
 from .line_prefixes import Message, is_before_known_releases
-from .log_contents import ApplicationLine, DeviceLog, RefusedOperator, Replacement, last_dynamic_tensor
+from .log_contents import ApplicationLine, DeviceLog, Replacement
 from .log_runs import beginning, split_at
 from .nnapi_vlog import RuntimeReader
 from .profiles.operator_tables import (
@@ -37,7 +37,10 @@ from .profiles.operator_tables import (
     times_in,
 )
 from .profiles.profile_files import is_of_dump, read_dump
+from .tables import line_in, sequence_of
 
+_FIRST = kinds_with("is_first")
+_NUMEROUS = kinds_with("is_numerous")
 _MOST_UNUSED = 1000
 _MOST_PLAIN = 20
 """Largest number of lines with failures that are kept although nothing is known about them."""
@@ -60,16 +63,9 @@ _CUT_REPLACING = re.compile(
 )
 """Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
-_EXECUTED = re.compile(
-    r"Explicitly applied (?P<provider>[^,]{1,100}) delegate, and the model graph will be (?P<outcome>completely|partially) "
-    r"executed by the delegate(?: w/ (?P<kernels>\d{1,9}) delegate kernels)?\.?"
-)
-_NOT_EXECUTED = re.compile(
-    r"Though (?P<provider>[^,]{1,100}) delegate is explicitly applied, the model graph will not be executed by the delegate\.?"
-)
-_NOT_APPLIED = re.compile(r"Failed to apply (?!the default )(?P<provider>[^,:]{1,100}) delegate\.")
-_REFUSED = re.compile(r"Operator (?P<op>\S{1,200}) \(v(?P<version>\d{1,9})\) refused by [^:]{1,100} delegate: (?P<message>.*)")
-_PARAMETER = re.compile(r"(?!.*vailable accelerators: )(?P<name>[A-Za-z#][^\[\]:]{1,99}?)(?P<blank> ?): \[(?P<value>.*)\]")
+_LINES = sequence_of("benchmark")
+_MAPPINGS = ("parameters", "flags", "run_orders", "summaries", "slowest")
+_VALUES = ("tensorflow_version", "is_benchmark", "lost_events", "is_old", "inner_rows", "times", "line_count", "unused_count")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
     r"(?P<custom>CUSTOM )?(?P<op>DELEGATE \w{1,80}|[A-Z][A-Z0-9_]{1,80}|[A-Z]\w{1,80}|[^\W_]*_\w*): ?(?P<reason>.*)"
@@ -81,11 +77,8 @@ _LEVELS = ("VERBOSE:", "INFO:", "WARNING:", "ERROR:")
 _IDENTICAL = re.compile(r"identical (?P<times>\d{1,9}) lines?")
 _FLAG = re.compile(r"--(?P<name>[a-z]\w{1,60})[= ][\"']?(?P<value>[^\s\"']{0,400})")
 _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm", "litert_lm")
-_LOADED = re.compile(r"Loaded model \S.*")
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
-_VERSION = re.compile(r"Tensor[Ff]low [Vv]ersion ?: ?(?P<version>\d{1,9}\.\d{1,9}(?:\.\d{1,9})?)")
-_LOST = "Dropping ProfileBuffer event"
 
 _HEADING = re.compile(r"={5,} (?P<title>[A-Za-z ]{1,60}) ={5,}")
 _INITIALIZATION = "Profiling Info for Benchmark Initialization"
@@ -112,10 +105,10 @@ class Reader:
 
     def _clear(self) -> None:
         self.kept = 0
-        self.current = DeviceLog()
+        self.tensorflow_version: str | None = None
+        self.is_benchmark = self.lost_events = self.is_old = False
         self.replacements: list[Replacement] = []
         self.applications: list[ApplicationLine] = []
-        self.refusals: Counter[tuple[str, int, str]] = Counter()
         self.plain_errors = Statements()
         self.parameters: dict[str, str] = {}
         self.flags: dict[str, str] = {}
@@ -167,9 +160,7 @@ class Reader:
         self.statements = Statements.of(after.statements)
         self.applications = list(after.applications)
         self.chips = dict.fromkeys(after.chips)
-        self.current = replace(
-            self.current, tensorflow_version=after.tensorflow_version, dynamic_tensor=after.dynamic_tensor, is_old=after.is_old
-        )
+        self.tensorflow_version, self.is_old = after.tensorflow_version, after.is_old
 
     def _finish(self, log: DeviceLog) -> None:
         counted = replace(log, line_count=self.line_count, unused=tuple(self.unused), unused_count=self.unused_count)
@@ -194,27 +185,11 @@ class Reader:
                 self.run_orders |= dumped.run_orders
                 self.inner_rows = self.inner_rows or dumped.inner_rows
             self.dump = []
-        return replace(
-            self.current,
-            replacements=tuple(self.replacements),
-            applications=tuple(self.applications),
-            refusals=tuple(RefusedOperator(*key, count) for key, count in self.refusals.items()),
-            parameters=MappingProxyType(self.parameters),
-            flags=MappingProxyType(self.flags),
-            run_orders=MappingProxyType(self.run_orders),
-            summaries=MappingProxyType(self.summaries),
-            slowest=MappingProxyType(self.slowest),
-            inner_rows=self.inner_rows,
-            times=self.times,
-            statements=self.statements.all(),
-            plain_errors=self.plain_errors.all(),
-            line_count=self.line_count,
-            unused_count=self.unused_count,
-            unused=tuple(self.unused),
-            runtime=self.runtime.log(),
-            edge_tpu=self.compiler.compilation(),
-            chips=tuple(self.chips),
-        )
+        values: dict[str, Any] = {name: getattr(self, name) for name in _VALUES}
+        values |= {name: tuple(getattr(self, name)) for name in ("replacements", "applications", "unused", "chips")}
+        values |= {name: MappingProxyType(getattr(self, name)) for name in _MAPPINGS}
+        values |= {"statements": self.statements.all(), "plain_errors": self.plain_errors.all()}
+        return DeviceLog(**values, runtime=self.runtime.log(), edge_tpu=self.compiler.compilation())
 
     def read(self, message: Message, line: str, place: int) -> None:
         """Parse one line. ``place`` is the number of the line in the log."""
@@ -279,7 +254,7 @@ class Reader:
         else:
             return (
                 self._is_listed(message)
-                or self._delegate_line(text)
+                or self._is_replacement(text)
                 or self._benchmark_line(text)
                 or (self.table is not None and not self.is_cut and self.table.read(text))
                 or self._other_line(message)
@@ -368,7 +343,7 @@ class Reader:
 
     def _statement(self, statement: Statement, pattern: Pattern, message: Message) -> None:
         """Add a statement, and set the fields of the log that follow from it."""
-        if KINDS[statement.kind].is_first:
+        if statement.kind in _FIRST:
             self._start_after_crash()
         if statement.kind == Event.EXECUTED and not self._is_of_main_table:
             return
@@ -378,8 +353,8 @@ class Reader:
             return  # old releases look for the library of a delegate that is switched off
         self._add(statement)
         values = statement.values
-        if pattern.is_old or "old" in values:
-            self.current = replace(self.current, is_old=True)
+        if pattern.age or "old" in values:
+            self.is_old = True
         if statement.kind == Event.LISTED_REFUSALS:
             self.list = RefusalList(values["name"], message.tag, message.process)
         elif statement.kind in (Event.SPLIT, Event.NODE_ERROR):
@@ -388,8 +363,6 @@ class Reader:
             self.is_restored = True
         elif statement.kind == Event.CRASH:
             self.has_ended = not message.process and "Fatal signal" not in statement.line
-        elif statement.kind == Event.DYNAMIC_ERROR:
-            self.current = replace(self.current, dynamic_tensor=last_dynamic_tensor([statement]))
 
     @property
     def _is_of_main_table(self) -> bool:
@@ -440,23 +413,18 @@ class Reader:
             return False
         return True
 
-    def _delegate_line(self, text: str) -> bool:
-        if "Replacing " in text and (replacement := replacement_in(text)) is not None:
-            self._replacement(replace(replacement, place=self.place))
-        elif " refused by " in text and (match := _REFUSED.search(text)) is not None:
-            self.refusals[match["op"], int(match["version"]), match["message"].strip()] += 1
-        else:
-            return False
-        return True
-
-    def _replacement(self, replacement: Replacement) -> None:
+    def _is_replacement(self, text: str) -> bool:
         """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
+        replacement = replacement_in(text, self.place) if "Replacing " in text else None
+        if replacement is None:
+            return False
         self.list = None
         self._start_after_crash()
         if not self._may_follow(replacement):
             self._start_at(beginning(self._log(), replacement))
         self.is_restored = False
         self.replacements.append(replacement)
+        return True
 
     def _may_follow(self, replacement: Replacement) -> bool:
         """Return whether a replacement may belong to the same run as the earlier replacements."""
@@ -502,36 +470,26 @@ class Reader:
         return bool(left) and earlier.partitions is not None and replacement.replaced > left[-1] + earlier.partitions
 
     def _benchmark_line(self, text: str) -> bool:
-        if text.strip() == "STARTING!":
-            self._start()
-        elif "xplicitly applied" in text and (match := _EXECUTED.search(text)) is not None:
-            kernels = int(match["kernels"]) if match["kernels"] else 1 if match["outcome"] == "completely" else None
-            self._apply(match, match["outcome"], kernels)
-        elif "xplicitly applied" in text and (match := _NOT_EXECUTED.search(text)) is not None:
-            self._apply(match, "not", 0)
-        elif "Failed to apply " in text and (match := _NOT_APPLIED.search(text)) is not None:
-            self._apply(match, "failed", None)
-        elif "ersion" in text and (match := _VERSION.search(text)) is not None:
-            self.current = replace(self.current, tensorflow_version=match["version"])
-            return True
-        elif _LOADED.fullmatch(text.strip()) is not None:
-            if self.is_loaded:
-                self._start()
-            self.is_loaded = True
-        elif _LOST in text:
-            self.current = replace(self.current, lost_events=True)
-            return True
-        elif self.table is None and (match := _PARAMETER.fullmatch(text.strip())) is not None:
-            if is_plain_failure(match["name"], ""):
-                return False
-            self._parameter(match)
-        else:
+        name, match = line_in(_LINES, text.strip())
+        if match is None or (name == "parameter" and (self.table is not None or is_plain_failure(match["name"], ""))):
             return False
-        self.current = replace(self.current, is_benchmark=True)
+        if name in ("version", "lost"):
+            self.lost_events |= name == "lost"
+            self.tensorflow_version = match["version"] if name == "version" else self.tensorflow_version
+            return True
+        if name == "starting" or (name == "loaded" and self.is_loaded):
+            self._start()
+        if name == "loaded":
+            self.is_loaded = True
+        elif name == "parameter":
+            self._parameter(match)
+        elif name != "starting":
+            kernels = {"completely": 1, "not": 0}.get(name)
+            if name in ("completely", "partially") and match["kernels"]:
+                kernels = int(match["kernels"])
+            self.applications.append(ApplicationLine(match[0], match["provider"], name, kernels, self.place))
+        self.is_benchmark = True
         return True
-
-    def _apply(self, match: re.Match[str], outcome: str, kernels: int | None) -> None:
-        self.applications.append(ApplicationLine(match[0], match["provider"], outcome, kernels, self.place))
 
     def _parameter(self, match: re.Match[str]) -> None:
         name = match["name"].strip().lower()
@@ -542,7 +500,7 @@ class Reader:
             self._start()
         self.parameters[name] = match["value"]
         if match["blank"] and name != "tensorflow version":
-            self.current = replace(self.current, is_old=True)
+            self.is_old = True
 
 
 @dataclass
@@ -592,7 +550,7 @@ class Statements:
         self.last = _key(statement)
         known = self.found.get(self.last)
         self.found[self.last] = statement if known is None else replace(known, times=known.times + 1)
-        if known is None or not KINDS[statement.kind].is_numerous:
+        if known is None or statement.kind not in _NUMEROUS:
             self.places.setdefault(self.last, []).append(place)
 
     def repeat(self, times: int) -> bool:
@@ -615,7 +573,7 @@ class Statements:
 def _key(statement: Statement) -> tuple[str, str]:
     values = statement.values
     same = values.get("source") or values.get("meaning", "")
-    return statement.kind, same if KINDS[statement.kind].is_numerous else statement.line
+    return statement.kind, same if statement.kind in _NUMEROUS else statement.line
 
 
 def _flags(text: str) -> dict[str, str] | None:
@@ -629,7 +587,7 @@ def _flags(text: str) -> dict[str, str] | None:
     return flags or None
 
 
-def replacement_in(text: str) -> Replacement | None:
+def replacement_in(text: str, place: int = 0) -> Replacement | None:
     """Return the replacement that a line reports, or None for any other line. The end of the line may be cut off."""
     match = _REPLACING.search(text)
     if match is not None:
@@ -641,6 +599,7 @@ def replacement_in(text: str) -> Replacement | None:
             int(match["partitions"]),
             _integer(match["subgraph"]),
             match["name"],
+            place,
         )
     match = _CUT_REPLACING.search(text.rstrip(" .\u2026"))
     if match is None:
@@ -655,7 +614,7 @@ def replacement_in(text: str) -> Replacement | None:
         line = match[0].rstrip("0123456789")
     yielding = _YIELDING.match(rest or "")
     partitions = None if yielding is None else int(yielding["partitions"])
-    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None)
+    return Replacement(line, kernel, int(match["replaced"]), _integer(match["total"]), partitions, None, None, place)
 
 
 def _integer(text: str | None) -> int | None:

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from ...foundation.work_budget import spend_steps
 from .delegate_identity import delegate_named
-from .kinds import ERRORS, KINDS, Event, kinds_with
+from .kinds import ERRORS, Event, kinds_with
 from .known_lines import Statement
-from .log_contents import DeviceLog, LogError, Replacement, last_dynamic_tensor
+from .log_contents import DeviceLog, LogError, Replacement
 
 _BEFORE = kinds_with("is_before")
+_OF_PROCESS = kinds_with("is_of_process")
+_OF_START = kinds_with("is_of_start")
 
 
 def separate_runs(logs: Sequence[DeviceLog], subgraphs: int = 1) -> tuple[DeviceLog, ...]:
@@ -70,8 +72,6 @@ def split_at(log: DeviceLog, place: int) -> tuple[DeviceLog, DeviceLog]:
     before = DeviceLog(
         replacements=part.replacements,
         applications=part.applications,
-        refusals=part.refusals,
-        dynamic_tensor=part.dynamic_tensor,
         tensorflow_version=part.tensorflow_version,
         statements=part.statements,
         is_old=part.is_old,
@@ -106,7 +106,6 @@ def _part(log: DeviceLog, statements: tuple[Statement, ...], first: int, end: in
         replacements=tuple([item for item in log.replacements if _is_in(item.place, first, end)]),
         applications=tuple([item for item in log.applications if _is_in(item.place, first, end)]),
         statements=statements,
-        dynamic_tensor=last_dynamic_tensor(statements),
     )
 
 
@@ -118,8 +117,8 @@ def _between(log: DeviceLog, first: int, end: int | None, start: int = 0) -> Ite
     """
     for statement in log.statements:
         places = tuple([place for place in statement.places if _is_in(place, first, end)])
-        is_shared = KINDS[statement.kind].is_of_process or (
-            KINDS[statement.kind].is_of_start and any(place < start for place in statement.places)
+        is_shared = statement.kind in _OF_PROCESS or (
+            statement.kind in _OF_START and any(place < start for place in statement.places)
         )
         if places and len(places) < len(statement.places):
             yield replace(statement, places=places, times=len(places))

@@ -31,12 +31,13 @@ from .delegate_identity import (
     requested_accelerators,
     without_errors_of_others,
 )
-from .delegated_counts import Count, count_of_plugin, counted_tables, counts_of, is_kernel, ordered_tables
+from .delegated_counts import Count, counted_tables, counts_of, is_kernel, ordered_tables, plugin_counts
 from .edge_tpu_compiler import NOT_COMPILED, EdgeTpuCompilation
 from .error_meanings import ExplainedError, cause_of, explained_errors, explained_notes, is_benign, is_while_running
 from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
+from .log_facts import LogFacts
 from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -412,13 +413,15 @@ def _general_counts(log: DeviceLog, own: LogDelegate) -> Iterator[Count]:
     If ``own`` already has counts of a compiler plugin, such counts are left out.
     """
     if not any(count.source == "compiled" for count in own.counts):
-        yield from map(count_of_plugin, log.statements_of(Event.COMPILED))
+        yield from plugin_counts(log)
     for statement in log.statements_of(Event.EXECUTED) if not has_hidden_kernels(log) else ():
         yield Count(statement.line, "executed", total=int(statement.values["count"]))
 
 
 def _failure(log: DeviceLog, names: set[str]) -> str:
     """Return the outcome of a delegate that could not be applied, or "" if the log shows no failure."""
+    if log.statements_of(Event.ALL_REVERTED):
+        return FAILED
     applied = [application for application in log.applications if plain_name(application.provider) in names]
     if applied:
         return FAILED if applied[-1].outcome == "failed" else ""
@@ -427,13 +430,16 @@ def _failure(log: DeviceLog, names: set[str]) -> str:
         return FAILED
     errors = [error for error in log.errors if not is_while_running(error)]
     is_replaced = any(plain_name(replacement.kernel) in names for replacement in log.replacements)
-    if not is_replaced and any(not is_benign(error, log) for error in log.statements_of(Event.IMMUTABLE_ERROR)):
+    immutable = log.statements_of(Event.IMMUTABLE_ERROR)
+    if not is_replaced and immutable and not is_benign(immutable[0], LogFacts(log)):
         return FAILED
     if not is_replaced and log.statements_of(Event.DEFAULT_LEFT_OUT) and not log.statements_of(Event.APPLIED):
         return FAILED
     if any(plain_name(error.values["op"]) in names for error in errors if error.kind == Event.NODE_ERROR):
         return FAILED
-    if any(plain_name(error.values.get("name", "")) in names - {""} for error in errors if KINDS[error.kind].says_failed):
+    if any(
+        plain_name(error.values.get("name", "")) in names - {""} for error in errors if "says_failed" in KINDS[error.kind].traits
+    ):
         return FAILED
     if any(error.kind == Event.FAILURE and "create compiled model" in error.line for error in errors):
         return FAILED

@@ -11,33 +11,9 @@ import re
 from dataclasses import dataclass, field
 
 from ...foundation.work_budget import spend_steps
+from .tables import line_in, sequence_of
 
-_NAME = r"[^\s()]{1,100}"
-_STARTED = re.compile(
-    r"partitionTheWork: (?:sourceModelIndex = (?P<source>\d{1,9}), )?deviceCount = (?P<count>\d{1,9}), "
-    r"operationCount = (?P<operations>\d{1,9})"
-)
-_REFUSED = re.compile(rf"Device (?P<device>{_NAME}) can't do operation (?P<op>\w{{1,100}})(?::(?P<index>\d{{1,9}}))?")
-_CHOICE = re.compile(
-    r"findBestDeviceForEachOperation\((?P<op>\w{1,100})(?::(?P<index>\d{1,9})|:[^()]{1,100})?\) = (?P<number>-?\d{1,9})"
-    rf"(?: \((?P<device>{_NAME})\))?"
-)
-_NO_DEVICE = re.compile(r"No driver can do (?:operation (?P<op>\w{1,100})|the op)")
-_ONE = re.compile(rf"partitionTheWork: only one best device: (?P<number>\d{{1,9}}) = (?P<device>{_NAME})")
-_QUEUED = re.compile(r"enqueueOnAppropriateDevice (?P<operation>\d{1,9}) onto (?P<number>-?\d{1,9})")
-_NEXT = re.compile(r"findNextDeviceToProcess: (?P<number>-?\d{1,9})")
-_COMPILING = re.compile(rf"ExecutionStep::finish\w{{1,10}}Model, compilation on (?P<device>{_NAME})")
-_FAILED = re.compile(
-    rf"prepareModel(?:_\d_\d)?(?:\(\))?(?: on (?P<device>{_NAME}))? (?:error|failed|failure|returned):? ?(?P<why>.*)"
-)
-_FALLBACK = "CompilationBuilder::finish with CPU fallback"
-_DONE = re.compile(rf"Body::finish: compilation finished successfully(?: on (?P<device>{_NAME}))?")
-_FOUND = re.compile(rf"Found interface (?P<device>{_NAME})(?: \(version = (?P<version>[^()]{{1,100}})\))?")
-_NEEDLES = (
-    "partitionTheWork: ", "can't do operation", "findBestDeviceForEachOperation(", "No driver can do",
-    "enqueueOnAppropriateDevice", "findNextDeviceToProcess", "compilation on", "prepareModel", _FALLBACK,
-    "Body::finish", "Found interface", "Capab {",
-)  # fmt: skip
+_LINES = sequence_of("runtime")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,37 +128,38 @@ class RuntimeReader:
     def read(self, text: str) -> None:
         """Parse one line."""
         was_choice, self.is_choice = self.is_choice, False
-        if not any(needle in text for needle in _NEEDLES):
+        name, match = line_in(_LINES, text)
+        if match is None:
             self.is_choice = was_choice and "identical" in text
-            return
-        if (match := _CHOICE.search(text)) is not None:
+        elif name == "choice":
             self._choose(match)
-        elif (match := _REFUSED.search(text)) is not None:
+        elif name == "refused":
             index = None if match["index"] is None else int(match["index"])
             is_new = index == 0 and bool(self.compilations) and bool(self.compilations[-1].choices)
             self._current(is_new).refused.append((match["op"], index, match["device"]))
-        elif (match := _STARTED.search(text)) is not None:
+        elif name == "started":
             source = int(match["source"] or 0)
             self.compilations.append(_Open(source, int(match["operations"]), int(match["count"])))
-        elif (match := _QUEUED.search(text)) is not None:
+        elif name == "queued":
             self._queue(int(match["operation"]), int(match["number"]))
-        elif (match := _NEXT.search(text)) is not None:
-            self._next(int(match["number"]))
-        elif (match := _ONE.search(text)) is not None:
+        elif name == "next" and int(match["number"]) >= 0:
+            number, current = int(match["number"]), self._current()
+            current.steps.append((number, current.queues.pop(number, [])))
+        elif name == "one":
             current = self._current()
             spend_steps(len(current.choices), "reading the log")
             current.steps = [(int(match["number"]), list(range(len(current.choices))))]
             current.compiling, current.compiled = match["device"], 1
-        elif (match := _COMPILING.search(text)) is not None:
+        elif name == "compiling":
             current = self._current()
             current.compiling, current.compiled = match["device"], current.compiled + 1
-        elif (match := _NO_DEVICE.search(text)) is not None:
+        elif name == "undone":
             self._current().undone = match["op"] or "an operation"
-        elif _FALLBACK in text:
+        elif name == "fallback":
             self._current().fell_back = True
-        elif (match := _FOUND.search(text)) is not None:
+        elif name == "found":
             self.devices.setdefault(match["device"], match["version"] or "")
-        elif "Capab {" not in text and _DONE.search(text) is None and (match := _FAILED.search(text)) is not None:
+        elif name == "failed":
             current = self._current()
             place = max(current.compiled - 1, 0)
             current.failures.append(RuntimeFailure(match["device"] or current.compiling, match["why"].strip(), place))
@@ -224,8 +201,3 @@ class RuntimeReader:
             current.steps[-1][1].append(operation)
         else:
             current.queues.setdefault(number, []).append(operation)
-
-    def _next(self, number: int) -> None:
-        current = self._current()
-        if number >= 0:
-            current.steps.append((number, current.queues.pop(number, [])))

@@ -571,3 +571,12 @@ def one_quantized_node():
     graph.node("RESIZE_NEAREST_NEIGHBOR", (source, size), (result,), options={})
     graph.outputs(result)
     return delegate_sim.load(builder.bytes())
+
+
+@pytest.mark.parametrize(("taken", "on_cpu"), [(25, 11), (36, 0)])
+def test_kernels_of_an_earlier_delegate_are_no_nodes_on_the_cpu(taken, on_cpu):
+    line = "Replacing {} out of {} node(s) with delegate ({}) node, yielding 2 partitions for the whole graph.\n"
+    log = line.format(29, 65, "TfLiteGpuDelegateV2") + line.format(taken, 37, "TfLiteXNNPackDelegate")
+    device_log = read_log(log)
+    found = reconcile(chain("ADD"), device_log, setting_of(device_log, "xnnpack"))
+    assert (found.device.delegated, found.device.on_cpu) == (taken, on_cpu)

@@ -1,38 +1,72 @@
-"""Every kind of line has a row in the table of kinds, and every reader of a log handles it."""
+"""Every kind of line has a row in the table of kinds, every statement is of such a kind, and every reader handles it."""
 
 from __future__ import annotations
 
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
 from delegate_sim.device.parse import error_meanings
+from delegate_sim.device.parse.delegate_identity import delegate_named, other_name
 from delegate_sim.device.parse.kinds import ERRORS, KINDS, Event, kinds_with
-from delegate_sim.device.parse.known_lines import PATTERNS
+from delegate_sim.device.parse.tables import MEANINGS, rows_of
 
 DEVICE = Path(__file__).resolve().parents[3] / "delegate_sim" / "device"
 NAMES = {name: value for name, value in vars(Event).items() if name.isupper()}
 
 
+SOURCES = "".join([path.read_text(encoding="utf-8") for path in DEVICE.rglob("*.py") if path.name != "kinds.py"])
+ROWS = rows_of("statements")
+
+
 def test_every_kind_has_one_row():
+    assert len({row["kind"] for row in rows_of("kinds")}) == len(rows_of("kinds"))
     assert len(set(NAMES.values())) == len(NAMES)
-    assert set(KINDS) == set(NAMES.values())
+    assert set(NAMES.values()) <= set(KINDS)
 
 
-def test_every_pattern_is_of_a_known_kind():
-    assert {pattern.kind for pattern in PATTERNS} <= set(KINDS)
+def test_every_row_is_of_a_known_kind():
+    assert {row["kind"] for row in ROWS} <= set(KINDS)
+    kinds = {"call", "running-call", "code", "compiler-status", *KINDS}
+    assert {row["kind"] for row in rows_of("meanings")} <= kinds
 
 
-def test_every_kind_is_printed_and_used():
-    """A kind that no pattern yields, or that nothing reads, is forgotten."""
-    sources = "".join([path.read_text(encoding="utf-8") for path in DEVICE.rglob("*.py") if path.name != "kinds.py"])
-    assert [name for name in NAMES if re.search(rf"\bEvent\.{name}\b", sources) is None] == []
+def test_every_row_is_printed_by_a_known_part():
+    speakers = {row["speaker"] for row in ROWS} - {""}
+    assert [name for name in speakers if delegate_named(name) is None and not other_name(name)] == []
+    assert {row["age"] for row in ROWS} == {"", "old", "loose"}
+
+
+def test_every_kind_is_printed():
+    """No row and no code yields a kind that is forgotten."""
+    printed = {row["kind"] for row in ROWS} | {kind for name, kind in NAMES.items() if f"Event.{name}" in SOURCES}
+    assert set(KINDS) == printed
+
+
+def test_every_kind_is_handled():
+    """Code names the kind, or its traits, part, rank or place among the lines that name delegates say how it is handled."""
+    named = {kind for name, kind in NAMES.items() if re.search(rf"\bEvent\.{name}\b", SOURCES)}
+    told = {kind for kind, row in KINDS.items() if row.traits or row.part or row.conclusive or row.rank is not None}
+    assert set(KINDS) - named - told == set()
+
+
+def test_code_names_only_kinds_and_traits_of_the_table():
+    assert [name for name in NAMES if re.search(rf"\bEvent\.{name}\b", SOURCES) is None] == []
+    traits = {trait for kind in KINDS.values() for trait in kind.traits}
+    explained = pkgutil.get_data("delegate_sim.device.parse", "kinds.tsv").decode()
+    assert [trait for trait in traits if f"#   {trait}: " not in explained] == []
+    used = {*re.findall(r'kinds_with\("(\w+)"\)', SOURCES), *re.findall(r'"(\w+)" (?:not )?in KINDS', SOURCES), "is_error"}
+    assert used == traits
 
 
 @pytest.mark.parametrize("kind", sorted(ERRORS))
 def test_every_error_is_explained_and_ranked(kind):
-    explained = KINDS[kind].meaning or kind in error_meanings._BY_VALUES or kind in error_meanings._BY_WORDS
+    rows = [row for row in ROWS if row["kind"] == kind]
+    explained = (
+        KINDS[kind].meaning or kind in error_meanings._BY_VALUES or kind in MEANINGS or all(row["meaning"] for row in rows)
+    )
     assert explained
     assert KINDS[kind].rank is not None or kind in (Event.CRASH, Event.BENCHMARK_FAILED, Event.NOT_REGISTERED)
 

@@ -341,6 +341,28 @@ def test_kernels_and_interfaces_tell_options(line, option, value):
         ("hexagon/ops/src/op_add.c:12:node 3: bad input count 6", "vendor-error", {"why": "node 3: bad input count 6"}),
         ("INFO: Created 2 GPU delegate kernels.", "kernels", {"count": "2", "name": "GPU"}),
         (
+            "ERROR: Operator FULLY_CONNECTED is not supported by armnn_delegate.",
+            "operator-refused",
+            {"op": "FULLY_CONNECTED", "name": "armnn"},
+        ),
+        (
+            "ERROR: Incompatible Neuron SDK major version: bytecode compiled with 8.2.30, but runtime is 9.2.0",
+            "other-error",
+            {"compiled": "8.2.30", "found": "9.2.0", "major": "9"},
+        ),
+        (
+            "L0 pfnCreate2 result: ZE_RESULT_ERROR_INVALID_NATIVE_BINARY - Incorrect arch. Expected: VPUX37XX vs received: "
+            "VPUX40XX",
+            "vendor-error",
+            {"found": "VPUX37XX", "compiled": "VPUX40XX"},
+        ),
+        ("E/tflite: Calling prepare multiple times", "other-error", {"name": "Hexagon"}),
+        ("ERROR: TfLiteGpuDelegate Init: OpenGL-based API disabled", "preparation-error", {"stage": "Init"}),
+        ("ERROR: TfLiteGpuDelegate Init: fuse_auto_input failed", "preparation-error", {"what": "fuse_auto_input"}),
+        ("E/tflite: OpenCL library not loaded - dlopen failed: library x not found", "other-error", {}),
+        ("ERROR: x/util.cc BytesRequired number of elements overflowed.", "other-error", {}),
+        ("Warning in XNNPACK: unable to enable JIT: not compiled with JIT enabled", "noted", {}),
+        (
             "RuntimeError: Select TensorFlow op(s), included in the given model, is(are) not supported by this interpreter. Make "
             'sure you apply/link the Flex delegate before inference. For the Android, it can be resolved by adding "org.x:y" '
             "dependency. See instructions: https://example.org/ops_selectNode number 34 (FlexErf) failed to prepare.",

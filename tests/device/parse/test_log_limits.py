@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from delegate_sim.device.parse.log import join_logs, read_log, read_runs_file
+from delegate_sim.device.parse.delegated_counts import kernels_before
+from delegate_sim.device.parse.error_meanings import explained_errors, explained_notes
+from delegate_sim.device.parse.log import ProcessReaders, join_logs, read_log, read_runs_file
 from delegate_sim.device.parse.log_contents import LONGEST_LINE, LogError
 from delegate_sim.device.parse.log_reader import replacement_in
 from delegate_sim.device.parse.log_runs import separate_runs
@@ -52,6 +54,28 @@ KINDS = {
 }
 
 
+MEANINGS = {
+    "errors of kernels": lambda count: (
+        "".join(f"{REPLACED} for subgraph {n}.\n".replace("3 node", f"3 out of {9 + n} node") for n in range(count))
+        + "".join(f"Node number {9 + n} (TfLiteXNNPackDelegate) failed to prepare.\n" for n in range(count))
+    ),
+    "errors of kernels after a delegate's own counts": lambda count: (
+        "".join(f"GPU: {n} nodes delegated out of {9 + n} nodes with 1 partitions.\n" for n in range(count))
+        + "".join(f"Node number {9 + n} (TfLiteGpuDelegateV2) failed to prepare.\n" for n in range(count))
+    ),
+    "missing operators": lambda count: "".join(
+        f"Didn't find op for builtin opcode 'A{n}' version '{n}'.\n" for n in range(count)
+    ),
+    "accelerators beside failures": lambda count: "".join(
+        f"[a.cc:{n}] NPU accelerator could not be loaded: {n}\nERROR: [b.cc:{n}] Failed to create {n}\n" for n in range(count)
+    ),
+    "delegates of subgraphs without numbers": lambda count: (
+        "".join(f"{REPLACED}.\n".replace("3 node", f"3 out of {9 + n} node") for n in range(count))
+        + "".join(f"{REPLACED}.\n".replace("3 node", f"3 out of {7 + n} node").replace("XNNPack", "Gpu") for n in range(count))
+    ),
+}
+
+
 def summarized(path):
     return [summary_of(log) for log in separate_runs(read_runs_file(path))]
 
@@ -74,6 +98,45 @@ def test_a_log_beyond_the_limit_is_one_line(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(work_budget, "_MOST_STEPS", 20_000)
     with pytest.raises(LogError, match=r"device\.log: reading the log takes more than the limit of 20,000 steps; "):
         read_runs_file(str(path))
+
+
+@pytest.mark.parametrize("kind", MEANINGS)
+def test_the_meaning_of_a_line_does_not_need_all_lines_again(kind):
+    def meanings(log):
+        return explained_errors(log), explained_notes(log), [*kernels_before(log)]
+
+    meanings(read_log(MEANINGS[kind](9)))  # imports modules
+    none, once, twice = (calls(meanings, read_log(MEANINGS[kind](count) + CREATED)) for count in (0, 200, 400))
+    assert twice - none < 2.6 * (once - none)
+
+
+class Counted:
+    """A collection that counts the items that are read one after another."""
+
+    read = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.read += 1
+            yield item
+
+
+class CountedDict(Counted, dict):
+    pass
+
+
+class CountedSet(Counted, set):
+    pass
+
+
+@pytest.mark.parametrize("line", ["E tflite  : Op 1: not supported", "F libc    : Fatal signal 6 (SIGABRT)"])
+def test_a_line_of_a_process_does_not_read_all_processes(line):
+    processes = ProcessReaders()
+    processes.readers, processes.crashed = counted = CountedDict(processes.readers), CountedSet(processes.crashed)
+    for number in range(1, 200):
+        processes.read(f"11-20 12:00:00.000  {number}  {number} {line}\n")
+    assert max(map(len, counted)) >= 199
+    assert [each.read for each in counted] == [0, 0]
 
 
 @pytest.mark.parametrize("content", ['{"runtime_profile": [' + "{}," * 5000 + "{}]}", b"\x1a\x80\x02\x0a" + bytes(9000)])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from delegate_sim.device.parse.error_meanings import has_run
 from delegate_sim.device.parse.log import read_log, read_runs, read_runs_file
 from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.parse.log_summary import summary_of
@@ -15,6 +16,10 @@ from tests.support.device.logs import summary
 WHOLE = "Replacing 9 out of 9 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 1 partitions for the whole graph.\n"
 MADE = "Created TensorFlow Lite XNNPACK delegate for CPU.\n"
 NOT_LOADED = "WARNING: [plugin.cc:1] Failed to load plugin at: /x/libLiteRtCompilerPlugin_IntelOpenvino.so with error: x\n"
+REVERTED = (
+    f"{MADE}Calling prepare multiple times\nNode number 9 (TfLiteGpuDelegateV2) failed to prepare.\n"
+    "Error in applying the default TensorFlow Lite delegate indexed at 0, and all previously applied delegates are reverted.\n"
+)
 LIST = (
     "Following operations are not supported by GPU delegate:\nCAST: Not supported Cast case.\n"
     "GATHER_ND: Operation is not supported.\n"
@@ -234,6 +239,40 @@ CASES = {
         "xnnpack",
         "failed",
     ),
+    "a default that is reverted with the delegate before it": Case(
+        f"{WHOLE}{REVERTED}", "gpu", "failed", cause="prepare multiple times", errors=("other-error", "node-error")
+    ),
+    "a delegate of a benchmark that is reverted": Case(
+        f"Explicitly applied GPU delegate, and the model graph will be completely executed by the delegate.\n{REVERTED}",
+        "gpu",
+        "failed",
+        cause="prepare multiple times",
+        errors=("other-error", "node-error"),
+    ),
+    "a version that does not fit": Case(
+        "ERROR: Incompatible Neuron SDK major version: bytecode compiled with 8.2.30, but runtime is 9.2.0\n"
+        "ERROR: [dispatch_delegate.cc:134] Failed to create a dispatch delegate kernel: No usable Dispatch runtime found\n",
+        "",
+        "failed",
+        cause="9.2.0",
+        errors=("other-error", "failure"),
+    ),
+    "a chip that does not fit": Case(
+        "ERROR: [dispatch_api.cc:304] Failed to create context from context binary: Exception\nL0 result: ZE_X, Incorrect arch. "
+        "Expected: VPUX37XX vs Received: VPUX40XX\n",
+        "",
+        "failed",
+        cause="Incorrect arch",
+        errors=("failure", "vendor-error"),
+    ),
+    "a step of the compiler of shaders": Case(
+        "E/tflite: OpenCL library not loaded - dlopen failed\nE/tflite: Falling back to OpenGL\n"
+        "E/tflite: TfLiteGpuDelegate Init: fuse_auto_input failed\n",
+        "gpu",
+        "failed",
+        cause="fuse_auto_input failed",
+        errors=("other-error", "other-error", "preparation-error"),
+    ),
 }
 
 
@@ -249,6 +288,26 @@ def test_what_a_log_says(name):
 
 def test_a_kernel_that_failed_is_marked_as_failed_while_running():
     assert summary(CASES["a reason above a kernel's failure"].text).delegate.failed_running
+
+
+@pytest.mark.parametrize(
+    ("text", "is_run"),
+    [
+        (REVERTED, True),
+        (f"{REVERTED}Failed to allocate tensors!\n", False),
+        ("Restored original execution plan after delegate application failure.\n", None),
+        ("Failed to apply GPU delegate.\nInference timings in us: Init: 9, Inference (avg): 7\n", True),
+        ("Failed to apply GPU delegate.\nBenchmarking failed.\n", False),
+        ("Node number 9 (TfLiteGpuDelegateV2) failed to invoke.\n", False),
+    ],
+)
+def test_whether_a_model_ran_after_a_failure(text, is_run):
+    assert has_run(read_log(text)) is is_run
+
+
+def test_all_delegates_are_reverted_together():
+    found = summary(CASES["a default that is reverted with the delegate before it"].text)
+    assert [(other.name, other.outcome) for other in found.others] == [("xnnpack", "failed")]
 
 
 @pytest.mark.parametrize(

@@ -276,3 +276,31 @@ def test_a_benchmark_that_came_to_its_end_is_not_cut_short(more, outcome, is_cut
 def test_a_benchmark_without_its_end_may_be_cut_short():
     found = summary("\n".join([*RAN[:3], ""]))
     assert (found.delegate.outcome, found.is_cut) == ("unknown", True)
+
+
+REPLACING = "Replacing {} out of {} node(s) with delegate ({}) node, yielding {} partitions{}.\n"
+GPU, XNNPACK, WHOLE_GRAPH = "TfLiteGpuDelegateV2", "TfLiteXNNPackDelegate", " for the whole graph"
+
+
+@pytest.mark.parametrize(
+    ("lines", "on_cpu"),
+    [
+        ([(29, 65, GPU, 3, WHOLE_GRAPH)], [36]),
+        ([(29, 65, GPU, 3, WHOLE_GRAPH), (25, 37, XNNPACK, 2, WHOLE_GRAPH)], [36, 11]),
+        ([(29, 65, GPU, 3, WHOLE_GRAPH), (36, 37, XNNPACK, 3, WHOLE_GRAPH)], [36, 0]),
+        ([(0, 65, GPU, 0, WHOLE_GRAPH), (25, 65, XNNPACK, 2, WHOLE_GRAPH)], [65, 40]),
+        ([(10, 20, GPU, 1, ""), (4, 8, GPU, 1, ""), (10, 11, XNNPACK, 3, ""), (1, 5, XNNPACK, 1, "")], [10, 4, 0, 3]),
+        ([(4, 8, GPU, 2, ""), (4, 8, GPU, 2, ""), (1, 5, XNNPACK, 1, "")], [4, 4, None]),
+        (
+            [(4, 8, GPU, 2, " for subgraph 0"), (9, 9, GPU, 1, " for subgraph 1"), (1, 6, XNNPACK, 1, " for subgraph 0")],
+            [4, 0, 3],
+        ),
+        ([(4, 8, GPU, 2, WHOLE_GRAPH), None, (5, 8, XNNPACK, 3, WHOLE_GRAPH)], [4, 3]),
+    ],
+)
+def test_kernels_of_earlier_delegates_are_no_nodes_on_the_cpu(lines, on_cpu):
+    restored = "Restored original execution plan after delegate application failure.\n"
+    found = summary("".join([REPLACING.format(*line) if line else restored for line in lines]))
+    counts = [count for each in (found.delegate, *found.others) for count in each.counts]
+    assert [count.total for count in counts] == [line[1] for line in lines if line]
+    assert [count.on_cpu for count in counts] == on_cpu

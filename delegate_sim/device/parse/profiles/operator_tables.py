@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ....foundation.columns import Declared
+from ..tables import rows_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,60 +49,22 @@ NO_TIMES = RunTimes()
 
 LONGEST_MS = 1e9
 """Largest plausible time, more than eleven days. Longer times are ignored."""
-_REAL = r"(?:\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)"
-_MICROSECONDS = re.compile(
-    rf"(?P<name>Init|First inference|Warmup(?: \(avg\))?|Inference(?: \(avg\))?|no stats): (?P<value>{_REAL})"
-)
-_FIELDS = {"init": "init_ms", "first inference": "first_ms", "warmup": "warmup_ms", "inference": "inference_ms"}
-_PROFILED = re.compile(rf"Timings \(microseconds\): count=(?P<count>\d{{1,9}}).{{0,400}} avg=(?P<avg>{_REAL})")
-_MILLISECONDS = re.compile(
-    rf"(?P<name>Model initialization|Warmup \((?:first|avg)\)|Inference \(avg\)): +(?P<value>{_REAL}) ms"
-    r"(?: \((?P<runs>\d{1,9}) runs\))?"
-)
-_OF_LITERT = {
-    "model initialization": "init_ms",
-    "warmup (first)": "first_ms",
-    "warmup (avg)": "warmup_ms",
-    "inference (avg)": "inference_ms",
-}
-
-
-_SESSION = re.compile(rf"Initialized session in (?P<ms>{_REAL})ms")
-_OF_LABEL_IMAGE = re.compile(rf"\s*average time: (?P<ms>{_REAL}) ms\s*")
+_TIMES = [(row["field"], float(row["factor"]), row["needle"], re.compile(row["pattern"])) for row in rows_of("times")]
 _ROUND = re.compile(r"\s*count=\d{1,9} ")
 """Matches the beginning of the line of a warm-up, or of the inferences after it."""
-_AVERAGE = re.compile(rf"\b(?:avg|curr)=(?P<us>{_REAL})")
+_AVERAGE = re.compile(r"\b(?:avg|curr)=(?P<us>\d{1,15}(?:\.\d{1,9})?(?:e[+-]?\d{1,2})?)")
 
 
 def times_in(text: str, known: RunTimes = NO_TIMES) -> dict[str, Any]:
     """Return the fields of ``RunTimes`` that a line gives. ``known`` has the times in the lines before it."""
-    if "Initialized session" in text and (match := _SESSION.search(text)) is not None:
-        return {"init_ms": float(match["ms"])}
     if "count=" in text and _ROUND.match(text) is not None and (values := _AVERAGE.findall(text)):
         # The average comes after the last time, and is missing if there is only one.
         return {"warmup_ms" if known.warmup_ms is None else "inference_ms": float(values[-1]) / 1000}
-    if "average time: " in text and (match := _OF_LABEL_IMAGE.fullmatch(text)) is not None:
-        return {"inference_ms": float(match["ms"])}
-    if "nference timings in us:" in text:
-        return {
-            _FIELDS[match["name"].lower().removesuffix(" (avg)").replace("no stats", "inference")]: float(match["value"]) / 1000
-            for match in _MICROSECONDS.finditer(text)
-        }
-    if "Timings (microseconds)" in text and (match := _PROFILED.search(text)) is not None:
-        # A table of a delegate's internal operators has this line too, but later in the log.
-        return {"profiled_ms": float(match["avg"]) / 1000, "runs": int(match["count"])}
-    if (match := _MILLISECONDS.match(text.strip())) is not None:
-        name = match["name"].lower()
-        runs = {"runs": int(match["runs"])} if match["runs"] and name.startswith("inference") else {}
-        return {_OF_LITERT[name]: float(match["value"]), **runs}
-    return {}
-
-
-LATENCIES = (
-    "avg_ms", "min_ms", "max_ms", "stddev_ms", "median_ms", "p5_ms", "p95_ms", "init_ms", "first_inference_ms",
-    "average_warm_up_ms",
-)  # fmt: skip
-"""The fields of ``LatencyMetrics`` (``tools/benchmark/proto/benchmark_result.proto``), in the order of their numbers."""
+    times: dict[str, Any] = {}
+    for name, factor, needle, form in _TIMES:
+        if needle in text and (match := form.search(text)) is not None:
+            times[name] = int(match[1]) if name == "runs" else float(match[1]) / factor
+    return times
 
 
 def times_of_result(content: Mapping[str, Any]) -> RunTimes:

@@ -14,90 +14,16 @@ from types import MappingProxyType
 from typing import Any
 
 from ..log_contents import DeviceLog, LogError, TimesOnlyError
-from .operator_tables import LATENCIES, LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
+from ..tables import rows_of
+from .operator_tables import LONGEST_MS, Row, RowTime, RunOrder, row_of, times_of_result
 
 _PACKAGE = "delegate_sim.benchmark_model"
 _NEEDS_LIBRARY = "reading benchmark_model's protobuf files needs the package protobuf: pip install '.[protobuf]'"
 _TIMES_ONLY = "is a result file of a benchmark, which has only times and memory, not delegates or operators"
 
 _PROFILE, _RUNTIME, _RESULT = "BenchmarkProfilingData", "ModelRuntimeDetails", "BenchmarkResult"
-_MESSAGES: Mapping[str, Mapping[str, tuple[int, str]]] = {
-    _PROFILE: {
-        "model_name": (1, "text"),
-        "init_profile": (2, "ModelProfilingData"),
-        "runtime_profile": (3, "ModelProfilingData"),
-    },
-    "ModelProfilingData": {
-        "subgraph_profiles": (1, "*SubGraphProfilingData"),
-        "delegate_profiles": (2, "*DelegateProfilingData"),
-    },
-    "SubGraphProfilingData": {
-        "subgraph_name": (1, "text"),
-        "subgraph_index": (2, "number"),
-        "per_op_profiles": (3, "*OpProfileData"),
-    },
-    "DelegateProfilingData": {"delegate_name": (1, "text"), "per_op_profiles": (2, "*OpProfileData")},
-    "OpProfileData": {
-        "node_type": (1, "text"),
-        "inference_microseconds": (2, "Statistics"),
-        "mem_kb": (3, "Statistics"),
-        "times_called": (4, "number"),
-        "name": (5, "text"),
-        "run_order": (6, "number"),
-    },
-    "Statistics": {
-        **{name: (place, "number") for place, name in enumerate(("first", "last", "avg"), 1)},
-        "stddev": (4, "real"),
-        "variance": (5, "real"),
-        **{name: (place, "number") for place, name in enumerate(("min", "max", "sum", "count"), 6)},
-    },
-    _RUNTIME: {"model_name": (1, "text"), "subgraphs": (2, "*RuntimeSubgraph")},
-    "RuntimeSubgraph": {
-        "subgraph_id": (1, "number"),
-        "edges": (2, "*Edge"),
-        "nodes": (3, "*Node"),
-        "execution_plan": (4, "*number"),
-        "subgraph_type": (5, "number"),
-        "name": (6, "text"),
-    },
-    "Node": {
-        "id": (1, "number"),
-        "name": (2, "text"),
-        "type": (3, "text"),
-        "inputs": (4, "*number"),
-        "outputs": (5, "*number"),
-        "intermediates": (6, "*number"),
-        "temporaries": (7, "*number"),
-        "delegate_node_details": (8, "DelegateNodeDetails"),
-        "delegated_to_node_id": (9, "number"),
-        "op_profile_data": (10, "OpProfileData"),
-    },
-    "DelegateNodeDetails": {"delegate_name": (1, "text"), "tflite_node_ids_replaced": (2, "*number")},
-    "Edge": {
-        "id": (1, "number"),
-        "name": (2, "text"),
-        "data_type": (3, "number"),
-        "shape": (4, "*number"),
-        "allocation_type": (5, "text"),
-        "layout_type": (6, "number"),
-        "size": (7, "number"),
-    },
-    _RESULT: {
-        "name": (1, "text"),
-        "latency_metrics": (2, "LatencyMetrics"),
-        "memory_metrics": (3, "MemoryMetrics"),
-        "misc_metrics": (4, "MiscMetrics"),
-    },
-    "LatencyMetrics": {name: (place, "real") for place, name in enumerate(LATENCIES, 1)},
-    "MemoryMetrics": {"init_footprint_kb": (1, "number"), "overall_footprint_kb": (2, "number"), "peak_mem_mb": (3, "real")},
-    "MiscMetrics": {
-        "model_size_mb": (1, "real"),
-        "num_runs": (2, "number"),
-        "num_warmup_runs": (3, "number"),
-        "model_throughput_in_mb_per_sec": (4, "real"),
-    },
-}
-"""The protobuf messages by name, with the number and type of each field. A star marks a repeated field."""
+_MESSAGES = {row["message"]: [field.split(" ") for field in row["fields"].split(", ")] for row in rows_of("messages")}
+"""The protobuf messages by name, with the name, number and type of each field."""
 _LARGEST = 1 << 63
 _BEGINNINGS = ("init_profile {", "runtime_profile {", "subgraphs {", "subgraph_profiles {")
 _CAMEL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -236,7 +162,7 @@ def _snake(content: Any) -> Any:
 
 
 _FIELD = re.compile(r"(?P<name>[a-z_]{1,60})(?:: (?P<value>.*)| (?P<open>\{))")
-_LISTS = frozenset(name for fields in _MESSAGES.values() for name, (_, kind) in fields.items() if kind.startswith("*"))
+_LISTS = frozenset(name for fields in _MESSAGES.values() for name, _, kind in fields if kind.startswith("*"))
 _DEEPEST = 16
 
 
@@ -310,9 +236,9 @@ def _file(descriptors: Any) -> Any:
     file = descriptors.FileDescriptorProto(name="benchmark_model.proto", package=_PACKAGE, syntax="proto2")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
-        for field, (number, kind) in fields.items():
+        for field, number, kind in fields:
             plain = kind.removeprefix("*")
-            entry = message.field.add(name=field, number=number)
+            entry = message.field.add(name=field, number=int(number))
             entry.label = kinds.LABEL_REPEATED if kind != plain else kinds.LABEL_OPTIONAL
             entry.type = types.get(plain, kinds.TYPE_MESSAGE)
             if plain not in types:
