@@ -158,8 +158,8 @@ class DeviceLog:
         """The refusals that a delegate printed with the operator's version."""
         counts: Counter[tuple[str, int, str]] = Counter()
         for statement in self.statements_of(Event.REFUSED):
-            op, version, message = (statement.values[key] for key in ("op", "version", "message"))
-            counts[op, int(version), message.strip()] += statement.times
+            op, version, why = (statement.values[key].strip() for key in ("op", "version", "message"))
+            counts[op, int(version), why] += statement.times
         return tuple(RefusedOperator(*key, times) for key, times in counts.items())
 
     @property

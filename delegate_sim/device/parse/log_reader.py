@@ -80,11 +80,7 @@ _TOOLS = ("benchmark", "label_image", "run_eval", "inference_diff", "litert-lm",
 _TRIED = re.compile(r"plugin at|Failed to load|Could not load|ai_edge_litert/vendors/")
 """Matches lines about libraries that are only tried, or that are in every package. They do not show the chip."""
 
-_HEADING = re.compile(r"={5,} (?P<title>[A-Za-z ]{1,60}) ={5,}")
-_INITIALIZATION = "Profiling Info for Benchmark Initialization"
-_REGULAR = "Operator-wise Profiling Info for Regular Benchmark Runs"
-_INTERNAL = "Delegate internal:"
-_SUBGRAPH = re.compile(r"(?:Primary graph|Subgraph) \((?:index: (?P<index>\d{1,9}), )?name: .*\) profile:")
+_TITLES = sequence_of("tables")
 
 
 class Reader:
@@ -241,12 +237,9 @@ class Reader:
     def _use_text(self, message: Message) -> bool:
         text = message.text
         stripped = text.strip()
-        heading = _HEADING.fullmatch(stripped) if stripped.startswith("=====") else None
-        if heading is not None:
-            self._end_table(is_complete=True)
-            self._begin_table(heading["title"].strip())
-        elif self._is_title(stripped):
-            self._end_table(is_complete=True)
+        name, match = line_in(_TITLES, stripped)
+        if match is not None:
+            self._title(name, match)
         elif self.table is None and not self.is_internal and (title := table_title(stripped)):
             self._begin_table(title)
         elif is_of_dump(stripped, bool(self.dump)):
@@ -398,20 +391,17 @@ class Reader:
                 tuple(table.rows), is_complete and table.has_all_rows, not table.has_all_rows
             )
 
-    def _is_title(self, text: str) -> bool:
-        """Parse a title above a group of tables. Return whether the line is a title."""
-        if _INITIALIZATION in text:
-            self.is_inference, self.is_internal, self.subgraph = False, False, 0
-        elif _REGULAR in text:
-            self.is_inference, self.is_internal, self.subgraph = True, False, 0
-        elif text.strip() == _INTERNAL:
+    def _title(self, name: str, match: re.Match[str]) -> None:
+        """End the current table, and begin the table or the group of tables below a title."""
+        self._end_table(is_complete=True)
+        if name == "heading":
+            self._begin_table(match["title"].strip())
+        elif name == "internal":
             self.is_internal = True
-        elif text.endswith("profile:") and (subgraph := _SUBGRAPH.match(text)) is not None:
-            self.is_internal = False
-            self.subgraph = int(subgraph["index"] or 0)
         else:
-            return False
-        return True
+            self.is_internal = False
+            self.is_inference = self.is_inference if name == "subgraph" else name == "regular"
+            self.subgraph = int(match["index"] or 0) if name == "subgraph" else 0
 
     def _is_replacement(self, text: str) -> bool:
         """Add a line about replaced nodes. Begin a new run if the line cannot belong to the current run."""
