@@ -51,9 +51,9 @@ _OF_ENGINES = frozenset({Event.FAILURE, Event.WARNED, Event.OTHER_ERROR, Event.R
 def explained_errors(log: DeviceLog) -> tuple[ExplainedError, ...]:
     """Return the distinct errors in a log, each with its meaning."""
     errors = []
-    facts, logged = LogFacts(log), log.errors
-    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in logged)
-    for error in logged:
+    facts, statements = LogFacts(log), log.errors
+    has_reason = any(error.kind not in (Event.LOAD_ERROR, Event.CRASH) for error in statements)
+    for error in statements:
         if is_benign(error, facts) or (
             has_reason
             and error.kind == Event.LOAD_ERROR
