@@ -176,8 +176,9 @@ class StoredNumbers:
 
 
 def _spend_for_list(count: int) -> None:
+    bounded(count, "elements of a constant")
     if count > _FEW:
-        spend_steps(bounded(count, "elements of a constant") // _LISTED_IN_A_STEP, _READING)
+        spend_steps(count // _LISTED_IN_A_STEP, _READING)
 
 
 def _has_nonzero(values: StoredNumbers) -> bool:
