@@ -87,8 +87,6 @@ UNROLLED_LOOP = (
 _OF_WAYS = {HintKind.CONVERSION: ChangeKind.CONVERSION, HintKind.RESHAPE: ChangeKind.RESHAPE, HintKind.OTHER: ChangeKind.OTHER}
 """The kind of change that each kind of hint asks for."""
 
-_OF_OPEN_SIZES = frozenset({CPU_KERNEL_NOT_PREPARED.name, "xnnpack-kernel-window"})
-"""The refusals that sizes which the file leaves open may cause, because the file stores 1 for them."""
 _OF_WEIGHTS = frozenset({"READ_VARIABLE", "VAR_HANDLE"})
 """The operators that a conversion without weights writes in place of constants."""
 
@@ -131,8 +129,11 @@ class Wording:
 
     def _open_sizes(self) -> str:
         """Return the change of open input sizes that avoids the refusal, or "" if there is none."""
-        code = self.cases[0].reason.code
-        return open_sizes_text(self.model, self.first.run.target, code) if code in _OF_OPEN_SIZES else ""
+        refusal, run = self.first.run.refusal, self.first.run
+        if refusal is None or refusal.code != self.cases[0].reason.code:
+            return ""
+        is_of_sizes = refusal.code == CPU_KERNEL_NOT_PREPARED.name or run.delegate.kinds[refusal.code].problem is Problem.SHAPE
+        return open_sizes_text(self.model, run.target, refusal.code) if is_of_sizes else ""
 
     @property
     def _variables(self) -> int:
