@@ -122,6 +122,20 @@ def log_with_many_runs(count):
     )
 
 
+@kind(200)
+def log_with_many_failed_kernels(count):
+    replaced = "Replacing 3 out of {} node(s) with delegate (TfLiteNnapiDelegate) node, yielding 1 partitions for subgraph {}.\n"
+    lines = [replaced.format(number % 7 + 9, number) for number in range(count)]
+    lines += [f"Node number {number + 9} (TfLiteNnapiDelegate) failed to prepare.\n" for number in range(count)]
+    return {"device.log": "".join(lines).encode()}, ("explain", "--log", "device.log")
+
+
+@kind(500)
+def log_with_many_missing_operators(count):
+    line = "Didn't find op for builtin opcode 'OP{0}' version '{0}'.\n"
+    return {"device.log": "".join(map(line.format, range(count))).encode()}, ("explain", "--log", "device.log")
+
+
 def observations(count, words):
     rules = "".join([f'[[rejects]]\noperation = "R{number}"\n' for number in range(count)])
     seen = "".join([f"[[seen]]\n{words(number)}\nshapes = [{[1] * (number % 50)}]\n" for number in range(count)])

@@ -64,7 +64,7 @@ _CUT_REPLACING = re.compile(
 """Matches a line about replaced nodes if a logger has cut off its end."""
 _YIELDING = re.compile(r" node, yielding (?P<partitions>\d{1,9}) p")
 _LINES = sequence_of("benchmark")
-_MAPPINGS = ("parameters", "flags", "run_orders", "summaries", "slowest")
+_MAPPINGS = ("parameters", "run_orders", "summaries", "slowest")
 _VALUES = ("tensorflow_version", "is_benchmark", "lost_events", "is_old", "inner_rows", "times", "line_count", "unused_count")
 _FIRST_PARAMETERS = ("log parameter values verbosely", "graph")
 _LISTED = re.compile(
@@ -185,7 +185,8 @@ class Reader:
         values |= {name: tuple(getattr(self, name)) for name in ("replacements", "applications", "unused", "chips")}
         values |= {name: MappingProxyType(getattr(self, name)) for name in _MAPPINGS}
         values |= {"statements": self.statements.all(), "plain_errors": self.plain_errors.all()}
-        return DeviceLog(**values, runtime=self.runtime.log(), edge_tpu=self.compiler.compilation())
+        flags = MappingProxyType(self.flags)
+        return DeviceLog(**values, flags=flags, runtime=self.runtime.log(), edge_tpu=self.compiler.compilation())
 
     def read(self, message: Message, line: str, place: int) -> None:
         """Parse one line. ``place`` is the number of the line in the log."""
