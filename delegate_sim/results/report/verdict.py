@@ -386,6 +386,7 @@ def _shares(run: Run, actor: str, measures: Measures, compute: Compute, words: O
     if not delegated:
         return f"{actor} {verb} none of {counted(nodes, 'node')}; everything runs on the CPU{_main_blocker(run, compute)}"
     shares = share_text(delegated, nodes, compute.delegated_multiply_adds, compute.multiply_adds)
+    shares += " (a compiled program counts as one node)" if compute.has_programs else ""
     return f"{actor} {verb} {shares}{risks_text(number_risks(run), _BUT)}; {_staying(run, compute, words)}"
 
 

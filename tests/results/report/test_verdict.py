@@ -200,3 +200,5 @@ def test_what_is_known_of_compiled_models(ops, keys, compiler, counted):
     assert {key: entry[key] for key in ("awaits_compiler", "has_programs") if key in entry} == keys
     assert (None if blocker is None else blocker.compiler) == compiler
     assert compute.has_programs == counted
+    is_part = 0 < len(run.subgraphs[0].delegated) < len(ops)
+    assert ("a compiled program counts as one node" in verdict(run)) == is_part
