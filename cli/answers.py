@@ -22,10 +22,11 @@ from .models import Models, Unreadable, unreadable_entry
 from .outputs import CARD, GITHUB, MARKDOWN, summarize, write_files
 from .text.analysis.view import MANY
 from .text.elements.paragraphs import HEADING
-from .text.many import Columns, many_hint, many_lines, unanswered_lines
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case, Results
+
+    from .text.many import Columns
 
 
 class Outputs(NamedTuple):
@@ -195,6 +196,8 @@ class _Answers:
         """Yield the footer, and the error messages of unreadable models."""
         yield from self._footer
         if not self._models.is_single:
+            from .text.many import unanswered_lines
+
             yield from unanswered_lines(self._messages(), width())
 
     def table_lines(self) -> Iterator[Line]:
@@ -205,6 +208,8 @@ class _Answers:
             return
         rows = [(path, row) for path, parts in self.parts for row in parts["text"]]
         rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in unreadable]
+        from .text.many import many_hint, many_lines, unanswered_lines
+
         yield from many_lines(columns, rows, width())
         yield from unanswered_lines(self._messages(), width())
         yield from many_hint()

@@ -33,11 +33,11 @@ class NamedBytes:
         return self.content
 
 
-Source: TypeAlias = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, RangedView, NamedBytes]
+ModelSource: TypeAlias = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, RangedView, NamedBytes]
 """A path, an address in a bundle (``app.apk!/assets/m.tflite``), a URL, or bytes."""
 
 
-def open_source(source: Source) -> NamedBytes:
+def open_source(source: ModelSource) -> NamedBytes:
     """Return the bytes of a source. A file in a remote store is not read yet. Raises ModelError."""
     if isinstance(source, NamedBytes):
         return source

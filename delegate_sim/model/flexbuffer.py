@@ -27,7 +27,7 @@ def custom_options(model: Model, node: Node) -> FlexbufferMap:
     return FlexbufferMap(part_of(model.content, offset, offset + size))
 
 
-class _Stored:
+class _StoredValue:
     """Bytes for the flexbuffers package, which slices them. Only short slices are copied.
 
     The package takes everything behind the start of a key to search for the key's end. A file decides how much that is, and how
@@ -40,10 +40,10 @@ class _Stored:
     def __len__(self) -> int:
         return len(self._content)
 
-    def __getitem__(self, key: int | slice) -> int | bytes | _Stored:
+    def __getitem__(self, key: int | slice) -> int | bytes | _StoredValue:
         if isinstance(key, int):
             return self._content[key]
-        return _Stored(self._content[key]) if key.stop is None else bytes(self._content[key])
+        return _StoredValue(self._content[key]) if key.stop is None else bytes(self._content[key])
 
     def find(self, byte: int) -> int:
         """Return the position of the first such byte, at most ``_LONGEST_KEY``, or -1 if there is none."""
@@ -63,7 +63,7 @@ class FlexbufferMap:
         self._map: Any = {}
         self._is_valid = False
         try:
-            root = flexbuffers.GetRoot(_Stored(memoryview(content)))
+            root = flexbuffers.GetRoot(_StoredValue(memoryview(content)))
             self._is_valid = len(content) >= _SMALLEST and content[-1] in _WIDTHS
             self._map = root.AsMap
         except _READING_ERRORS:

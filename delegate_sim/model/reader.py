@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..bundles.bundle_error import BundleError
 from ..bundles.formats import MODEL, format_of, source_fault
-from ..bundles.opening import GIVEN_BYTES, NamedBytes, Source, open_source
+from ..bundles.opening import GIVEN_BYTES, ModelSource, NamedBytes, open_source
 from ..bundles.stores import RemoteFile
 from ..errors import ModelError
 from ..foundation.printable import printable
@@ -16,7 +16,7 @@ _SCHEMA_VERSION = 3
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 
-def load(source: Source, *, any_identifier: bool = False) -> Model:
+def load(source: ModelSource, *, any_identifier: bool = False) -> Model:
     """Read a model from a path, from an address in a bundle (``app.apk!/assets/m.tflite``), from a URL, or from bytes.
 
     A file of more than 64 MiB is mapped into memory. Such a file must not become shorter while the model is used. In a model

@@ -41,7 +41,7 @@ _NEUTRAL = re.compile(rf"{_STEM}_\d+")
 _LONGEST_LINE = 2000
 
 
-class Failure(NamedTuple):
+class ObservedFailure(NamedTuple):
     """A failure of a program or a delegate on a model."""
 
     status: str
@@ -59,7 +59,7 @@ class FailureTest(ABC):
     """The name and version of the code. Empty if they are not known."""
 
     @abstractmethod
-    def run(self, content: bytes) -> Failure | None:
+    def run(self, content: bytes) -> ObservedFailure | None:
         """Run the code on the bytes of a model file, and return the failure. Return None if there is no failure."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class ProgramTest(FailureTest):
         has_place = any(PLACEHOLDER in word for word in words[1:])
         self._arguments = words[1:] if has_place else [*words[1:], PLACEHOLDER]
 
-    def run(self, content: bytes) -> Failure | None:
+    def run(self, content: bytes) -> ObservedFailure | None:
         """Run the program. See ``FailureTest``."""
         with tempfile.TemporaryDirectory() as name:
             folder = os.path.realpath(name)
@@ -103,9 +103,9 @@ class ProgramTest(FailureTest):
         output = finished.output.replace(f"{folder}{os.sep}", "").replace(folder, "")
         if self._match:
             lines = [line for line in output.splitlines() if self._match in line]
-            return Failure("", _shown(lines[0]), self._match) if lines else None
+            return ObservedFailure("", _shown(lines[0]), self._match) if lines else None
         status = _status(finished)
-        return Failure(status, error_line(output)) if status else None
+        return ObservedFailure(status, error_line(output)) if status else None
 
     def command(self, path: str) -> str:
         """Return the user's command with the path of the model."""
@@ -126,13 +126,13 @@ class LiveTest(FailureTest):
         self._options = parse_options(name, delegate.options, {**self._engine.fixed_options, **options})
         self.software = self._engine.software
 
-    def run(self, content: bytes) -> Failure | None:
+    def run(self, content: bytes) -> ObservedFailure | None:
         """Give the model to the delegate. See ``FailureTest``."""
         decision = self._engine.decide(load(content), self._options)
         if not decision.has_failed:
             return None
         line, end = error_line(decision.output), _shown(decision.end)
-        return Failure(end, line) if line else Failure("", end)
+        return ObservedFailure(end, line) if line else ObservedFailure("", end)
 
     def command(self, path: str) -> str:
         """Return the command that runs the delegate."""
@@ -147,7 +147,7 @@ class NumbersTest(FailureTest):
         self._verifier = Verifier(name)
         self._name = name
 
-    def run(self, content: bytes) -> Failure | None:
+    def run(self, content: bytes) -> ObservedFailure | None:
         """Compare the outputs. See ``FailureTest``."""
         model = load(content)
         result = verify_on(self._verifier, model, searches=False)
@@ -161,19 +161,25 @@ class NumbersTest(FailureTest):
     def suspects(self, model: Model) -> Sequence[tuple[int, Sequence[int]]]:
         """Return the nodes that ``verify`` finds at fault."""
         culprits = [entry.culprit for entry in verify_on(self._verifier, model).entries if entry.culprit is not None]
-        return [(culprit.subgraph, range(culprit.first_node, culprit.node + 1)) for culprit in culprits]
+        return [
+            (
+                culprit.subgraph,
+                [node.index for node in model.subgraphs[culprit.subgraph].nodes[culprit.first_node : culprit.node + 1]],
+            )
+            for culprit in culprits
+        ]
 
 
-def _numbers_failure(result: Verification) -> Failure | None:
+def _numbers_failure(result: Verification) -> ObservedFailure | None:
     for entry in result.entries:
         if entry.failure:
-            return Failure(f"fails at {entry.stage}", error_line(entry.failure) or _shown(entry.failure))
+            return ObservedFailure(f"fails at {entry.stage}", error_line(entry.failure) or _shown(entry.failure))
     wrong = [difference for entry in result.entries for difference in entry.wrong]
     if not wrong:
         return None
     worst = max(wrong, key=lambda difference: difference.relative)
     message = worst.problem or f"an output differs by {100 * worst.relative:.3g} % of its range"
-    return Failure("wrong numbers", _shown(message), "wrong numbers")
+    return ObservedFailure("wrong numbers", _shown(message), "wrong numbers")
 
 
 def error_line(output: str) -> str:
@@ -202,11 +208,11 @@ class FailureComparison:
             names |= {signature.key, *signature.inputs, *signature.outputs}
         self._names = frozenset(names)
 
-    def is_same(self, one: Failure, other: Failure) -> bool:
+    def is_same(self, one: ObservedFailure, other: ObservedFailure) -> bool:
         """Return whether two failures are the same."""
         return self._key(one) == self._key(other)
 
-    def _key(self, failure: Failure) -> tuple[str, str]:
+    def _key(self, failure: ObservedFailure) -> tuple[str, str]:
         return failure.status, self._without_details(failure.compared or failure.message)
 
     def _without_details(self, text: str) -> str:
@@ -222,7 +228,7 @@ def neutral_name(number: int) -> str:
     return f"{_STEM}_{number}"
 
 
-def run_candidate(test: FailureTest, content: bytes) -> Failure | None:
+def run_candidate(test: FailureTest, content: bytes) -> ObservedFailure | None:
     """Run a test on a part of a model. A part that cannot be read or run otherwise does not fail.
 
     Raise LimitError if no time is left.

@@ -31,7 +31,7 @@ def generated_bytes(tensor: Tensor, size: int, seed: int) -> bytes:
     Floats are between -1 and 1. Small integers are of any value but the smallest one. Large integers without quantization are 0,
     because such constants are axes, indices or sizes.
     """
-    return bytes(_elements(tensor, size, np.random.default_rng(seed)).tobytes()).ljust(size, b"\0")
+    return _elements(tensor, size, np.random.default_rng(seed)).tobytes().ljust(size, b"\0")
 
 
 def _elements(tensor: Tensor, size: int, random: np.random.Generator) -> npt.NDArray[Any]:

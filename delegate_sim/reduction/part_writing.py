@@ -49,7 +49,7 @@ _QUANTIZATION_TENSORS = ("scales", "zero_points")
 _VARIABLE_NAMES = ("container", "shared_name")
 
 
-class Content(Enum):
+class ContentKind(Enum):
     """Content of a model that can be replaced by neutral content, or left out."""
 
     METADATA = "metadata"
@@ -61,12 +61,12 @@ class Content(Enum):
 
 
 @dataclass(frozen=True)
-class Part:
+class ModelPart:
     """Some nodes of one subgraph, which becomes the first subgraph. Subgraphs that these nodes call are complete."""
 
     subgraph: int
     nodes: tuple[int, ...]
-    neutral: frozenset[Content] = frozenset()
+    neutral: frozenset[ContentKind] = frozenset()
     """Content that is replaced or left out."""
     generated: frozenset[tuple[int, int]] = frozenset()
     """The constants with generated elements, as (subgraph, tensor) in the original model."""
@@ -86,13 +86,13 @@ class PartWriter:
         self._codes = self._root.children("operator_codes")
         self._vectors: dict[tuple[int, str], NewVector] = {}
 
-    def nodes_of(self, part: Part) -> list[Node]:
+    def nodes_of(self, part: ModelPart) -> list[Node]:
         """Return the nodes of the part's own subgraph and of the subgraphs that it calls."""
         return [
             self.model.subgraphs[index].nodes[node] for index in self.subgraphs_of(part) for node in self._chosen(part, index)
         ]
 
-    def constants(self, part: Part) -> list[tuple[int, int]]:
+    def constants(self, part: ModelPart) -> list[tuple[int, int]]:
         """Return the constants of a part, as (subgraph, tensor)."""
         return [
             (index, tensor)
@@ -101,7 +101,7 @@ class PartWriter:
             if self.model.subgraphs[index].tensors[tensor].data is not None
         ]
 
-    def write(self, part: Part) -> bytes:
+    def write(self, part: ModelPart) -> bytes:
         """Return the bytes of a model file with a part. Raise FixError if the part cannot be written."""
         try:
             front = Front(_PartFile(self, part).root())
@@ -110,16 +110,16 @@ class PartWriter:
             raise FixError(f"the model cannot be rewritten: {error or type(error).__name__}") from error
         return content[:4] + self.model.identifier + content[8:]
 
-    def subgraphs_of(self, part: Part) -> list[int]:
+    def subgraphs_of(self, part: ModelPart) -> list[int]:
         """Return the subgraphs of the part's file in order."""
         nodes = [self.model.subgraphs[part.subgraph].nodes[node] for node in part.nodes]
         called = subgraphs_from(self.model, [index for node in nodes for index in called_subgraphs(self.model, node)])
         return [part.subgraph, *sorted(called - {part.subgraph})]
 
-    def _chosen(self, part: Part, index: int) -> Sequence[int]:
+    def _chosen(self, part: ModelPart, index: int) -> Sequence[int]:
         return part.nodes if index == part.subgraph else range(len(self.model.subgraphs[index].nodes))
 
-    def ends(self, part: Part, index: int) -> tuple[Sequence[int], Sequence[int]]:
+    def ends(self, part: ModelPart, index: int) -> tuple[Sequence[int], Sequence[int]]:
         """Return the inputs and outputs of a subgraph of the part.
 
         The outputs of some nodes are the results that no other of these nodes reads, and the outputs of the original subgraph.
@@ -138,7 +138,7 @@ class PartWriter:
         ends = frozenset(graph.outputs)
         return inputs, [tensor for tensor in written if tensor not in read or tensor in ends]
 
-    def tensors_of(self, part: Part, index: int) -> list[int]:
+    def tensors_of(self, part: ModelPart, index: int) -> list[int]:
         """Return the tensors of a subgraph that the part needs, in the order of the original file."""
         graph = self.model.subgraphs[index]
         inputs, outputs = self.ends(part, index)
@@ -179,7 +179,7 @@ class PartWriter:
 class _PartFile:
     """Builds the tables of one part's file."""
 
-    def __init__(self, writer: PartWriter, part: Part) -> None:
+    def __init__(self, writer: PartWriter, part: ModelPart) -> None:
         self._writer, self._part, self._model = writer, part, writer.model
         self._order = writer.subgraphs_of(part)
         self._numbers = {index: number for number, index in enumerate(self._order)}
@@ -198,7 +198,7 @@ class _PartFile:
         root = NewTable("Model", {"version": model.version})
         root.fields["operator_codes"] = NewReferences([self._writer.copy(self._writer._codes[code]) for code in self._codes])
         root.fields["subgraphs"] = NewReferences(subgraphs)
-        if not self._is_neutral(Content.METADATA):
+        if not self._is_neutral(ContentKind.METADATA):
             root.fields["description"] = string(model.description)
             kept = [(name, span) for name, span in model.metadata.items() if name != METADATA_NAME]
             numbers = {name: self._data(("metadata", name), span[1], partial(self._bytes, *span)) for name, span in kept}
@@ -211,15 +211,15 @@ class _PartFile:
         root.fields["buffers"] = NewReferences(self._buffers)
         return root
 
-    def _is_neutral(self, content: Content) -> bool:
+    def _is_neutral(self, content: ContentKind) -> bool:
         return content in self._part.neutral
 
     def _bytes(self, start: int, size: int) -> bytes:
-        return bytes(part_of(self._model.content, start, start + size))
+        return memoryview(part_of(self._model.content, start, start + size)).tobytes()
 
     def _signature(self, signature: Signature, places: Mapping[int, int]) -> Signature:
         inputs, outputs = self._writer.ends(self._part, self._part.subgraph)
-        is_neutral = self._is_neutral(Content.NAMES)
+        is_neutral = self._is_neutral(ContentKind.NAMES)
 
         def arguments(kind: str, tensors: Iterable[int], old: Mapping[str, int]) -> dict[str, int]:
             names = {} if is_neutral else {index: name for name, index in old.items()}
@@ -237,7 +237,7 @@ class _PartFile:
         table.fields["outputs"] = vector([places[tensor] for tensor in outputs], "i")
         nodes = writer._chosen(self._part, index)
         table.fields["operators"] = NewReferences([self._node(index, graph.nodes[node], places) for node in nodes])
-        name = f"subgraph_{self._numbers[index]}" if self._is_neutral(Content.NAMES) else graph.name
+        name = f"subgraph_{self._numbers[index]}" if self._is_neutral(ContentKind.NAMES) else graph.name
         table.fields["name"] = string(name)
         return table
 
@@ -245,7 +245,7 @@ class _PartFile:
         if tensor.external_buffer:
             raise FixError("the model cannot be rewritten: a constant is in another file")
         table = self._writer.copy(self._writer._tensors[index][tensor.index])
-        if self._is_neutral(Content.NAMES):
+        if self._is_neutral(ContentKind.NAMES):
             table.fields["name"] = string(neutral_name(self._named))
             self._named += 1
         quantization = table.fields.get("quantization")
@@ -254,7 +254,7 @@ class _PartFile:
             for name in _QUANTIZATION_TENSORS if details is not None else ():
                 old = details.fields.get(name, -1)
                 details.fields[name] = places[old] if old >= 0 else old
-            if self._is_neutral(Content.METADATA):
+            if self._is_neutral(ContentKind.METADATA):
                 quantization.fields.pop("min", None)
                 quantization.fields.pop("max", None)
         table.fields["buffer"] = self._buffer(index, tensor)
@@ -290,7 +290,7 @@ class _PartFile:
                 table.fields[name] = vector([places[tensor] if tensor >= 0 else tensor for tensor in tensors], "i")
         for name in ("large_custom_options_offset", "large_custom_options_size", "debug_metadata_index", "custom_options"):
             table.fields.pop(name, None)
-        if node.custom_options is not None and not self._is_neutral(Content.ATTRIBUTES):
+        if node.custom_options is not None and not self._is_neutral(ContentKind.ATTRIBUTES):
             data = self._bytes(*node.custom_options)
             table.fields["custom_options"] = NewVector(len(data), data, _DATA_ALIGNMENT)
         for name in ("builtin_options", "builtin_options2"):
@@ -306,10 +306,10 @@ class _PartFile:
                 options.fields[name] = vector([self._number(index) for index in called], "i")
             elif "subgraph" in name:
                 options.fields[name] = self._number(value)
-            elif name in _VARIABLE_NAMES and self._is_neutral(Content.NAMES):
+            elif name in _VARIABLE_NAMES and self._is_neutral(ContentKind.NAMES):
                 text = bytes(value.content).decode("utf-8", "replace")
                 options.fields[name] = string(self._variables.setdefault(text, f"variable_{len(self._variables)}"))
-        if self._is_neutral(Content.ATTRIBUTES):
+        if self._is_neutral(ContentKind.ATTRIBUTES):
             options.fields.pop("composite_attributes", None)
             options.fields.pop("custom_attributes", None)
 

@@ -17,9 +17,9 @@ from ..model.reader import load
 from ..releases.catalogue import NEWEST
 from ..verification.bisection import FAILED, RIGHT, find_window
 from ..verification.cuts import Cutter
-from .failures import Failure, FailureComparison, FailureTest, run_candidate
+from .failures import FailureComparison, FailureTest, ObservedFailure, run_candidate
 from .generated import can_generate
-from .part_writing import Content, Part, PartWriter
+from .part_writing import ContentKind, ModelPart, PartWriter
 
 _MOST_SECONDS = 1800
 """The time limit for all runs, in seconds. A quarter of it is left for replacing names and weights."""
@@ -106,9 +106,9 @@ class _Reducer:
         self._original, self._test, self._report = model, test, report
         self._comparison = FailureComparison(model)
         self._writer = PartWriter(model)
-        self._part = Part(0, ())
-        self._failure = Failure("", "")
-        self._answers: dict[Part, bool] = {}
+        self._part = ModelPart(0, ())
+        self._failure = ObservedFailure("", "")
+        self._answers: dict[ModelPart, bool] = {}
         self._runs = 0
         self._start = time.monotonic()
         self._share = 0.75
@@ -153,7 +153,7 @@ class _Reducer:
             memoryview(content),
         )
 
-    def _stable_failure(self, content: bytes) -> Failure:
+    def _stable_failure(self, content: bytes) -> ObservedFailure:
         """Run the original model twice, and return its failure."""
         self._runs += 2
         first = self._test.run(content)
@@ -164,7 +164,7 @@ class _Reducer:
             raise self._unstable(first, second)
         return first
 
-    def _unstable(self, first: Failure, second: Failure | None) -> FixError:
+    def _unstable(self, first: ObservedFailure, second: ObservedFailure | None) -> FixError:
         words = ["no failure" if own is None else " ".join(filter(None, own[:2])) for own in (first, second)]
         return FixError(f"the failure changes from run to run: {words[0]}; then {words[1]}", self._original.path or "")
 
@@ -181,7 +181,7 @@ class _Reducer:
     def _note(self, name: str, nodes: int, size: int, runs: int = 2) -> None:
         self._steps.append(ReductionStep(name, nodes, size, runs))
 
-    def _fails(self, part: Part) -> bool:
+    def _fails(self, part: ModelPart) -> bool:
         """Return whether a part fails as the original model does. If so, the part becomes the result so far."""
         if part not in self._answers:
             self._answers[part] = self._runs_alike(self._writer, part)
@@ -189,7 +189,7 @@ class _Reducer:
             self._part, self._is_found = part, True
         return self._answers[part]
 
-    def _runs_alike(self, writer: PartWriter, part: Part) -> bool:
+    def _runs_alike(self, writer: PartWriter, part: ModelPart) -> bool:
         most = raised(_MOST_SECONDS)
         if time.monotonic() - self._start > most * self._share:
             raise LimitError(f"the runs of the command take more than {most:,} seconds{how_to_raise()}")
@@ -210,7 +210,7 @@ class _Reducer:
             raise FixError(reason, self._original.path or "")
 
     def _has_failing(self, subgraphs: Sequence[int]) -> bool:
-        wholes = [Part(index, tuple(range(len(self._original.subgraphs[index].nodes)))) for index in subgraphs]
+        wholes = [ModelPart(index, tuple(range(len(self._original.subgraphs[index].nodes)))) for index in subgraphs]
         return any(self._fails(part) for part in wholes)
 
     def _remove_nodes(self) -> None:
@@ -238,11 +238,11 @@ class _Reducer:
         _fewer(chosen(), fails)
         _fewer(self._part.nodes, lambda nodes: self._fails(replace(self._part, nodes=tuple(nodes))))
 
-    def _with_needed(self, cutter: Cutter, nodes: Sequence[int]) -> Part:
+    def _with_needed(self, cutter: Cutter, nodes: Sequence[int]) -> ModelPart:
         """Return the part with some nodes, and the nodes that compute constants for them."""
         graph = self._original.subgraphs[cutter.graph.index]
         needed = [node.index for node in cutter.needed([graph.nodes[node] for node in nodes])]
-        return Part(graph.index, tuple(sorted({*nodes, *needed})))
+        return ModelPart(graph.index, tuple(sorted({*nodes, *needed})))
 
     def _shrink_shapes(self) -> None:
         model = load(self._writer.write(self._part))
@@ -252,7 +252,7 @@ class _Reducer:
                 smaller = self._with_size(model, places, size)
                 if smaller is None:
                     break
-                whole = Part(0, tuple(range(len(smaller.subgraphs[0].nodes))))
+                whole = ModelPart(0, tuple(range(len(smaller.subgraphs[0].nodes))))
                 writer = PartWriter(smaller)
                 if self._runs_alike(writer, whole):
                     self._writer, self._part, self._answers, model = writer, whole, {}, smaller
@@ -275,7 +275,7 @@ class _Reducer:
             return None
 
     def _replace_content(self) -> None:
-        for content in Content:
+        for content in ContentKind:
             self._fails(replace(self._part, neutral=self._part.neutral | {content}))
 
     def _replace_weights(self) -> None:
@@ -293,11 +293,11 @@ class _Reducer:
         part, original = self._part, self._writer.model
         nodes = self._writer.nodes_of(part)
         has = {
-            Content.METADATA: bool(original.description or original.metadata),
-            Content.ATTRIBUTES: any(node.custom_options or node.op == "STABLEHLO_COMPOSITE" for node in nodes),
-            Content.NAMES: True,
+            ContentKind.METADATA: bool(original.description or original.metadata),
+            ContentKind.ATTRIBUTES: any(node.custom_options or node.op == "STABLEHLO_COMPOSITE" for node in nodes),
+            ContentKind.NAMES: True,
         }
-        yield from [KeptContent(content.value) for content in Content if has[content] and content not in part.neutral]
+        yield from [KeptContent(content.value) for content in ContentKind if has[content] and content not in part.neutral]
         for number, subgraph in enumerate(self._writer.subgraphs_of(part)):
             graph = reduced.subgraphs[number]
             for place, index in enumerate(self._writer.tensors_of(part, subgraph)):

@@ -9,7 +9,7 @@ import click
 import pytest
 
 import delegate_sim
-from delegate_sim_cli.commands.analyze import documents
+from delegate_sim_cli.commands.analyze import analysis
 from delegate_sim_cli.main import program
 from fixtures.builder import ModelBuilder
 from tests.support.cli.clicks import NEEDS_NEWER_CLICK
@@ -134,7 +134,7 @@ def failing(error):
 
 
 def test_internal_error(run, model, monkeypatch):
-    monkeypatch.setattr(documents, "read_model", failing(ValueError("two\nlines")))
+    monkeypatch.setattr(analysis, "read_model", failing(ValueError("two\nlines")))
     result = run("analyze", model)
     assert (result.exit_code, result.stdout) == (70, "")
     assert result.stderr == (
@@ -144,14 +144,14 @@ def test_internal_error(run, model, monkeypatch):
 
 
 def test_traceback_on_request(run, model, monkeypatch):
-    monkeypatch.setattr(documents, "read_model", failing(ValueError("wrong")))
+    monkeypatch.setattr(analysis, "read_model", failing(ValueError("wrong")))
     result = run("analyze", model, DELEGATE_SIM_DEBUG="1")
     assert result.exit_code == 70
     assert result.stderr.startswith("Traceback (most recent call last):\n")
 
 
 def test_interrupt(run, model, monkeypatch):
-    monkeypatch.setattr(documents, "read_model", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(analysis, "read_model", failing(KeyboardInterrupt()))
     assert run("analyze", model).exit_code == 130
 
 

@@ -23,6 +23,7 @@ OF_THEIR_OWN = {
     "delegate_sim/inference/worker.py": "the same folder, seen from the other process",
     "delegate_sim/live/accelerator_engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/execution_plans.py": "the same folder, seen from the other process",
+    "delegate_sim/reduction/failures.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/litert_lm/engine.py": "a temporary folder that a process shares with one that it starts",
     "delegate_sim/live/litert_lm/worker.py": "the same folder, seen from the other process",
     "delegate_sim/live/plugin_engine.py": "a temporary folder that a process shares with one that it starts",

@@ -9,7 +9,7 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.errors import OptionError
-from delegate_sim.reduction.failures import Failure, FailureComparison, ProgramTest, error_line, neutral_name
+from delegate_sim.reduction.failures import FailureComparison, ObservedFailure, ProgramTest, error_line, neutral_name
 from tests.support.models import chain_model
 
 MODEL = load(chain_model(["ABS", "NEG"]).bytes())
@@ -46,21 +46,21 @@ def test_the_line_that_reports_an_error(output, line):
 )
 def test_numbers_and_names_do_not_count(one, other, is_same):
     comparison = FailureComparison(MODEL)
-    assert comparison.is_same(Failure("exit code 1", one), Failure("exit code 1", other)) is is_same
-    assert not comparison.is_same(Failure("exit code 1", one), Failure("exit code 2", one))
-    assert comparison.is_same(Failure("", one, "text"), Failure("", other, "text"))
+    assert comparison.is_same(ObservedFailure("exit code 1", one), ObservedFailure("exit code 1", other)) is is_same
+    assert not comparison.is_same(ObservedFailure("exit code 1", one), ObservedFailure("exit code 2", one))
+    assert comparison.is_same(ObservedFailure("", one, "text"), ObservedFailure("", other, "text"))
 
 
 @pytest.mark.parametrize(
     ("code", "failure"),
     [
         ("pass", None),
-        ("import sys; sys.exit('error: no')", Failure("exit code 1", "error: no")),
-        ("import os; os.abort()", Failure("SIGABRT", "")),
+        ("import sys; sys.exit('error: no')", ObservedFailure("exit code 1", "error: no")),
+        ("import os; os.abort()", ObservedFailure("SIGABRT", "")),
         ("import os; print('error', os.listdir(), os.getcwd() == '/', flush=True); os._exit(3)",
-         Failure("exit code 3", "error ['model.tflite'] False")),
-        ("import sys; sys.exit('error: ' + sys.argv[1])", Failure("exit code 1", "error: model.tflite")),
-        ("import time; print('fails soon', flush=True); time.sleep(50)", Failure("time limit", "fails soon")),
+         ObservedFailure("exit code 3", "error ['model.tflite'] False")),
+        ("import sys; sys.exit('error: ' + sys.argv[1])", ObservedFailure("exit code 1", "error: model.tflite")),
+        ("import time; print('fails soon', flush=True); time.sleep(50)", ObservedFailure("time limit", "fails soon")),
     ],
 )  # fmt: skip
 @pytest.mark.slow
@@ -70,7 +70,9 @@ def test_a_program_runs_in_a_new_folder(code, failure):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("code", "failure"), [("0", Failure("", "a bad b", "bad")), ("1", Failure("", "a bad b", "bad"))])
+@pytest.mark.parametrize(
+    ("code", "failure"), [("0", ObservedFailure("", "a bad b", "bad")), ("1", ObservedFailure("", "a bad b", "bad"))]
+)
 def test_only_the_text_of_match_counts(code, failure):
     command = f"{PROGRAM} \"import sys; print('error\\na bad b'); sys.exit({code})\""
     assert ProgramTest(command, "bad").run(b"x") == failure
@@ -99,7 +101,7 @@ def test_a_program_of_the_current_folder_must_be_named_by_its_path(tmp_path, mon
     monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}/usr/bin")
     with pytest.raises(OptionError, match="there is no program 'compiler'"):
         ProgramTest("compiler")
-    assert ProgramTest("./compiler").run(b"x") == Failure("exit code 1", "")
+    assert ProgramTest("./compiler").run(b"x") == ObservedFailure("exit code 1", "")
 
 
 def test_a_file_that_is_no_program(tmp_path):

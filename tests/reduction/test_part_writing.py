@@ -9,15 +9,15 @@ import pytest
 
 from delegate_sim import load
 from delegate_sim.errors import FixError
-from delegate_sim.reduction.part_writing import Content, Part, PartWriter
+from delegate_sim.reduction.part_writing import ContentKind, ModelPart, PartWriter
 from fixtures.builder import ModelBuilder
 
 MODELS = sorted((Path(__file__).resolve().parents[2] / "fixtures" / "models").glob("*.tflite"))
-NEUTRAL = frozenset(Content)
+NEUTRAL = frozenset(ContentKind)
 
 
 def whole(model, index=0, **changes):
-    return Part(index, tuple(range(len(model.subgraphs[index].nodes))), **changes)
+    return ModelPart(index, tuple(range(len(model.subgraphs[index].nodes))), **changes)
 
 
 def described(model, graph, node, *, has_names):
@@ -36,7 +36,7 @@ def described(model, graph, node, *, has_names):
 def test_a_copy_has_the_same_nodes(path):
     model = load(path)
     writer = PartWriter(model)
-    for neutral in (frozenset(), frozenset({Content.NAMES, Content.METADATA})):
+    for neutral in (frozenset(), frozenset({ContentKind.NAMES, ContentKind.METADATA})):
         part = whole(model, neutral=neutral)
         copy = load(writer.write(part))
         assert len(copy.subgraphs) == len(writer.subgraphs_of(part))
@@ -88,7 +88,7 @@ def test_neutral_content_leaves_nothing_of_the_original(model):
     ],
 )
 def test_the_ends_of_some_nodes(model, nodes, inputs, outputs):
-    (graph,) = load(PartWriter(model).write(Part(0, nodes))).subgraphs
+    (graph,) = load(PartWriter(model).write(ModelPart(0, nodes))).subgraphs
     assert [graph.tensors[index].name for index in graph.inputs] == inputs
     assert [graph.tensors[index].name for index in graph.outputs] == outputs
     assert len(graph.nodes) == len(nodes)
@@ -98,7 +98,7 @@ def test_called_subgraphs_come_along():
     (path,) = [path for path in MODELS if path.stem == "control_flow"]
     model = load(path)
     caller = next(node for node in model.subgraphs[0].nodes if node.op == "WHILE")
-    part = Part(0, (caller.index,))
+    part = ModelPart(0, (caller.index,))
     copy = load(PartWriter(model).write(part))
     options = copy.options(copy.subgraphs[0].nodes[0])
     assert sorted((options.cond_subgraph_index, options.body_subgraph_index)) == [1, 2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -49,7 +50,9 @@ def family_files():
 
 @functools.cache
 def keys_of(path):
-    """The operators that stand as literal keys in a module's dictionaries."""
+    """The operators that stand as literal keys in a module's dictionaries, or in the rows of a table."""
+    if path.suffix == ".json":
+        return tuple([op for row in json.loads(path.read_text(encoding="utf-8")) for op in row["operators"]])
     dictionaries = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Dict)]
     keys = [key for dictionary in dictionaries for key in dictionary.keys if isinstance(key, ast.Constant)]
     return tuple(key.value for key in keys if isinstance(key.value, str))
@@ -121,16 +124,20 @@ def test_tensors_without_elements(shape):
 def test_every_operator_stands_in_one_file(name):
     book = find_delegate(name).rules
     package = PACKAGE / "delegates" / type(find_delegate(name)).__module__.split(".")[2]
-    files = [package / "rules.py"] if (package / "rules.py").exists() else [*(package / "rules").glob("*.py")]
+    files = (
+        [package / "rules.py"]
+        if (package / "rules.py").exists()
+        else [*(package / "rules").glob("*.py"), *(package / "rules").glob("*.json")]
+    )
     for op in book.rules.keys() - book.custom:
         holders = {path.stem for path in files if path.stem not in OTHER_FILES and op in keys_of(path)}
         assert len(holders) == 1, op
         assert holders <= {FAMILY_OF[op], *GROUPS}, op
 
 
-GROUPS = {"activation", "arithmetic", "calls", "layers", "rules", "shapes", "table", "windows"}
+GROUPS = {"activation", "arithmetic", "calls", "layers", "operators", "rules", "shapes", "table", "windows"}
 """Modules that have the rules of several small families."""
-OTHER_FILES = {"__init__", "checks", "variants", "weights"}
+OTHER_FILES = {"__init__", "checks", "problems", "questions", "variants", "weights"}
 """Modules that rules of several families share."""
 
 

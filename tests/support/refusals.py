@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from delegate_sim import load
-from delegate_sim.reduction.failures import Failure, FailureTest
+from delegate_sim.reduction.failures import FailureTest, ObservedFailure
 
 
 class ModelTest(FailureTest):
@@ -17,7 +17,7 @@ class ModelTest(FailureTest):
     def run(self, content):
         self.models.append(load(content))
         message = self._refusal(self.models[-1])
-        return Failure("exit code 1", message) if message else None
+        return ObservedFailure("exit code 1", message) if message else None
 
     def command(self, path):
         return f"fake {path}"

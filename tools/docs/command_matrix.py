@@ -164,7 +164,7 @@ MATRIX: Mapping[str, Mapping[str, Cell]] = {
 }
 """The cells, by command and kind of target. ``sweep`` takes the targets of ``whatif``; it is not run, since it needs a converter.
 
-The other commands take no target: ``query``, ``init``, ``explain``, ``doctor`` and ``mcp``.
+``reduce`` takes a failure, and the other commands take no target: ``query``, ``init``, ``explain``, ``doctor`` and ``mcp``.
 """
 
 

@@ -47,7 +47,7 @@ class Query(NamedTuple):
         return self.values[name] if name in self.values else getattr(self, name, None)
 
 
-class _Facts(NamedTuple):
+class _OperandFacts(NamedTuple):
     """The values that a template may name."""
 
     subject: Any
@@ -63,7 +63,7 @@ class _Facts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Demand:
+class LayerDemand:
     """A demand on a call (of a backend) or on a node (of the delegate itself).
 
     ``test`` returns a problem, or None or False if the call meets the demand. ``found`` and ``says`` are templates. With
@@ -78,25 +78,27 @@ class Demand:
     hint: str = ""
     again: Callable[[Query], Query] | None = None
 
-    def problem(self, subject: Query | NodeView) -> Problem | None:
+    def problem(self, subject: Query | NodeView) -> DemandProblem | None:
         """Return the problem of a call or node, or None if it meets the demand. Raises Thrown as upstream does."""
         problem = self.test(subject)
         if problem is None or problem is False:
             return None
-        return Problem(self, *[template.format_map(_Facts(subject, problem)) for template in (self.found, self.says)])
+        return DemandProblem(
+            self, *[template.format_map(_OperandFacts(subject, problem)) for template in (self.found, self.says)]
+        )
 
 
-class Problem(NamedTuple):
+class DemandProblem(NamedTuple):
     """A demand that a call does not meet, with a description of the actual value, and the backend's message."""
 
-    demand: Demand
+    demand: LayerDemand
     found: str
     said: str
 
 
-Demands: TypeAlias = tuple[Demand, ...]
+LayerDemands: TypeAlias = tuple[LayerDemand, ...]
 """The demands of a backend on a layer, in the order of its checks."""
-NO_LAYER = Demand(
+NO_LAYER = LayerDemand(
     OPERATOR,
     "a backend with this layer",
     lambda _: True,
@@ -110,15 +112,15 @@ class Backend:
     """A backend: its demands for each layer. A layer without an entry is refused without a message."""
 
     name: str
-    layers: Mapping[str, Demands]
+    layers: Mapping[str, LayerDemands]
     reports_all: bool = False
     """Whether the backend goes on after a demand that is not met. Each message then ends in a line feed."""
 
-    def demands(self, layer: str) -> Demands:
+    def demands(self, layer: str) -> LayerDemands:
         """Return the demands on a layer."""
         return self.layers.get(layer, (NO_LAYER,))
 
-    def problems(self, layer: str, call: Query) -> Mapping[int, Problem]:
+    def problems(self, layer: str, call: Query) -> Mapping[int, DemandProblem]:
         """Return the problems by the position of the demand. Raises Thrown as the backend does."""
         problems = {}
         for position, demand in enumerate(self.demands(layer)):
@@ -131,7 +133,7 @@ class Backend:
                     break
         return problems
 
-    def warning(self, word: str, problems: Mapping[int, Problem]) -> str:
+    def warning(self, word: str, problems: Mapping[int, DemandProblem]) -> str:
         """Return the delegate's line about a layer that the backend refuses. ``word`` is the delegate's name of the layer."""
         end = "\n" if self.reports_all else ""
         reason = "".join([problem.said + end for problem in problems.values() if problem.said])

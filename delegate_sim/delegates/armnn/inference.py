@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from .demands import Query
 from .tensors import Thrown
 
-Shape = tuple[int, ...]
+ShapeSizes = tuple[int, ...]
 
 
-def _broadcast(call: Query) -> Shape:
+def _broadcast(call: Query) -> ShapeSizes:
     shapes = [info.sizes for info in call.inputs[:2]]
     rank = max(map(len, shapes))
     one, two = ([1] * (rank - len(shape)) + shape for shape in shapes)
@@ -24,18 +24,18 @@ def _broadcast(call: Query) -> Shape:
     return tuple(map(max, one, two))
 
 
-def _logical(call: Query) -> Shape:
+def _logical(call: Query) -> ShapeSizes:
     if call.input.rank != call.second.rank:
         raise Thrown("", f"inputs of rank {call.input.rank} and {call.second.rank}")
     return _broadcast(call)
 
 
-def padded_shape(call: Query) -> Shape:
+def padded_shape(call: Query) -> ShapeSizes:
     """Return the shape of the result of PAD."""
     return tuple([size + sum(pair) for size, pair in zip(call.input.sizes, call.values["pads"], strict=False)])
 
 
-def strided_shape(call: Query) -> Shape:
+def strided_shape(call: Query) -> ShapeSizes:
     """Return the shape of the result of STRIDED_SLICE."""
     values, shape = call.values, []
     for at, size in enumerate(call.input.sizes):
@@ -62,7 +62,7 @@ def _range(values: Mapping[str, int], at: int, size: int, begin: int, end: int, 
     return max(0, min(begin, size - 1)), max(0, min(end, size)) if stride > 0 else max(-1, min(end, size - 1))
 
 
-def _stack(call: Query) -> Shape:
+def _stack(call: Query) -> ShapeSizes:
     shape, axis = call.input.known_shape, call.values["axis"]
     for info in call.inputs:
         if info.known_shape != shape:
@@ -75,13 +75,13 @@ def _stack(call: Query) -> Shape:
     return (*shape[:axis], len(call.inputs), *shape[axis:])
 
 
-def _gather(call: Query) -> Shape:
+def _gather(call: Query) -> ShapeSizes:
     source, indices = call.input.sizes, call.second.sizes
     axis = call.values["axis"] % len(source)
     return (*source[:axis], *indices, *source[axis + 1 :])
 
 
-def _reduced(call: Query) -> Shape:
+def _reduced(call: Query) -> ShapeSizes:
     if call.input.rank > 4:
         raise Thrown("", f"input of rank {call.input.rank}")
     axes, keeps = call.values["axes"], call.values["keep_dims"]
@@ -91,7 +91,7 @@ def _reduced(call: Query) -> Shape:
     return tuple(shape) or (1,)
 
 
-def transposed_convolution_shape(call: Query) -> Shape:
+def transposed_convolution_shape(call: Query) -> ShapeSizes:
     """Return the shape of the result of TRANSPOSE_CONV."""
     values, weights = call.values, call.part("weights")
     sides = [
@@ -107,7 +107,7 @@ _SAME = """
 """
 _BROADCAST = "add div maximum minimum mul power squared_difference sub comparison prelu"
 
-INFERRED: Mapping[str, Callable[[Query], Shape | None]] = {
+INFERRED: Mapping[str, Callable[[Query], ShapeSizes | None]] = {
     **dict.fromkeys(_SAME.split(), lambda call: call.input.known_shape),
     **dict.fromkeys(_BROADCAST.split(), _broadcast),
     **dict.fromkeys(("logical_and", "logical_or"), _logical),

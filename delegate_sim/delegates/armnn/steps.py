@@ -19,7 +19,7 @@ from ...rules.kinds import SHAPE
 from ...rules.rule import Check, Condition, OpRule
 from ...rules.source import Source
 from .compute_library import CPU_ACC
-from .demands import Demand, Query
+from .demands import LayerDemand, Query
 from .kinds import ARMNN
 from .reference import CPU_REF
 from .tensors import Thrown
@@ -50,7 +50,7 @@ class Layer:
     function: str = "operator()"
 
 
-Step = Demand | Layer
+RuleStep = LayerDemand | Layer
 
 
 class VisitOutcome(NamedTuple):
@@ -62,10 +62,10 @@ class VisitOutcome(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Visit:
+class NodeVisit:
     """The steps in which the delegate visits a node. The key of a check is its step, or the step, the backend and a number."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[RuleStep, ...]
 
     def outcome(self, node: NodeView, target: ArmnnTarget) -> VisitOutcome:
         """Visit a node."""
@@ -89,7 +89,7 @@ class Visit:
         for step in self.steps:
             place = ""
             try:
-                if isinstance(step, Demand):
+                if isinstance(step, LayerDemand):
                     problem = step.problem(node)
                     if problem is not None:
                         said = [f"ERROR: {problem.said}"] if problem.said else []
@@ -121,18 +121,18 @@ def _ask(layer: Layer, call: Query, target: ArmnnTarget, lines: list[str]) -> Ma
 class VisitRule(OpRule[ArmnnTarget]):
     """The rule of an operator, with its visit."""
 
-    visit: Visit = field(default_factory=lambda: Visit(()))
+    visit: NodeVisit = field(default_factory=lambda: NodeVisit(()))
 
 
-def visited(file: str, function: str, steps: Sequence[Step]) -> VisitRule:
+def visited(file: str, function: str, steps: Sequence[RuleStep]) -> VisitRule:
     """Return the rule of an operator, which a function in one of the delegate's files visits in these steps."""
-    visit = Visit((*steps,))
+    visit = NodeVisit((*steps,))
     checks = tuple([check for step in steps for check in _checks(step, visit)])
     return VisitRule(checks, source=(Source(ARMNN, f"delegate/classic/src/{file}", function),), visit=visit)
 
 
-def _checks(step: Step, visit: Visit) -> Iterator[Check[ArmnnTarget]]:
-    if isinstance(step, Demand):
+def _checks(step: RuleStep, visit: NodeVisit) -> Iterator[Check[ArmnnTarget]]:
+    if isinstance(step, LayerDemand):
         yield Check(step.kind, step.needed, partial(visit.find, step), step.hint)
         return
     hint = "give all tensors of the node a fixed shape with at least one dimension"

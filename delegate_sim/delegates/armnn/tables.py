@@ -13,14 +13,14 @@ found the problem.
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources import files
 from typing import Any
 
 from ...rules.kinds import HYBRID, QUANTIZATION, RANK, SHAPE, TENSOR_TYPE, Kind
 from ...rules.operands import listed
-from .demands import Demand, Demands, Query
+from .demands import LayerDemand, LayerDemands, Query
 from .kinds import KINDS
 from .tensors import Info
 
@@ -41,23 +41,23 @@ _SAME: Mapping[str, tuple[Kind, str, str, Callable[[Info, Info], bool]]] = {
 """The demands on two tensors: the kind, the words for the property, its template, and the comparison."""
 
 
-def refusal(row: Mapping[str, Any], functions: Mapping[str, Any]) -> Demand:
+def refusal(row: Mapping[str, Any], functions: Mapping[str, Any]) -> LayerDemand:
     """Return the demand of a row that names a problem."""
     texts = [row.get(name, "") for name in ("found", "says", "hint")]
-    return Demand(_KINDS[row["kind"]], row["needed"], functions[row["refuses"]], *texts)
+    return LayerDemand(_KINDS[row["kind"]], row["needed"], functions[row["refuses"]], *texts)
 
 
-def _typed(part: str, types: list[str]) -> Demand:
+def _typed(part: str, types: list[str]) -> LayerDemand:
     name = _NAMES.get(part, part)
 
     def test(call: Query) -> Info | None:
         infos = call.part(part) or ()
         return next((info for info in ((infos,) if isinstance(infos, Info) else infos) if info.type not in types), None)
 
-    return Demand(TENSOR_TYPE, f"{name} of type {listed(types)}", test, f"{name} is {{problem.type}}")
+    return LayerDemand(TENSOR_TYPE, f"{name} of type {listed(types)}", test, f"{name} is {{problem.type}}")
 
 
-def _ranked(part: str, least: int, most: int) -> Demand:
+def _ranked(part: str, least: int, most: int) -> LayerDemand:
     name, words = _NAMES.get(part, part), f"{least} to {most}" if least else f"at most {most}"
     words = f"{most}" if least == most else words
 
@@ -65,10 +65,10 @@ def _ranked(part: str, least: int, most: int) -> Demand:
         info = call.part(part)
         return info is not None and not least <= info.rank <= most and info
 
-    return Demand(RANK, f"{name} of rank {words}", test, f"{name} of rank {{problem.rank}}")
+    return LayerDemand(RANK, f"{name} of rank {words}", test, f"{name} of rank {{problem.rank}}")
 
 
-def _alike(key: str, first: str, second: str) -> Demand:
+def _alike(key: str, first: str, second: str) -> LayerDemand:
     kind, words, template, holds = _SAME[key]
     names = [_NAMES.get(part, part) for part in (first, second)]
 
@@ -77,17 +77,17 @@ def _alike(key: str, first: str, second: str) -> Demand:
         return None not in infos and not holds(*infos) and infos
 
     descriptions = [f"{name} of {words} {template.replace('{', f'{{problem[{at}]')}" for at, name in enumerate(names)]
-    return Demand(kind, f"the same {words} in {names[0]} and {names[1]}", test, " and ".join(descriptions))
+    return LayerDemand(kind, f"the same {words} in {names[0]} and {names[1]}", test, " and ".join(descriptions))
 
 
-def _not_half(part: str) -> Demand:
+def _not_half(part: str) -> LayerDemand:
     """Demand that a tensor is not FLOAT16 (``ARM_COMPUTE_RETURN_ERROR_ON_CPU_F16_UNSUPPORTED``).
 
     The simulated processor has no half-precision arithmetic, as a Cortex-A72. A layer is accepted if the backend supports it with
     FLOAT32 tensors (``NeonLayerSupport::IsLayerSupported``).
     """
     name = _NAMES.get(part, part)
-    return Demand(
+    return LayerDemand(
         TENSOR_TYPE,
         f"{name} of another type than FLOAT16",
         lambda call: call.part(part).type == "FLOAT16",
@@ -104,7 +104,7 @@ def _as_float(call: Query) -> Query:
     return call._replace(inputs=cast(call.inputs), outputs=cast(call.outputs), weights=weights, bias=bias)
 
 
-def _shaped(infer: Callable[[Query], Sequence[int]]) -> Demand:
+def _shaped(infer: Callable[[Query], Sequence[int]]) -> LayerDemand:
     """Demand that the output has a computed shape. The library does not see sizes of 1 at the front."""
 
     def test(call: Query) -> object:
@@ -114,7 +114,7 @@ def _shaped(infer: Callable[[Query], Sequence[int]]) -> Demand:
         return padded[0] != padded[1] and wanted
 
     template = "output of shape {output.sizes}, where {problem} is computed"
-    return Demand(SHAPE, "an output of the computed shape", test, template)
+    return LayerDemand(SHAPE, "an output of the computed shape", test, template)
 
 
 def unknown_sizes(call: Query) -> None:
@@ -123,9 +123,9 @@ def unknown_sizes(call: Query) -> None:
         _ = info and info.sizes
 
 
-KNOWN_SIZES = Demand(SHAPE, "known sizes of all dimensions", unknown_sizes, "", hint="fix the shapes before converting")
+KNOWN_SIZES = LayerDemand(SHAPE, "known sizes of all dimensions", unknown_sizes, "", hint="fix the shapes before converting")
 """The demand on tensors that Arm NN first describes to Compute Library."""
-_MAKERS: Mapping[str, Callable[..., Demand]] = {
+_MAKERS: Mapping[str, Callable[..., LayerDemand]] = {
     "type": lambda row, _: _typed(row.get("of", "input"), row["type"]),
     "ranks": lambda row, _: _ranked(row.get("of", "input"), *row["ranks"]),
     "not_half": lambda row, _: _not_half(row["not_half"]),
@@ -149,18 +149,18 @@ def _rows(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield row
 
 
-def read_layers(file: str, functions: Mapping[str, Any]) -> Mapping[str, Demands]:
+def read_layers(file: str, functions: Mapping[str, Any]) -> Mapping[str, LayerDemands]:
     """Read the demands on each layer from a table beside this module. ``functions`` finds problems and infers shapes, by name."""
-    return layers_of(json.loads(files(__package__).joinpath(file).read_text("utf-8")), functions)
+    return layers_of(json.loads(pkgutil.get_data(__package__, file) or b""), functions)
 
 
-def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping[str, Demands]:
+def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping[str, LayerDemands]:
     """Return the demands of a table on each layer. Raises KeyError for a name that the table or ``functions`` lacks."""
 
     def types(names: list[str]) -> list[str]:
         return [kind for name in names for kind in (types(table["sets"][name]) if name in table["sets"] else [name])]
 
-    def demand_of(row: Mapping[str, Any], entry: Mapping[str, Any], start: str) -> Demand:
+    def demand_of(row: Mapping[str, Any], entry: Mapping[str, Any], start: str) -> LayerDemand:
         key = next(key for key in _MAKERS if key in row)
         row = {**table.get("defaults", {}).get(key, {}), **row, **({"type": types(row["type"])} if "type" in row else {})}
         if "line" in row:
@@ -170,7 +170,7 @@ def layers_of(table: Mapping[str, Any], functions: Mapping[str, Any]) -> Mapping
         needed = row.get("needed", demand.needed)
         return replace(demand, needed=needed, says=start + says if says else "", hint=row.get("hint", ""))
 
-    layers: dict[str, Demands] = {}
+    layers: dict[str, LayerDemands] = {}
     for entry in table["layers"]:
         for name in entry["layers"]:
             start = entry["layers"][name] if isinstance(entry["layers"], dict) else entry.get("start", "")

@@ -6,7 +6,7 @@ Both backends validate workloads alike, apart from layers that the table names t
 
 from __future__ import annotations
 
-from .demands import Problem, Query
+from .demands import DemandProblem, Query
 from .tables import read_layers
 from .tensors import PER_CHANNEL, Info
 
@@ -59,7 +59,7 @@ LAYERS = read_layers("workloads.json", FUNCTIONS)
 """The demands of workloads by layer, or by layer and backend."""
 
 
-def workload_problem(layer: str, call: Query, backend: str) -> Problem | None:
+def workload_problem(layer: str, call: Query, backend: str) -> DemandProblem | None:
     """Return the problem of a workload of a backend, or None."""
     demands = (*LAYERS.get(layer, ()), *LAYERS.get(f"{layer} on {backend}", ()))
     return next((problem for demand in demands if (problem := demand.problem(call)) is not None), None)

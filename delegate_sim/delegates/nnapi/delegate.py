@@ -233,8 +233,8 @@ def _unknown_versions(decision: Decision, release: Release) -> Iterator[str]:
     The change (tensorflow/tensorflow#60770) was merged in 2023, after tf-2.14 and before litert-1.1.0.
     """
     nodes = [decision.graph.nodes[index] for index in decision.nodes]
-    is_unknown = release.is_at_least(_FUSED_MAYBE_FROM) and not release.is_at_least(_FUSED_FROM)
-    if is_unknown and any(node.op == "TRANSPOSE_CONV" and node.version == _FUSED_VERSION for node in nodes):
+    has_fused = any(node.op == "TRANSPOSE_CONV" and node.version == _FUSED_VERSION for node in nodes)
+    if has_fused and release.is_at_least(_FUSED_MAYBE_FROM) and not release.is_at_least(_FUSED_FROM):
         yield (
             f"subgraph {decision.graph.index}: it was not checked whether this release accepts TRANSPOSE_CONV at version "
             f"{_FUSED_VERSION}; tf-2.14 refuses it, and {_FUSED_FROM} accepts it"

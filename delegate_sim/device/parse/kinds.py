@@ -29,7 +29,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class StatementKind:
     """Everything that is known about a kind of line. ``kinds.tsv`` explains the fields and the names of the traits."""
 
     rank: int | None
@@ -39,10 +39,10 @@ class Kind:
     meaning: str
 
 
-def _kind(row: Mapping[str, str]) -> Kind:
+def _kind(row: Mapping[str, str]) -> StatementKind:
     rank = int(row["rank"]) if row["rank"] else None
     traits = frozenset(filter(None, row["traits"].split(", ")))
-    return Kind(rank, int(row["conclusive"] or 0), traits, row["part"], row["meaning"])
+    return StatementKind(rank, int(row["conclusive"] or 0), traits, row["part"], row["meaning"])
 
 
 KINDS = MappingProxyType({row["kind"]: _kind(row) for row in rows_of("kinds")})

@@ -30,7 +30,7 @@ _OF_MICRO = "registration from op code"
 
 
 @dataclass(frozen=True, slots=True)
-class Kernels:
+class KernelsSoFar:
     """The kernels that delegates may have created in a subgraph up to a line of the log.
 
     Their numbers follow the numbers of the subgraph's own nodes, in the order of creation.
@@ -46,9 +46,9 @@ class Kernels:
     has_several: bool
     """True if several delegates created kernels."""
 
-    def after(self, place: int, nodes: int | None, partitions: int | None, kernel: str) -> Kernels:
+    def after(self, place: int, nodes: int | None, partitions: int | None, kernel: str) -> KernelsSoFar:
         """Return the kernels after one more line about replaced nodes."""
-        return Kernels(
+        return KernelsSoFar(
             place,
             self.nodes if nodes is None else max(self.nodes or 0, nodes),
             self.most + (math.inf if partitions is None else partitions),
@@ -57,7 +57,7 @@ class Kernels:
         )
 
 
-_NO_KERNELS = Kernels(0, None, 0, "", has_several=False)
+_NO_KERNELS = KernelsSoFar(0, None, 0, "", has_several=False)
 
 
 class LogFacts:
@@ -100,9 +100,9 @@ class LogFacts:
         return bool(self.log.statements_of(Event.DEFAULT_LEFT_OUT))
 
     @cached_property
-    def _kernels(self) -> Mapping[int | None, list[Kernels]]:
+    def _kernels(self) -> Mapping[int | None, list[KernelsSoFar]]:
         """The kernels after each line about replaced nodes, by subgraph."""
-        kernels: dict[int | None, list[Kernels]] = {}
+        kernels: dict[int | None, list[KernelsSoFar]] = {}
         for line in self.log.replacements:
             known = kernels.setdefault(line.subgraph, [_NO_KERNELS])
             known.append(known[-1].after(line.place, line.total, line.partitions, line.kernel))
@@ -131,7 +131,7 @@ class LogFacts:
         """The kernels in the lines about replaced nodes."""
         return frozenset([line.kernel for line in self.log.replacements])
 
-    def kernels_before(self, place: float, op: str, delegate: Delegate) -> tuple[Kernels, ...] | None:
+    def kernels_before(self, place: float, op: str, delegate: Delegate) -> tuple[KernelsSoFar, ...] | None:
         """Return the kernels in each subgraph before a line with an error of the kernel ``op`` of a delegate.
 
         Return None if nothing before the line shows the number of nodes of any subgraph. The result is empty if the log has very
@@ -143,4 +143,4 @@ class LogFacts:
             lines = [known[bisect_right(known, place, key=attrgetter("place")) - 1] for known in self._kernels.values()]
             return tuple([kernels for kernels in lines if kernels.nodes is not None])
         total = self._own_totals.get(delegate.name) if self._replaced_by <= {op} else None
-        return None if total is None else (Kernels(0, total, math.inf, op, has_several=False),)
+        return None if total is None else (KernelsSoFar(0, total, math.inf, op, has_several=False),)

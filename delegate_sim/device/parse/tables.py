@@ -9,6 +9,7 @@ from __future__ import annotations
 import pkgutil
 import re
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import TypeAlias
 
 
@@ -21,7 +22,7 @@ def rows_of(table: str) -> list[Mapping[str, str]]:
     for name, text in named:
         rows = [row.replace(f"{{{name}}}", text) for row in rows]
     columns = header.split("\t")
-    return [dict(zip(columns, row.split("\t") + [""] * (len(columns) - 1 - row.count("\t")), strict=True)) for row in rows]
+    return [dict(zip_longest(columns, row.split("\t"), fillvalue="")) for row in rows]
 
 
 def _by_kind() -> Mapping[str, Mapping[str, str]]:
@@ -40,17 +41,17 @@ def meaning_by_words(kind: str, text: str) -> str:
     return next((meaning for words, meaning in MEANINGS.get(kind, {}).items() if words in text), "")
 
 
-Line: TypeAlias = tuple[str, Sequence[str], re.Pattern[str]]
+SequenceLine: TypeAlias = tuple[str, Sequence[str], re.Pattern[str]]
 """The name of a line, its needles, and its pattern."""
 
 
-def sequence_of(reader: str) -> tuple[Line, ...]:
+def sequence_of(reader: str) -> tuple[SequenceLine, ...]:
     """Return the lines of one reader in ``sequences.tsv``."""
     rows = [row for row in rows_of("sequences") if row["reader"] == reader]
     return tuple([(row["line"], row["needles"].split("|"), re.compile(row["pattern"])) for row in rows])
 
 
-def line_in(lines: Sequence[Line], text: str) -> tuple[str, re.Match[str] | None]:
+def line_in(lines: Sequence[SequenceLine], text: str) -> tuple[str, re.Match[str] | None]:
     """Return the name of the first line that a text has, and the match. The name is "" if there is none."""
     for name, needles, form in lines:
         if any(needle in text for needle in needles) and (match := form.search(text)) is not None:

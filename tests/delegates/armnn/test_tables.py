@@ -10,7 +10,7 @@ import pytest
 
 from delegate_sim.delegates.armnn import compute_library, reference, rules, workloads
 from delegate_sim.delegates.armnn.compute_library import CPU_ACC
-from delegate_sim.delegates.armnn.demands import Demand, Query
+from delegate_sim.delegates.armnn.demands import LayerDemand, Query
 from delegate_sim.delegates.armnn.reference import CPU_REF
 from delegate_sim.delegates.armnn.rules import RULES
 from delegate_sim.delegates.armnn.rules.problems import PROBLEMS
@@ -76,7 +76,7 @@ def test_templates_name_tensors_and_values_of_the_layer(layers):
 
 
 def test_templates_of_the_delegate_name_parts_of_a_node():
-    steps = [step for rule in RULES.rules.values() for step in rule.visit.steps if isinstance(step, Demand)]
+    steps = [step for rule in RULES.rules.values() for step in rule.visit.steps if isinstance(step, LayerDemand)]
     assert len(steps) > 100
     assert set().union(*[roots(step.found, step.says) for step in steps]) <= {"node", "op", "options", "place", "problem"}
 

@@ -9,13 +9,13 @@ the question (``asks``), and ``checks.py`` has the other steps. The demands of t
 from __future__ import annotations
 
 import json
+import pkgutil
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 from ....rules.book import Policy, RuleBook, Unknown
 from ..kinds import CLASSIC, KINDS
-from ..steps import ArmnnTarget, Layer, Step, VisitRule, visited
+from ..steps import ArmnnTarget, Layer, RuleStep, VisitRule, visited
 from .checks import own_steps
 from .questions import QUESTIONS, ask
 
@@ -29,14 +29,14 @@ def _layer(row: Mapping[str, Any], op: str, file: str) -> Layer:
 
 def _rule(entry: Mapping[str, Any], op: str) -> VisitRule:
     file = entry["file"]
-    steps: list[Step] = []
+    steps: list[RuleStep] = []
     for row in entry["steps"]:
         steps += [_layer(row, op, file)] if "layer" in row else own_steps(row)
     return visited(file, entry.get("function", f"Visit{file.partition('.')[0]}Operator"), steps)
 
 
 def _rules(*, is_custom: bool) -> Mapping[str, VisitRule]:
-    table = json.loads(files(__package__).joinpath("operators.json").read_text("utf-8"))
+    table = json.loads(pkgutil.get_data(__package__, "operators.json") or b"")
     entries = [entry for entry in table if entry.get("is_custom", False) == is_custom]
     return {op: _rule(entry, op) for entry in entries for op in entry["operators"]}
 

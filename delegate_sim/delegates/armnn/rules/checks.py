@@ -10,19 +10,19 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Allocation
 from ....rules.kinds import ACTIVATION, CONSTANT, OPERAND_COUNT, RANK, TENSOR_TYPE
 from ....rules.operands import OUTPUT, Operand, counted, listed, operand, result
-from ..demands import Demand
+from ..demands import LayerDemand
 from ..kinds import READS_COMPUTED
-from ..steps import Layer, Step
+from ..steps import Layer, RuleStep
 from ..tables import refusal
 from ..tensors import Thrown, info_of
 from .problems import PROBLEMS, computed_weights
 from .questions import COUNTS, FUSED, LSTM_STATES, LSTM_WEIGHTS, fused
 
-Row = Mapping[str, Any]
+RuleRow = Mapping[str, Any]
 _OPERANDS = {"output": OUTPUT, "weights": operand(1, "weights"), "bias": operand(2, "bias")}
 
 
-def _inputs(row: Row) -> Iterator[Step]:
+def _inputs(row: RuleRow) -> Iterator[RuleStep]:
     """Demand one of these numbers of operands (``ValidateNumInputs``). The message names the first number."""
     allowed = row["inputs"] if isinstance(row["inputs"], list) else [row["inputs"]]
     said = f"TfLiteArmnnDelegate: Unexpected number of inputs ({{problem[0]}} != {allowed[0]}) in node #{{node.index}}"
@@ -31,21 +31,21 @@ def _inputs(row: Row) -> Iterator[Step]:
     yield _input_count(needed, lambda count: count in allowed, said, hint)
 
 
-def _inputs_at_least(row: Row) -> Iterator[Step]:
+def _inputs_at_least(row: RuleRow) -> Iterator[RuleStep]:
     least = row["inputs_at_least"]
     said = f"TfLiteArmnnDelegate: Minimum number of inputs ({least} != {{problem[0]}}) in node #{{node.index}}"
     yield _input_count(f"at least {counted(least, 'input')}", lambda count: count >= least, row.get("says", said))
 
 
-def _input_count(needed: str, holds: Callable[[int], bool], said: str, hint: str = "") -> Demand:
+def _input_count(needed: str, holds: Callable[[int], bool], said: str, hint: str = "") -> LayerDemand:
     def test(node: NodeView) -> tuple[int, str] | None:
         count = len(node.node.inputs)
         return None if holds(count) else (count, counted(count, "input"))
 
-    return Demand(OPERAND_COUNT, needed, test, "{problem[1]}", said, hint)
+    return LayerDemand(OPERAND_COUNT, needed, test, "{problem[1]}", said, hint)
 
 
-def _outputs(row: Row) -> Iterator[Step]:
+def _outputs(row: RuleRow) -> Iterator[RuleStep]:
     """Demand a number of results (``ValidateNumOutputs``), which may depend on the node."""
     wanted = row["outputs"]
 
@@ -54,10 +54,10 @@ def _outputs(row: Row) -> Iterator[Step]:
         return None if count == needed else (count, needed, counted(count, "output"))
 
     said = "TfLiteArmnnDelegate: Unexpected number of outputs ({problem[0]} != {problem[1]}) in node #{node.index}"
-    yield Demand(OPERAND_COUNT, row.get("needed", "1 output"), test, "{problem[2]}", said)
+    yield LayerDemand(OPERAND_COUNT, row.get("needed", "1 output"), test, "{problem[2]}", said)
 
 
-def _reads(row: Row) -> Iterator[Step]:
+def _reads(row: RuleRow) -> Iterator[RuleStep]:
     """Demand that Arm NN can describe all operands, all results, or these tensors, in this order."""
     which = row["reads"]
     if which == "inputs":
@@ -68,11 +68,11 @@ def _reads(row: Row) -> Iterator[Step]:
         yield _described(*[_OPERANDS.get(name) or operand(name) for name in which])
 
 
-def _described(*which: Operand) -> Demand:
+def _described(*which: Operand) -> LayerDemand:
     return _readable(", ".join([one.name for one in which]), lambda _: which)
 
 
-def _readable(names: str, which: Callable[[NodeView], Iterable[Operand]]) -> Demand:
+def _readable(names: str, which: Callable[[NodeView], Iterable[Operand]]) -> LayerDemand:
     def test(node: NodeView) -> None:
         for one in which(node):
             try:
@@ -82,36 +82,39 @@ def _readable(names: str, which: Callable[[NodeView], Iterable[Operand]]) -> Dem
                 raise (Thrown(thrown.text, f"{one.name} {thrown.detail}") if thrown.detail else thrown) from None
 
     needed = f"{names} of a type that Arm NN knows, with at most 5 dimensions"
-    return Demand(TENSOR_TYPE, needed, test, hint="convert with FLOAT32 or INT8 tensors of at most 5 dimensions")
+    return LayerDemand(TENSOR_TYPE, needed, test, hint="convert with FLOAT32 or INT8 tensors of at most 5 dimensions")
 
 
-def _takes(row: Row) -> Iterator[Step]:
+_POSITIONS = tuple(range(8))
+
+
+def _takes(row: RuleRow) -> Iterator[RuleStep]:
     """Demand a number of operands, one result, and that Arm NN can describe all of them."""
     yield from _inputs({"inputs": row["takes"]})
     yield from _outputs({"outputs": 1})
-    yield from _reads({"reads": [*range(row["takes"]), "output"]})
+    yield from _reads({"reads": [*_POSITIONS[: row["takes"]], "output"]})
 
 
-def _stored(row: Row) -> Iterator[Step]:
+def _stored(row: RuleRow) -> Iterator[RuleStep]:
     yield _present(operand(row["stored"]))
 
 
-def _present(which: Operand) -> Demand:
+def _present(which: Operand) -> LayerDemand:
     """Demand that the value of an operand is stored or computed beforehand. The delegate does not ask, and crashes."""
 
     def test(node: NodeView) -> bool:
         has_data = which.tensor(node).allocation in (Allocation.CONSTANT, Allocation.PERSISTENT)
         return which.is_given(node) and not has_data
 
-    return Demand(READS_COMPUTED, f"a constant {which.name}", test, f"{which.name} is computed at run time")
+    return LayerDemand(READS_COMPUTED, f"a constant {which.name}", test, f"{which.name} is computed at run time")
 
 
-def _vectors(row: Row) -> Iterator[Step]:
+def _vectors(row: RuleRow) -> Iterator[RuleStep]:
     for name, position in row["vectors"].items():
         yield from _vector(operand(position, name), *[text.replace("*", name.title()) for text in row["says"]])
 
 
-def _vector(which: Operand, *said: str) -> Iterator[Step]:
+def _vector(which: Operand, *said: str) -> Iterator[RuleStep]:
     """Demand a vector of INT32 with a value for each dimension (``ReadInt32Input``), whose values can be read."""
     name = which.name
 
@@ -128,16 +131,16 @@ def _vector(which: Operand, *said: str) -> Iterator[Step]:
         return None if shape == (node.input(0).rank,) else shape[0]
 
     hints = f"convert with an INT32 {name}", f"give {name} a value for each dimension"
-    yield Demand(TENSOR_TYPE, f"{name} of type INT32", other_type, f"{name} is {{problem}}", said[0], hints[0])
-    yield Demand(RANK, f"{name} of rank 1", other_rank, f"{name} of rank {{problem}}", said[1])
+    yield LayerDemand(TENSOR_TYPE, f"{name} of type INT32", other_type, f"{name} is {{problem}}", said[0], hints[0])
+    yield LayerDemand(RANK, f"{name} of rank 1", other_rank, f"{name} of rank {{problem}}", said[1])
     needed = f"{name} with a value for each dimension of input"
-    yield Demand(OPERAND_COUNT, needed, other_size, f"{name} of {{problem}}", said[2], hints[1])
+    yield LayerDemand(OPERAND_COUNT, needed, other_size, f"{name} of {{problem}}", said[2], hints[1])
     yield _present(which)
 
 
-def _fused(_: Row) -> Iterator[Step]:
+def _fused(_: RuleRow) -> Iterator[RuleStep]:
     """Demand a known fused activation, which is checked as a layer on the output (``ValidateFusedActivationOperator``)."""
-    yield Demand(
+    yield LayerDemand(
         ACTIVATION,
         "no fused activation, or RELU, RELU6, RELU_N1_TO_1 or TANH",
         lambda node: None if fused_activation(node) in FUSED else fused_activation(node),
@@ -146,14 +149,14 @@ def _fused(_: Row) -> Iterator[Step]:
     yield Layer("ACTIVATION", "activation", fused, "SharedFunctions.cpp:63")
 
 
-def _lstm_weights(_: Row) -> Iterator[Step]:
+def _lstm_weights(_: RuleRow) -> Iterator[RuleStep]:
     text = "Invalid attempt to construct ConstTensor from non-constant TensorInfo."
     for position, name in LSTM_WEIGHTS.items():
         which = operand(position, name)
         if position == 20:
             yield _described(*LSTM_STATES)
         yield _described(which)
-        yield Demand(
+        yield LayerDemand(
             CONSTANT,
             f"a constant {name}",
             partial(computed_weights, which, text),
@@ -161,7 +164,7 @@ def _lstm_weights(_: Row) -> Iterator[Step]:
         )
 
 
-_MAKERS: Mapping[str, Callable[[Row], Iterator[Step]]] = {
+_MAKERS: Mapping[str, Callable[[RuleRow], Iterator[RuleStep]]] = {
     "inputs": _inputs,
     "inputs_at_least": _inputs_at_least,
     "outputs": _outputs,
@@ -175,6 +178,6 @@ _MAKERS: Mapping[str, Callable[[Row], Iterator[Step]]] = {
 }
 
 
-def own_steps(row: Row) -> Iterator[Step]:
+def own_steps(row: RuleRow) -> Iterator[RuleStep]:
     """Yield the steps that a row stands for."""
     return _MAKERS[next(key for key in _MAKERS if key in row)](row)

@@ -11,7 +11,7 @@ from ....rules.operands import operand, stored_integers
 from ..demands import Query
 from ..tensors import Info, Thrown, checked, info_of, input_info, input_infos, output_info
 
-Question = Callable[[NodeView], Query | None]
+LayerQuestion = Callable[[NodeView], Query | None]
 
 FUSED = {"NONE": "", "RELU": "relu", "RELU_N1_TO_1": "bounded_relu", "RELU6": "bounded_relu", "TANH": "tanh"}
 """The functions of fused activations."""
@@ -277,7 +277,7 @@ def split_axis(node: NodeView, source: int, axis: int) -> int:
     return value
 
 
-def _split(source: int, axis: int) -> Question:
+def _split(source: int, axis: int) -> LayerQuestion:
     return lambda node: Query((input_info(node, source),), _results(node), values={"axis": split_axis(node, source, axis)})
 
 
@@ -294,7 +294,7 @@ def _unpack(node: NodeView) -> Query:
 
 COUNTS: Mapping[str, Callable[[NodeView], int]] = {"num_splits": lambda node: int(node.options.num_splits), "slices": slices}
 """The numbers of results that depend on the node."""
-QUESTIONS: Mapping[str, Question] = {
+QUESTIONS: Mapping[str, LayerQuestion] = {
     "function": ask(0, function=lambda node: _FUNCTIONS.get(node.op, node.op.lower())),
     "binary": lambda node: Query(_pair(node), (output_info(node),)),
     "floor": _floor,
