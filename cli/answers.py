@@ -61,7 +61,8 @@ class Answer:
 class ModelTable:
     """The output of a command about many models: the columns of the table, or full text instead."""
 
-    columns: Columns
+    columns: Columns | None
+    """None if ``lines`` makes the table."""
     is_left_out: bool
     sheet: Callable[[Sequence[Any], Sequence[Unreadable]], str] | None = None
     """A function that returns CSV. Without it, CSV has the cases."""
@@ -206,6 +207,7 @@ class _Answers:
         if self._table.lines is not None:
             yield from self._table.lines(self._of("text"), unreadable)
             return
+        assert columns is not None
         rows = [(path, row) for path, parts in self.parts for row in parts["text"]]
         rows += [(model.path, ["no answer", *[""] * (len(columns.headings) - 1)]) for model in unreadable]
         from .text.many import many_hint, many_lines, unanswered_lines

@@ -42,7 +42,6 @@ class Columns:
 INSPECTED = Columns(("bytes", "subgraphs", "nodes", "tensors", "preparing stops"), range(4))
 STACKED = Columns(("SoC", "CompiledModel", "where nodes run"), ())
 LIVED = Columns(("target", "live"), ())
-NO_COLUMNS = Columns((), ())
 
 
 def compared_columns() -> Columns:

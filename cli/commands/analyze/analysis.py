@@ -27,7 +27,6 @@ from ...options.op_profile import OpProfileArguments
 from ...options.targets import TargetArguments
 from ...text.analysis.advised import with_advice, with_adviser
 from ...text.analysis.view import View
-from ...text.many import NO_COLUMNS
 
 if TYPE_CHECKING:
     from delegate_sim.gate.results import Case
@@ -156,7 +155,7 @@ def write_analyses(models: Models, job: AnalysisJob, view: View, outputs: Output
     targets = [
         (name, name, str(target.release), option_values(target.options)) for name, target in zip(names, job.targets, strict=True)
     ]
-    table = ModelTable(NO_COLUMNS, view.verbose, None, partial(_table_lines, job, view), targets, _totals)
+    table = ModelTable(None, view.verbose, None, partial(_table_lines, job, view), targets, _totals)
     return write_all(models, outputs, table, answer)
 
 
