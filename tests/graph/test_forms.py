@@ -19,7 +19,7 @@ from fixtures.builder import ModelBuilder
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = sorted((ROOT / "fixtures" / "models").glob("*.tflite"))
 CORPORA = ROOT.parent / "shared" / "corpus"
-SAMPLED, LARGEST = 2, 200_000
+SAMPLED, LARGEST = 4, 300_000
 WITH_CAUSES = {"transformer_block", "mobilenet_block", "quantized_block", "float16_weights", "control_flow", "recurrent"}
 """Fixtures whose causes are compared too. Causes of models with many different nodes take long without tables."""
 
