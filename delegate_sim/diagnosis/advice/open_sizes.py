@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...errors import DelegateSimError
 from ...fixing.given_shapes import with_shapes
 from ...foundation.printable import command_line
+from ...graph.effort import Effort
 from ...hypothetical.fixed_inputs import open_inputs
 from ...model.model import Model, Tensor
 from ...runtime.interpreter import simulate
@@ -18,14 +19,17 @@ _TRIED = (32, 64, 128, 256)
 _TOLD = 3
 
 
-def open_sizes_text(model: Model, target: Target, code: str) -> str:
+def open_sizes_text(model: Model, target: Target, code: str, effort: Effort) -> str:
     """Return the change of open input sizes after which a target no longer refuses a model with a code, or "" if none is found.
 
-    The first dimension of an input keeps its stored size. All other open dimensions get the same size.
+    The first dimension of an input keeps its stored size. All other open dimensions get the same size. ``effort`` limits the
+    number of sizes that are tried.
     """
-    inputs = [tensor for tensor in open_inputs(model) if -1 in (tensor.shape_signature or ())[1:]]
-    for size in _TRIED if inputs else ():
-        shapes = {tensor.index: _with_size(tensor, size) for tensor in open_inputs(model)}
+    every = open_inputs(model)
+    inputs = [tensor for tensor in every if -1 in (tensor.shape_signature or ())[1:]]
+    for size in effort.limit(_TRIED if inputs else ()):
+        effort.spend(target.effort)
+        shapes = {tensor.index: _with_size(tensor, size) for tensor in every}
         try:
             change = with_shapes(model, shapes, target.release)
             run = simulate(change.model, target)
@@ -33,8 +37,7 @@ def open_sizes_text(model: Model, target: Target, code: str) -> str:
             return ""
         if run.refusal is None or run.refusal.code != code:
             result = result_words(Examined(run, change).cost)
-            names = {tensor.index: tensor.name for tensor in open_inputs(model)}
-            arguments = shapes_as_typed([(names[index], shape) for index, shape in shapes.items()])
+            arguments = shapes_as_typed([(tensor.name, shapes[tensor.index]) for tensor in every])
             return (
                 f"the file leaves sizes open: {_stored(inputs)}. {command_line(['fix', *arguments])} fixes sizes, here with the "
                 f"simulated result {result}. Or resize the inputs before you apply the delegate"

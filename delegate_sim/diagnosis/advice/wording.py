@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from ...delegates.options import as_typed, option_value
 from ...foundation.printable import counted
+from ...graph.effort import Effort
 from ...graph.graph import NodeView
 from ...graph.reachability import no_weights_text, unassigned_variables
 from ...hypothetical.fixed_inputs import computes_shapes, open_inputs
@@ -105,6 +106,8 @@ class Wording:
     cause: Cause
     """The cause, without its title and advice."""
     cases: Sequence[RefusedNode]
+    effort: Effort
+    """The limit on further simulations."""
     others: Others | None = None
     """An object that finds other delegates for the nodes. If it is None, the text does not name other delegates."""
 
@@ -133,7 +136,7 @@ class Wording:
         if refusal is None or refusal.code != self.cases[0].reason.code:
             return ""
         is_of_sizes = refusal.code == CPU_KERNEL_NOT_PREPARED.name or run.delegate.kinds[refusal.code].problem is Problem.SHAPE
-        return open_sizes_text(self.model, run.target, refusal.code) if is_of_sizes else ""
+        return open_sizes_text(self.model, run.target, refusal.code, self.effort) if is_of_sizes else ""
 
     @property
     def _variables(self) -> int:

@@ -99,7 +99,7 @@ def _worded(search: CauseSearch, state: SearchState, others: Others | None) -> B
     causes = []
     for cause in blockers.causes:
         group = groups[cause.identity]
-        wording = Wording(search.model, search.first, state.run, surroundings, cause, cases_in(group), others)
+        wording = Wording(search.model, search.first, state.run, surroundings, cause, cases_in(group), search.effort, others)
         demanding = frozenset().union(*[own.demanding for own in group])
         causes.append(wording.worded(demanding))
     return replace(blockers, causes=tuple(causes))
