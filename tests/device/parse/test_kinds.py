@@ -27,6 +27,11 @@ def test_every_kind_has_one_row():
     assert set(NAMES.values()) <= set(KINDS)
 
 
+@pytest.mark.parametrize("table", sorted([path.stem for path in (DEVICE / "parse").glob("*.tsv")]))
+def test_no_row_has_more_cells_than_its_table_has_columns(table):
+    assert [row for row in rows_of(table) if "" in row] == []
+
+
 def test_every_row_is_of_a_known_kind():
     assert {row["kind"] for row in ROWS} <= set(KINDS)
     kinds = {"call", "running-call", "code", "compiler-status", *KINDS}
