@@ -287,6 +287,7 @@ def _regression_finding(regression: Regression, *, is_cause: bool) -> Finding:
 
 
 def _fallen(run: Run, entry: Entry, matching: Matching, level: str, listing: _Listing) -> Iterator[Finding]:
+    """Yield a finding for each node that fell back to the CPU. A refusal of the whole graph is one finding for all nodes."""
     changes = _changes_by_node(matching)
     with_graph = 0
     words = words_of(run.delegate.name)

@@ -47,13 +47,14 @@ class Query(NamedTuple):
         return self.values[name] if name in self.values else getattr(self, name, None)
 
 
-class _OperandFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _OperandFacts:
     """The values that a template may name."""
 
     subject: Any
     problem: object
 
-    def __getitem__(self, name: Any) -> Any:
+    def __getitem__(self, name: str) -> Any:
         if name == "problem":
             return self.problem
         if isinstance(self.subject, Query):

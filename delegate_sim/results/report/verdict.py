@@ -54,7 +54,8 @@ def unchecked_text(delegate: Delegate, release: Release, further: Sequence[str] 
         return str(release_note(release))
     history = delegate.history
     if release.family == "tf" and history.starts_at_known:
-        return f"{release} is a release of TensorFlow, which has no {delegate.name}; the rules of {history.known_since} are used"
+        accelerator = delegate.title or delegate.provider_name
+        return f"{release} is a release of TensorFlow, which has no {accelerator}; the rules of {history.known_since} are used"
     parts = [*delegate.unchecked_parts(release), *further]
     return f"not checked for {release}: {', '.join(parts)}" if parts else ""
 

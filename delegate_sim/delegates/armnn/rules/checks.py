@@ -85,7 +85,8 @@ def _readable(names: str, which: Callable[[NodeView], Iterable[Operand]]) -> Lay
     return LayerDemand(TENSOR_TYPE, needed, test, hint="convert with FLOAT32 or INT8 tensors of at most 5 dimensions")
 
 
-_POSITIONS = tuple(range(8))
+_POSITIONS = (0, 1, 2)
+"""The positions of operands. No operator takes more than three."""
 
 
 def _takes(row: RuleRow) -> Iterator[RuleStep]:
