@@ -7,6 +7,7 @@ SwiftShader driver of an installed Chromium.
 from __future__ import annotations
 
 import ctypes.util
+import json
 import os
 import re
 import tempfile
@@ -15,13 +16,14 @@ from pathlib import Path
 
 from ..delegates.base import Delegate
 from ..delegates.options import OptionValues
-from ..delegates.registry import FALLBACK_OPTION
+from ..delegates.registry import ACCELERATORS, FALLBACK_OPTION
 from ..delegates.traits import AcceleratorTraits
 from ..errors import OptionError
 from ..foundation import packages
 from ..foundation.processes import python_file
 from ..model.model import Model
 from ..results.report.accelerator_stack import Stack, parse_accelerators, simulate_stack
+from ..results.report.measures import measure
 from ..runtime.interpreter import Run
 from .engine import Engine, LiveDecision
 from .process import run_limited
@@ -67,6 +69,8 @@ def _has_drivers(folder: str) -> bool:
 
 _PROGRAM = str(Path(__file__).with_name("compiled_model.py"))
 _PREFIX = "ERROR: "
+_TAKEN = "delegation: "
+_ACCELERATOR_OF = {delegate: name for name, delegate in ACCELERATORS.items()}
 
 
 class AcceleratorEngine(Engine):
@@ -114,7 +118,9 @@ class AcceleratorEngine(Engine):
         if finished.words and not any(self._traits.adapter in line for line in output):
             return LiveDecision(True, finished.words, lacks=INSTALL, output=finished.output)
         failed = bool(finished.words)
-        return LiveDecision(failed, finished.words, self._messages(output), output=finished.output if failed else "")
+        counts = next((json.loads(line.removeprefix(_TAKEN)) for line in output if line.startswith(_TAKEN)), None)
+        taken = {name: (nodes, partitions) for name, (nodes, partitions) in counts.items() if nodes} if counts else None
+        return LiveDecision(failed, finished.words, self._messages(output), output=finished.output if failed else "", taken=taken)
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated messages, and whether compilation fails.
@@ -127,7 +133,11 @@ class AcceleratorEngine(Engine):
         accelerators, *_ = self._traits.arguments(run.options)
         options = {name: value for name, value in run.options.items() if name != FALLBACK_OPTION}
         result = simulate_stack(model, Stack(parse_accelerators(accelerators), options=options, release=run.release))
-        return LiveDecision(not result.is_created, "" if result.is_created else f"it fails: {'; '.join(result.notes)}", lines)
+        if not result.is_created:
+            return LiveDecision(True, f"it fails: {'; '.join(result.notes)}", lines)
+        measures = {_ACCELERATOR_OF[each.delegate.name]: measure(each) for each in result.report.runs}
+        taken = {name: (each.delegated_nodes, each.delegate_kernels) for name, each in measures.items() if each.is_delegated}
+        return LiveDecision(False, lines=lines, taken=taken)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
         messages: list[tuple[str, ...]] = []

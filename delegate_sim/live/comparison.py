@@ -17,7 +17,7 @@ from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from .engine import Engine, LiveDecision, LivePartition, LivePlacement
+from .engine import Engine, LiveDecision, LivePartition, LivePlacement, taken_text
 from .live_runs import decided_run
 
 _SHOWN = 3
@@ -34,7 +34,7 @@ class LiveResult(Declared):
     columns = (
         *(Column("target", source="name"), Column("software"), Column("run", YES_OR_NO, source="is_run")),
         *(Column("compared", YES_OR_NO, source="is_compared"), Column("equal", YES_OR_NO, source="is_equal")),
-        *within("decision", [*attributes("lacks", "end"), Column("lines", LIST)]),
+        *within("decision", [*attributes("lacks", "end"), Column("lines", LIST), Column("taken", OBJECT, is_optional=True)]),
         Column("partitions", LIST, source=lambda live: _places(live.decision.partitions)),
         Column("differences", LIST),
         Column("nodes", LIST, source="decision.placements", parts=LivePlacement.columns, is_optional=True),
@@ -123,6 +123,8 @@ def _differences(live: LiveDecision, simulated: LiveDecision) -> Iterator[str]:
     has_crashed_later = live.is_decided and live.lines == simulated.lines
     if live.has_failed != simulated.has_failed and not has_crashed_later:
         yield f"live: {live.end or 'it succeeded'}; simulated: {simulated.end or 'it succeeds'}"
+    elif live.taken is not None and live.taken != simulated.taken:
+        yield f"live: {taken_text(live.taken)}; simulated: {taken_text(simulated.taken or {})}"
     elif live.partitions is not None and simulated.partitions is not None:
         are_known = all(node.place is not None for partition in live.partitions for node in partition)
         yield from _missing(simulated.partitions, live.partitions, are_known, "simulated, but not live")

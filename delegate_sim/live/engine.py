@@ -76,6 +76,12 @@ def figures_text(figures: Mapping[str, int | float | str]) -> str:
     )
 
 
+def taken_text(taken: Mapping[str, tuple[int, int]]) -> str:
+    """Return the numbers of nodes and delegate kernels of each accelerator as text."""
+    texts = [f"{name} {nodes:,} nodes (delegate kernels: {kernels:,})" for name, (nodes, kernels) in taken.items()]
+    return ", ".join(texts) or "no nodes"
+
+
 @dataclass(frozen=True, slots=True)
 class LiveDecision:
     """The decision of a delegate's real code, or of the simulation.
@@ -102,6 +108,8 @@ class LiveDecision:
     """True if the decision is valid although a later step failed."""
     output: str = ""
     """The output of a program that failed. Empty if ``end`` has the message."""
+    taken: Mapping[str, tuple[int, int]] | None = None
+    """For each accelerator, such as ``gpu``, the numbers of delegated nodes and delegate kernels; None if they are not known."""
 
 
 class Engine(ABC):

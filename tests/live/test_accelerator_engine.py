@@ -129,6 +129,21 @@ def test_the_message_is_compared(printed, model):
     assert not compared(model).is_equal
 
 
+@pytest.mark.parametrize(
+    ("counts", "differs"),
+    [
+        ('{"gpu": [1, 1], "cpu": [0, 0]}', False),
+        ('{"gpu": [1, 1], "cpu": [1, 1]}', True),
+        ('{"gpu": [1, 2], "cpu": [0, 0]}', True),
+    ],
+)
+def test_counts_of_the_runtime_are_compared(printed, model, counts, differs):
+    printed(ADAPTER, HEADING, REFUSED, COUNTED, f"delegation: {counts}")
+    found = compared(model)
+    assert found.decision.taken["gpu"][0] == 1
+    assert bool(found.differences) == differs
+
+
 def test_a_message_that_is_repeated_counts_once(printed, model):
     printed(ADAPTER, *[HEADING, REFUSED, COUNTED] * 2)
     assert compared(model).is_equal

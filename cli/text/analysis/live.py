@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text, taken_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -45,6 +45,8 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         notes = [*result.differences, *([REPORT_HINT] if result.differences else [])]
         if result.decision.end and not result.differences:
             notes.append(f"after that {result.decision.end}" if result.decision.lines else result.decision.end)
+        if result.decision.taken is not None and result.is_equal:
+            notes.append(f"counted by LiteRT: {taken_text(result.decision.taken)}")
         if result.decision.placements is not None:
             estimates = figures_text(result.decision.figures)
             notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
