@@ -17,7 +17,7 @@ _BLOCK = 512
 _STEPS_FOR_A_HEADER = 20
 _STEPS_FOR_A_RECORD = 3
 _BYTES_IN_A_STEP = 10
-"""Number of bytes in extended headers that count as a step. These bytes are copied, and few are needed."""
+"""Number of bytes in extended headers and names that count as a step. Members copy the name in a global header."""
 _REGULAR = (b"0", b"\0", b"7")
 _SPARSE = b"S"
 _WITHOUT_CONTENT = (b"1", b"2", b"3", b"4", b"5", b"6")
@@ -63,6 +63,7 @@ def _members(content: Content) -> Iterator[Member]:
         if not is_extension:
             own = {}
             name = records.get(b"path") or _name(header)
+            spend_steps(len(name) // _BYTES_IN_A_STEP, READING)
             is_sparse = kind == _SPARSE or b"sparse" in records
             if kind in _REGULAR and not is_sparse and not name.endswith(b"/"):
                 yield stored_member(name.decode("utf-8", "surrogateescape"), data)

@@ -23,7 +23,7 @@ from typing import Any
 
 from ..errors import ModelError, OptionError
 from ..foundation.printable import printable, shortened
-from ..foundation.processes import python_file
+from ..foundation.processes import python_file, signal_name
 from .cache import ConversionCache, file_digest
 from .calibration import DRAWN, Calibration
 from .converters import Bounds, Converter, Ended, Route, run_bounded
@@ -254,7 +254,7 @@ def _failure(converter: Converter, ended: Ended, model: str, limits: Limits) -> 
             problem = f"did not run: {ended.printed}" if ended.printed else "was ended by another process"
             return Failure(FailureKind.CRASHED, _shortened(f"{name} {problem}"))
     if ended.status is not None and ended.status < 0:
-        return Failure(FailureKind.CRASHED, f"{name} crashed ({_signal(-ended.status)})")
+        return Failure(FailureKind.CRASHED, f"{name} crashed ({signal_name(-ended.status)})")
     if ended.status != 0:
         line = error_line(ended.printed)
         is_memory = "MemoryError" in line or "std::bad_alloc" in ended.printed
@@ -274,13 +274,6 @@ def _is_lasting(failure: Failure, ended: Ended) -> bool:
     if failure.kind is FailureKind.DISK_FULL:
         return False
     return failure.kind is not FailureKind.CRASHED or ended.status not in (None, -signal.SIGTERM, -9)
-
-
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _bytes(count: int) -> str:

@@ -132,6 +132,14 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal, such as ``SIGKILL``. Python names only some signals; others become ``signal 40``."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _end(process: Process) -> None:
     """End a process and all processes of its session."""
     if os.name == "posix":

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..foundation.limits import how_to_raise, raised
-from ..foundation.processes import python_module, run
+from ..foundation.processes import python_module, run, signal_name
 
 SECONDS = 120
 MEMORY = 16 << 30
@@ -31,7 +30,7 @@ class Finished:
         if self.status is None:
             return f"it was stopped after {raised(self.seconds or SECONDS):,} seconds{how_to_raise()}"
         if self.status < 0:
-            return f"it crashed ({signal.Signals(-self.status).name})"
+            return f"it crashed ({signal_name(-self.status)})"
         return "" if self.status == 0 else f"it failed with status {self.status}"
 
 

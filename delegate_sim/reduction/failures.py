@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from ..delegates.options import parse_options
 from ..delegates.registry import find_live
 from ..errors import DelegateSimError, LimitError, OptionError
 from ..foundation.printable import command_line, printable, shortened
-from ..foundation.processes import clean_environment
+from ..foundation.processes import clean_environment, signal_name
 from ..live.live_runs import ready_engine
 from ..live.process import SECONDS, Finished, run_limited
 from ..live.trial import lacking
@@ -253,7 +252,7 @@ def _status(finished: Finished) -> str:
     if finished.status is None:
         return "time limit"
     if finished.status < 0:
-        return signal.Signals(-finished.status).name
+        return signal_name(-finished.status)
     return f"exit code {finished.status}" if finished.status else ""
 
 

@@ -21,7 +21,9 @@ from .journal import ScanError, ScanRows
 from .schema import COLUMNS, LONGEST_TEXT, check_columns
 
 _MEMORY = 384 << 20
-"""Number of bytes that DuckDB may use for small files, and the number of bytes that the rows of a result may take."""
+"""Number of bytes that DuckDB may use for small files."""
+_SHARE_OF_ROWS = 4
+"""The rows of a result may take one part in this many of DuckDB's memory, because a writer then makes them larger."""
 _MEMORY_FOR_A_BYTE = 40
 """Number of bytes of memory for each byte of the files, if this is more."""
 _SECONDS = 6
@@ -128,7 +130,7 @@ class DuckDb:
         """Return the names of the columns and the rows of a query's result. Raises MemoryError if the rows are too large."""
         answer = self.connection.execute(sql)
         rows: list[tuple[Any, ...]] = []
-        left = self._memory
+        left = self._memory // _SHARE_OF_ROWS
         while some := answer.fetchmany(_ROWS_AT_ONCE):
             left -= sum([sum(map(sys.getsizeof, row)) + sys.getsizeof(row) for row in some])
             if left < 0:

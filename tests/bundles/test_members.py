@@ -15,6 +15,7 @@ from delegate_sim.bundles.formats import format_at
 from delegate_sim.bundles.members import member_content, models_in
 from delegate_sim.bundles.model_files import files_for
 from delegate_sim.errors import ModelError
+from delegate_sim.foundation import work_budget
 from delegate_sim.model.reader import load
 from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
 from tests.support.models import chain_model
@@ -178,6 +179,16 @@ def test_sections_that_share_a_very_long_name_are_refused(tmp_path):
     items = {"model_type": "n" * (member._LONGEST_NAME + 1)}
     path.write_bytes(litertlm_bytes([(3, items, MODEL), (3, items, MODEL)]))
     with pytest.raises(BundleError, match="holds a name of more than 4,096 characters"):
+        models_in(str(path))
+
+
+def test_each_copy_of_a_name_in_a_global_header_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 5_000)
+    path = tmp_path / "names.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT, pax_headers={"path": "n" * 4000}) as archive:
+        for _ in range(20):
+            archive.addfile(tarfile.TarInfo("m"))
+    with work_budget.work_budget(is_new=True), pytest.raises(BundleError, match="more than the limit of 5,000 steps"):
         models_in(str(path))
 
 

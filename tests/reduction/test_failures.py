@@ -57,6 +57,7 @@ def test_numbers_and_names_do_not_count(one, other, is_same):
         ("pass", None),
         ("import sys; sys.exit('error: no')", ObservedFailure("exit code 1", "error: no")),
         ("import os; os.abort()", ObservedFailure("SIGABRT", "")),
+        ("import os; os.kill(os.getpid(), 40)", ObservedFailure("signal 40", "")),
         ("import os; print('error', os.listdir(), os.getcwd() == '/', flush=True); os._exit(3)",
          ObservedFailure("exit code 3", "error ['model.tflite'] False")),
         ("import sys; sys.exit('error: ' + sys.argv[1])", ObservedFailure("exit code 1", "error: model.tflite")),

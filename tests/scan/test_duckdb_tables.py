@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 pytest.importorskip("pyarrow", reason="needs pyarrow")
@@ -33,3 +35,11 @@ def test_a_long_footer_is_refused(parquet_file, monkeypatch):
     monkeypatch.setattr(duckdb_tables, "_LONGEST_FOOTER", 20)
     with pytest.raises(ScanError, match=r"t\.parquet: the footer of the Parquet file has more than 20 bytes"):
         next(iter(parquet_rows(parquet_file, RUNS)))
+
+
+@pytest.mark.parametrize(("count", "fits"), [(200, True), (2_000, False)])
+def test_the_rows_of_a_result_leave_memory_for_the_writer(monkeypatch, count, fits):
+    monkeypatch.setattr(duckdb_tables, "_SHARE_OF_ROWS", 400)
+    database = duckdb_tables.DuckDb(0)
+    with nullcontext() if fits else pytest.raises(ScanError, match="memory"), database.limited("the query"):
+        database.rows(f"SELECT repeat('x', 1000) FROM range({count})")
