@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
@@ -41,7 +41,7 @@ ACCELERATOR_KERNELS = "LITERT_"
 _LEAST_CONCLUSIVE = max([traits.conclusive for traits in KINDS.values()])
 UNNAMED_KERNEL = "DELEGATE"
 """The kernel name of every delegate in the operator tables of old releases."""
-_STEPS_OF_A_NAME = 30
+_STEPS_OF_A_NAME = 3
 _EXTERNAL = "external"
 _LIBRARY = "external delegate path"
 _DECORATION = re.compile(r"tflite|delegate|provider|kernel|v2|for custom op|forcustomop|[\W_]")
@@ -57,16 +57,31 @@ def delegate_named(name: str) -> Delegate | None:
     """Return the delegate that a kernel, a provider or a log line names, or None if that delegate is not simulated."""
     spend_steps(_STEPS_OF_A_NAME, "reading the log")
     plain = plain_name(name)
-    if not plain or plain == _EXTERNAL:
-        return None
-    # All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
+    return _by_plain_name().get(plain) if plain != _EXTERNAL else None
+
+
+@functools.cache
+def _by_plain_name() -> Mapping[str, Delegate]:
+    """Return the delegates by the plain names of their kernels, then by their own names.
+
+    All compiler plugins have the same kernel in the graph, so the kernel does not identify the plugin.
+    """
     delegates = [delegate for delegate in map(find_delegate, DELEGATE_NAMES) if not delegate.is_plugin]
-    for delegate in delegates:
-        if plain in map(plain_name, delegate.kernel_names):
-            return delegate
-    return next(
-        (delegate for delegate in delegates if plain in (plain_name(delegate.name), plain_name(delegate.provider_name))), None
-    )
+    by_kernel = [(name, delegate) for delegate in delegates for name in delegate.kernel_names]
+    by_name = [(name, delegate) for delegate in delegates for name in (delegate.name, delegate.provider_name)]
+    # Of several delegates with one name, the first is named.
+    named = {plain_name(name): delegate for name, delegate in reversed([*by_kernel, *by_name])}
+    return {name: delegate for name, delegate in named.items() if name}
+
+
+@functools.cache
+def _by_spoken_name() -> Mapping[str, Sequence[Delegate]]:
+    """Return the delegates by the plain names that they use for themselves in log lines."""
+    spoken: dict[str, list[Delegate]] = {}
+    for delegate in map(find_delegate, DELEGATE_NAMES):
+        if delegate.log.speaks_as:
+            spoken.setdefault(plain_name(delegate.log.speaks_as), []).append(delegate)
+    return spoken
 
 
 def speaker(log: DeviceLog, name: str) -> Delegate | None:
@@ -77,9 +92,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
     """
     named = delegate_named(name)
     plain = plain_name(name)
-    others = [
-        delegate for delegate in map(find_delegate, DELEGATE_NAMES) if plain and plain == plain_name(delegate.log.speaks_as)
-    ]
+    others = _by_spoken_name().get(plain, ()) if plain else ()
     if not others:
         return named
     candidates = [*([named] if named is not None else []), *others]
@@ -101,7 +114,7 @@ def speaker(log: DeviceLog, name: str) -> Delegate | None:
 def names_of(log: DeviceLog, delegate: Delegate) -> set[str]:
     """Return all names that a delegate may have in the lines of a log, as plain names."""
     names = {plain_name(kernel_name) for kernel_name in (*delegate.kernel_names, delegate.provider_name, delegate.name)}
-    shared = {plain_name(other.log.speaks_as) for other in map(find_delegate, DELEGATE_NAMES) if other.log.speaks_as}
+    shared = set(_by_spoken_name())
     shared_names = {name for name in shared & {*names, plain_name(delegate.log.speaks_as)} if speaker(log, name) is delegate}
     return (names - shared) | shared_names
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...delegates.registry import CPU_LIBRARY_SPEAKER
+from ...foundation.work_budget import spend_steps
 from .delegate_identity import DISPATCH, UNNAMED_KERNEL, delegate_named, has_hidden_kernels, plain_name
 from .kinds import Event
 from .log_contents import DeviceLog, Replacement
@@ -42,6 +43,8 @@ def is_kernel(op: str) -> bool:
 
 def counts_of(log: DeviceLog, names: set[str]) -> Iterator[Count]:
     """Yield the counts in the lines of the delegate with these names."""
+    rows = [*[len(table.rows) for table in log.run_orders.values()], *[len(table.counts) for table in log.summaries.values()]]
+    spend_steps(len(log.replacements) + len(log.statements) + sum(rows), "reading the log")
     for statement in log.statements_of(Event.OWN_COUNT):
         if plain_name(statement.values["name"]) in names:
             delegated, total, partitions = (int(statement.values[key]) for key in ("delegated", "total", "partitions"))

@@ -58,6 +58,9 @@ ARMNN_PARSER = "Arm NN's parser"
 """The name of the part of Arm NN that reads models without TensorFlow Lite."""
 CHARACTERS_IN_A_STEP = 16
 """Number of characters of a line that regular expressions search in a step."""
+_NEEDLES = [(needle, number) for number, pattern in enumerate(PATTERNS) for needle in pattern.needles]
+_STEPS_FOR_NEEDLES = 4
+"""Steps for the needles of all patterns, which are searched in each line."""
 _COUNTS = ("taken", "left", "delegated", "total")
 _MEASURED, _PROGRESS, _RUNTIME_WORDS, _VENDOR, _LITERT_WORDS = map(
     _loose, (Event.MEASURED, Event.PROGRESS, Event.RUNTIME, Event.VENDOR, Event.LITERT)
@@ -109,13 +112,12 @@ def statement_of(text: str) -> tuple[Statement, Pattern, int] | None:
     Return None if no pattern matches.
     """
     steps = len(text) // CHARACTERS_IN_A_STEP + 1
-    spend_steps(steps, "reading the log")
+    spend_steps(steps + _STEPS_FOR_NEEDLES, "reading the log")
     if _NO_WORDS.fullmatch(text) is not None:
         return None
     first: tuple[re.Match[str], Pattern] | None = None
-    for pattern in PATTERNS:
-        if not any(needle in text for needle in pattern.needles):
-            continue
+    for number in sorted({number for needle, number in _NEEDLES if needle in text}):
+        pattern = PATTERNS[number]
         spend_steps(steps, "reading the log")
         candidate = pattern.form.search(text)
         if candidate is not None and (first is None or candidate.start() < first[0].start()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from delegate_sim.device.parse.delegated_counts import kernels_before
@@ -186,3 +188,12 @@ def test_repeated_choices_cost_steps_for_the_devices_that_refuse_them(monkeypatc
         assert len(read_log(lines).runtime.compilations[0].choices) == 101
     with work_budget.work_budget(), pytest.raises(LimitError, match="reading the log"):
         read_log(refused + lines)
+
+
+@pytest.mark.parametrize(("delegates", "fits"), [(10, True), (100, False)])
+def test_each_delegate_that_reads_all_rows_of_a_table_costs_steps(monkeypatch, delegates, fits):
+    counts = "".join(f"Other{n}: 3 nodes delegated out of 9 nodes with 1 partitions.\n" for n in range(delegates))
+    log = read_log(counts + TABLE + "".join(map(ROW.format, range(100))))
+    monkeypatch.setattr(work_budget, "_MOST_STEPS", 10_000)
+    with work_budget.work_budget(), nullcontext() if fits else pytest.raises(LimitError, match="reading the log"):
+        assert len(summary_of(log).others) == delegates - 1
