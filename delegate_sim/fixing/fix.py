@@ -154,16 +154,16 @@ def continuation(split: Split, path: str, numbers: Mapping[int, int]) -> Continu
     The result has the whole model's inputs and outputs, and the index of each tensor in the second model.
     """
     graph = split.whole.model.subgraphs[0]
-    inputs = [
-        (False, graph.inputs.index(index)) if index in graph.inputs else (True, split.first_outputs.index(index))
-        for index in split.inputs
-    ]
-    outputs = [
-        (1, split.outputs.index(index)) if index in split.outputs else (0, split.first_outputs.index(index))
-        for index in graph.outputs
-    ]
+    whole, first, last = map(_positions, (graph.inputs, split.first_outputs, split.outputs))
+    inputs = [(False, whole[index]) if index in whole else (True, first[index]) for index in split.inputs]
+    outputs = [(1, last[index]) if index in last else (0, first[index]) for index in graph.outputs]
     written = {index: numbers[index] for node in split.nodes for index in node.outputs if index >= 0}
     return Continuation(path, tuple(inputs), tuple(outputs), written)
+
+
+def _positions(indices: Sequence[int]) -> Mapping[int, int]:
+    """Return the first position of each index."""
+    return {index: position for position, index in reversed([*enumerate(indices)])}
 
 
 def _check_prediction(plan: FixPlan, path: str) -> None:

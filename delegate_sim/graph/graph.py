@@ -68,6 +68,16 @@ class Graph:
         return self.tensors[index] if index >= 0 else NO_TENSOR
 
     @functools.cached_property
+    def input_indices(self) -> frozenset[int]:
+        """The inputs of the subgraph, to look up. A file may have very many inputs."""
+        return frozenset(self.inputs)
+
+    @functools.cached_property
+    def output_indices(self) -> frozenset[int]:
+        """The outputs of the subgraph, to look up."""
+        return frozenset(self.outputs)
+
+    @functools.cached_property
     def resources(self) -> frozenset[int]:
         """The tensors that are handles of resource variables and hash tables."""
         return frozenset(tensor.index for tensor in self.tensors if tensor.type == "RESOURCE")

@@ -84,13 +84,13 @@ def _reshape(editor: Editor, node: Node, constant: Tensor, sizes: tuple[int, ...
 
 
 def _remove_reshapes_to_the_same(editor: Editor, constants: frozenset[int]) -> None:
-    replaced, gone = {}, set()
+    replaced, gone, outputs = {}, set(), frozenset(editor.outputs)
     for origin, node in editor.nodes:
         if (
             node.op not in _SHAPING
             or not node.inputs
             or not node.outputs
-            or node.output(0) in editor.outputs
+            or node.output(0) in outputs
             or not _was_unknown(editor, node, constants)
         ):
             continue

@@ -237,7 +237,7 @@ def first_values(node: NodeView, tensor: Tensor) -> list[float] | None:
     if tensor.is_constant:
         values = node.value(tensor)
         return None if values is None else distinct_elements(values)
-    return [0] if node.graph.index == 0 and tensor.index in node.graph.inputs else None
+    return [0] if node.graph.index == 0 and tensor.index in node.graph.input_indices else None
 
 
 def distinct_elements(values: FlatNumbers) -> list[float]:

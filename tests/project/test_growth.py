@@ -16,9 +16,13 @@ import tarfile
 import time
 import warnings
 import zipfile
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from delegate_sim import analyze
+from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.gate.baseline.packing import packed
 from delegate_sim.model.reader import load
 from delegate_sim.results.compare.model_outline import outline
@@ -786,6 +790,25 @@ def _no_collection_of_earlier_objects():
     gc.freeze()
     yield
     gc.unfreeze()
+
+
+class NotSearched(tuple):
+    """The inputs or outputs of a subgraph. A file may have very many, so they must not be searched for each node."""
+
+    def __contains__(self, index):
+        raise AssertionError("a tuple of inputs or outputs is searched")
+
+
+@pytest.mark.parametrize("delegate", DELEGATE_NAMES)
+def test_inputs_and_outputs_are_not_searched_for_each_node(delegate):
+    if find_delegate(delegate).is_live_only:
+        pytest.skip("this delegate is not simulated")
+    for path in sorted(Path("fixtures/models").glob("*.tflite")):
+        model = load(path)
+        subgraphs = [
+            replace(each, inputs=NotSearched(each.inputs), outputs=NotSearched(each.outputs)) for each in model.subgraphs
+        ]
+        analyze(replace(model, subgraphs=tuple(subgraphs)), delegate)
 
 
 needs_timer = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timer of processor time")

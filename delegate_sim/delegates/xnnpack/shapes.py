@@ -95,7 +95,7 @@ def window_beyond_input(graph: Graph, nodes: Collection[int], prepared: Callable
     """
     if not release.is_at_least(_WINDOW_IS_CHECKED):
         return None
-    suspects = [index for index in nodes if _window_is_larger(graph.view(graph.nodes[index]))]
+    suspects = {index for index in nodes if _window_is_larger(graph.view(graph.nodes[index]))}
     if not suspects:
         return None
     known = prepared()
@@ -140,7 +140,7 @@ def operands_of_other_shape(node: NodeView, inputs: Collection[int]) -> Refusal 
     """
 
     def is_certain(tensor: Tensor) -> bool:
-        is_given = tensor.index in node.graph.inputs or tensor.index in node.graph.writers
+        is_given = tensor.index in node.graph.input_indices or tensor.index in node.graph.writers
         return tensor.is_constant or tensor.index in inputs or not is_given
 
     source = node.input(0)

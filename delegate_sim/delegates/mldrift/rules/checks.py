@@ -557,7 +557,7 @@ BOUND_BUFFERS = parse_release("litert-2.4")
 
 def is_bound(graph: Graph, tensor: Tensor) -> bool:
     """Return whether a tensor is an input or an output of the model that has its own memory since ``BOUND_BUFFERS``."""
-    is_outer = tensor.index in graph.inputs or tensor.index in graph.outputs
+    is_outer = tensor.index in graph.input_indices or tensor.index in graph.output_indices
     return not graph.index and is_outer and tensor.allocation is Allocation.ARENA
 
 

@@ -304,7 +304,7 @@ def _copied_input(node: NodeView) -> Iterator[Refusal]:
     source, result, graph = node.input(0), node.output(0), node.graph
     is_input = source.index >= 0 and not source.is_constant and source.index not in graph.writers
     is_whole = source.shape == result.shape and all(step == 1 for step in integers(node, 3))
-    is_removed = is_input and is_whole and result.index not in graph.outputs
+    is_removed = is_input and is_whole and result.index not in graph.output_indices
     if is_removed and any(source.index in reader.inputs for reader in graph.readers.get(result.index, ())):
         yield COPIED_INPUT.failure(source)
 
