@@ -52,30 +52,19 @@ def _refused_backends(values: Mapping[str, Any]) -> str:
     return ""
 
 
+_FLAGS = ("gpu-kernel-profiling-enabled", "save-cached-network", "enable-fast-math", "debug-data", "memory-import")
+_PROFILING_FLAGS = ("enable-external-profiling", "timeline-profiling", "file-only-external-profiling")
+_FILES = ("gpu-mlgo-tuning-file", "gpu-tuning-file", "cached-network-filepath", "serialize-to-dot")
 _UNREAD = {
     "dynamic-backends-path": "a folder with further backends",
     "logging-severity": "trace, debug, info, warning, error or fatal",
     "gpu-tuning-level": "0 to 3",
-    "gpu-mlgo-tuning-file": "a file with tuned parameters",
-    "gpu-tuning-file": "a file with tuned parameters",
-    "gpu-enable-profiling": "0 or 1",
-    "gpu-kernel-profiling-enabled": "true or false",
-    "save-cached-network": "true or false",
-    "cached-network-filepath": "the file of the cached network",
-    "enable-fast-math": "true or false",
-    "number-of-threads": "a number",
-    "debug-data": "true or false",
-    "memory-import": "true or false",
-    "enable-internal-profiling": "0 or 1",
     "internal-profiling-detail": "1 or 2",
-    "enable-external-profiling": "true or false",
-    "timeline-profiling": "true or false",
-    "outgoing-capture-file": "a file",
-    "incoming-capture-file": "a file",
-    "file-only-external-profiling": "true or false",
-    "counter-capture-period": "a number of microseconds",
     "profiling-file-format": "binary",
-    "serialize-to-dot": "a file for the optimized network",
+    **dict.fromkeys((*_FLAGS, *_PROFILING_FLAGS), "true or false"),
+    **dict.fromkeys(("gpu-enable-profiling", "enable-internal-profiling"), "0 or 1"),
+    **dict.fromkeys(("number-of-threads", "counter-capture-period"), "a number"),
+    **dict.fromkeys((*_FILES, "outgoing-capture-file", "incoming-capture-file"), "a file"),
 }
 """The options that change no verdict."""
 _BUILD_OPTIONS = ("reduce-fp32-to-fp16", "infer-output-shape", "allow-expanded-dims")
