@@ -1,7 +1,7 @@
 """Teflon's options, and its handling of a subgraph (``PrepareDelegate``, ``tfl_device.c``).
 
-Of the compilation by the drivers, only rocket's additions are simulated. The delegate takes float nodes too, which an 8-bit NPU cannot
-compute, so these nodes count as wrong results.
+Of the compilation by the drivers, only rocket's additions are simulated. The delegate takes float nodes too, which an 8-bit NPU
+cannot compute, so these nodes count as wrong results.
 """
 
 from __future__ import annotations
