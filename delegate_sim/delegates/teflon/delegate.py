@@ -100,6 +100,7 @@ class TeflonDelegate(Delegate):
     options = OPTIONS
     rules = next(iter(RULES.values()))
     rule_options = ("mesa", "driver")
+    semantics = 2
     has_number_rules = True
     further_kinds = kinds_by_code(FLOAT_NODE, LONE_ADDITION)
     log = LogTraits(
