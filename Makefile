@@ -141,7 +141,7 @@ docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, 
 schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package
 	$(BIN)/python -m tools.schema
 
-sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)
+sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees or unpacked source packages; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
 
 upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)

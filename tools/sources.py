@@ -1,8 +1,9 @@
 """Find the lines of every upstream source that a rule names, and write or check ``delegate_sim/rules/source_lines.json``.
 
 ``python -m tools.sources --tree google-ai-edge/LiteRT=PATH ...`` (``make sources``) takes git directories (or clones) of the
-upstream repositories. It fails if a function, class or table is not in its file at the pinned commit, if a name is ambiguous, or
-if the lines differ from the checked-in ones; ``--write`` replaces these. Nothing else is taken from upstream.
+upstream repositories, or unpacked source packages of the pinned releases. It fails if a function, class or table is not in its
+file at the pinned commit, if a name is ambiguous, or if the lines differ from the checked-in ones; ``--write`` replaces these.
+Nothing else is taken from upstream.
 """
 
 from __future__ import annotations
@@ -101,10 +102,15 @@ def _parsed(tree: str | None, source: Source) -> tuple[CppText, tuple[Definition
 
 @functools.cache
 def _parsed_file(tree: str, commit: str, file: str) -> tuple[CppText, tuple[Definition, ...]]:
-    git = subprocess.run(["git", "-C", tree, "show", f"{commit}:{file}"], capture_output=True, check=False)
-    if git.returncode:
-        raise SourceProblem("no such file at this commit")
-    text = CppText(git.stdout.decode("utf-8", "replace"))
+    unpacked = Path(tree) / file
+    if unpacked.is_file() and not (Path(tree) / ".git").exists():
+        content = unpacked.read_bytes()
+    else:
+        git = subprocess.run(["git", "-C", tree, "show", f"{commit}:{file}"], capture_output=True, check=False)
+        if git.returncode:
+            raise SourceProblem("no such file at this commit")
+        content = git.stdout
+    text = CppText(content.decode("utf-8", "replace"))
     return text, tuple(text.definitions())
 
 

@@ -17,7 +17,7 @@ from ..graph.calls import ReplacingCall
 from ..graph.graph import Graph
 from ..graph.partition import PartitionError, Subset
 from ..prepare.preparation import Repreparation, prepare
-from ..refusal import Effect, Phrase, Refusal, node_place
+from ..refusal import Effect, Phrase, Refusal, Stage, node_place
 from ..releases.wording import (
     DYNAMIC_TENSOR_LINE,
     RESTORED_LINE,
@@ -169,7 +169,8 @@ class DelegateApplication:
             failure = attributed_failure(graph, decision, decision.failure)
             if failure.effect is not Effect.CRASH:
                 return failure
-            self._will_fail(graph, failure.within(self._place(decision, decision.failure)).within(_BEFORE[Effect.CRASH]))
+            before = "" if failure.stage is Stage.ACCEPTING else _BEFORE[Effect.CRASH]
+            self._will_fail(graph, failure.within(self._place(decision, decision.failure)).within(before))
             return None
         if not decision.nodes:
             return self._ask_of_graph(graph, decision, ())

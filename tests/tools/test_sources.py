@@ -1,4 +1,4 @@
-"""Sources are looked up in git trees; what is missing or ambiguous is a problem."""
+"""Sources are looked up in git trees and source packages; what is missing or ambiguous is a problem."""
 
 from __future__ import annotations
 
@@ -120,3 +120,11 @@ def test_nothing_is_written_with_a_problem(run, tree):
     assert code == 1
     assert "x.cc: IsMissing: no such definition (ADD)" in out
     assert not file.exists()
+
+
+def test_an_unpacked_source_package_has_one_version_of_each_file(tmp_path):
+    (tmp_path / "x.cc").write_text(UPSTREAM)
+    validate = Source(Repository("example/x", "0" * 40), "x.cc", "Validate")
+    assert dict(measured(validate, (), {"example/x": str(tmp_path)})) == {validate: (7, 117)}
+    with pytest.raises(SourceProblem, match="no such file"):
+        list(measured(Source(validate.repository, "y.cc", "Validate"), (), {"example/x": str(tmp_path)}))

@@ -6,11 +6,10 @@ ARM-software/armnn.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
-from ...errors import NotSimulatedError
 from ...foundation.limits import how_to_raise, raised
 from ...foundation.parsing.invalid_value import InvalidValueError
 from ...graph.forms import FormTable, node_forms
@@ -45,42 +44,31 @@ def backends(value: Any) -> tuple[str, ...]:
     return tuple(listed)
 
 
-def _no_backend(values: Any) -> str:
-    known = [name for name in values["backends"] if name in (*BACKENDS, GPU_ACC)]
-    return (
-        "" if known else f"TfLiteArmnnDelegate: No known backend specified. Known backends are {', '.join((*BACKENDS, GPU_ACC))}"
-    )
+def _refused_backends(values: Mapping[str, Any]) -> str:
+    if GPU_ACC in values["backends"]:
+        return f"the backend {GPU_ACC} is not simulated; name only {' and '.join(BACKENDS)}"
+    if BACKENDS.keys().isdisjoint(values["backends"]):
+        return f"TfLiteArmnnDelegate: No known backend specified. Known backends are {', '.join((*BACKENDS, GPU_ACC))}"
+    return ""
 
 
+_FLAGS = ("gpu-kernel-profiling-enabled", "save-cached-network", "enable-fast-math", "debug-data", "memory-import")
+_PROFILING_FLAGS = ("enable-external-profiling", "timeline-profiling", "file-only-external-profiling")
+_FILES = ("gpu-mlgo-tuning-file", "gpu-tuning-file", "cached-network-filepath", "serialize-to-dot")
 _UNREAD = {
     "dynamic-backends-path": "a folder with further backends",
     "logging-severity": "trace, debug, info, warning, error or fatal",
     "gpu-tuning-level": "0 to 3",
-    "gpu-mlgo-tuning-file": "a file with tuned parameters",
-    "gpu-tuning-file": "a file with tuned parameters",
-    "gpu-enable-profiling": "0 or 1",
-    "gpu-kernel-profiling-enabled": "true or false",
-    "save-cached-network": "true or false",
-    "cached-network-filepath": "the file of the cached network",
-    "enable-fast-math": "true or false",
-    "number-of-threads": "a number",
-    "reduce-fp32-to-fp16": "true or false",
-    "debug-data": "true or false",
-    "infer-output-shape": "true or false",
-    "allow-expanded-dims": "true or false",
-    "memory-import": "true or false",
-    "enable-internal-profiling": "0 or 1",
     "internal-profiling-detail": "1 or 2",
-    "enable-external-profiling": "true or false",
-    "timeline-profiling": "true or false",
-    "outgoing-capture-file": "a file",
-    "incoming-capture-file": "a file",
-    "file-only-external-profiling": "true or false",
-    "counter-capture-period": "a number of microseconds",
     "profiling-file-format": "binary",
-    "serialize-to-dot": "a file for the optimized network",
+    **dict.fromkeys((*_FLAGS, *_PROFILING_FLAGS), "true or false"),
+    **dict.fromkeys(("gpu-enable-profiling", "enable-internal-profiling"), "0 or 1"),
+    **dict.fromkeys(("number-of-threads", "counter-capture-period"), "a number"),
+    **dict.fromkeys((*_FILES, "outgoing-capture-file", "incoming-capture-file"), "a file"),
 }
-"""The options that change no verdict on a node."""
+"""The options that change no verdict."""
+_BUILD_OPTIONS = ("reduce-fp32-to-fp16", "infer-output-shape", "allow-expanded-dims")
+"""The options that change how Arm NN builds a network of the nodes that the delegate takes (``armnn::Optimize``)."""
 
 OPTIONS = (
     Option(
@@ -88,9 +76,10 @@ OPTIONS = (
         backends,
         (_DEFAULT,),
         f"backends in order of preference, separated by commas without spaces: {', '.join(BACKENDS)}; {GPU_ACC} is not simulated",
-        conflict=_no_backend,
+        conflict=_refused_backends,
     ),
     Option("disable-tflite-runtime-fallback", boolean, False, "true: the delegate fails if it refuses any node"),
+    *[Option(name, boolean, False, "true: the build of the network is not checked") for name in _BUILD_OPTIONS],
     *[Option(name, text, None, f"{takes}; changes no verdict") for name, takes in _UNREAD.items()],
 )
 
@@ -119,7 +108,7 @@ class ArmnnDelegate(Delegate):
                 (GPU_ACC, ("src/gpu/", "/CL/")),
                 (_DEFAULT, ("Reference ",)),
             )
-            for words in all_words
+            for words in (*all_words, f"Added backend {backend}")
         },
     )
 
@@ -128,12 +117,7 @@ class ArmnnDelegate(Delegate):
         return RELEASE
 
     def decide(self, graph: Graph, options: OptionValues, release: Release = NEWEST) -> Decision:
-        """Apply the rules to every node, and delegate all supported nodes.
-
-        Raises NotSimulatedError for the backend GpuAcc.
-        """
-        if GPU_ACC in options["backends"]:
-            raise NotSimulatedError(f"the backend {GPU_ACC}", graph.model.path or "the model")
+        """Apply the rules to every node, and delegate all supported nodes."""
         target = ArmnnTarget(tuple([name for name in options["backends"] if name in BACKENDS]), release)
         decision = take_supported(graph, RULES, target)
         created = () if graph.index else tuple(_creation_lines(options))
@@ -148,12 +132,16 @@ class ArmnnDelegate(Delegate):
         failure = None
         if refused and options["disable-tflite-runtime-fallback"]:
             failure = FALLBACK_DISABLED.failure(None, refused[0], refused=len(refused), total=len(graph.execution_plan))
-        return replace(decision, log_lines=lines, failure=failure, findings=target)
+        changed = [name for name in _BUILD_OPTIONS if options[name]]
+        warnings = [f"with {', '.join(changed)}, the build of the network is not checked"] * bool(changed and not graph.index)
+        return replace(decision, log_lines=lines, failure=failure, findings=target, warnings=(*decision.warnings, *warnings))
 
     def kernel_failure(
         self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
     ) -> Refusal | None:
-        """Return the reason why Arm NN cannot load the network of a partition, or None if it loads."""
+        """Return the reason why Arm NN cannot load the network of a partition, or None if it loads or is not checked."""
+        if any(options[name] for name in _BUILD_OPTIONS):
+            return None
         return build_failure(decision.graph, subset, cast(ArmnnTarget, decision.findings))
 
 

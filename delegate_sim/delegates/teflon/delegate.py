@@ -1,7 +1,7 @@
 """Teflon's options, and its handling of a subgraph (``PrepareDelegate``, ``tfl_device.c``).
 
-The compilation of accepted nodes by the driver is not simulated. The delegate takes float nodes too, which an 8-bit NPU cannot
-compute, so these nodes count as wrong results.
+Of the compilation by the drivers, only rocket's additions are simulated. The delegate takes float nodes too, which an 8-bit NPU
+cannot compute, so these nodes count as wrong results.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..base import Delegate
 from ..decision import Decision, ReleaseOnly, chance_warnings, crash_while_checking, kinds_by_code, take_supported
 from ..options import Option, OptionValues
 from ..traits import LogTraits
-from .rules import NAME, READS_COMPUTED, RULES, reads_stale_sizes
+from .rules import NAME, READS_COMPUTED, ROCKET, RULES, reads_stale_sizes
 
 VERSIONS = tuple(dict.fromkeys(version for version, _ in RULES))
 DRIVERS = tuple(dict.fromkeys(driver for _, driver in RULES))
@@ -74,6 +74,19 @@ FLOAT_NODE = shared_kind(
     effect=Effect.WRONG_NUMBERS,
 )
 """The kind of a node that the NPU computes wrongly."""
+LONE_ADDITION = shared_kind(
+    f"{NAME}-lone-addition",
+    Problem.NEIGHBORS,
+    "addition without a convolution before it",
+    "The driver rocket computes an ADD together with the convolution that computes the first operand. If this convolution is not "
+    "among the nodes of the same delegate kernel, the driver reads a null pointer, or an assertion fails. Mesa's builds with "
+    "assertions also end if the second operand comes from elsewhere.",
+    "Quantize with one scale for each tensor, so that the driver takes the convolution before the ADD.",
+    "quantize with one scale per tensor, so that the driver also takes the convolution before the ADD",
+    template="no convolution of the delegate kernel computes {tensor}, which the ADD needs as its first operand",
+    stage=Stage.BUILDING,
+    effect=Effect.CRASH,
+)
 
 
 class TeflonDelegate(Delegate):
@@ -87,8 +100,9 @@ class TeflonDelegate(Delegate):
     options = OPTIONS
     rules = next(iter(RULES.values()))
     rule_options = ("mesa", "driver")
+    semantics = 2
     has_number_rules = True
-    further_kinds = kinds_by_code(FLOAT_NODE)
+    further_kinds = kinds_by_code(FLOAT_NODE, LONE_ADDITION)
     log = LogTraits(
         switch="external delegate path",
         libraries=("teflon",),
@@ -120,6 +134,19 @@ class TeflonDelegate(Delegate):
         if failure is not None:
             return replace(decision, nodes=(), preview=(), failure=failure)
         return replace(decision, warnings=(*chance_warnings(decision, rules), *_stale_warnings(decision)))
+
+    def kernel_failure(
+        self, decision: Decision, subset: Subset, options: OptionValues, release: Release = NEWEST
+    ) -> Refusal | None:
+        """Return the crash of the driver rocket at an ADD (``rkt_ml_subgraph_create``, ``rkt_ml.c``), or None."""
+        graph, results = decision.graph, set[int]()
+        for node in [graph.nodes[index] for index in subset.nodes] if options["driver"] == ROCKET else ():
+            if node.op == "ADD":
+                if node.inputs[0] not in results:
+                    return LONE_ADDITION.failure(graph.view(node).input(0), node.index)
+                results.remove(node.inputs[0])  # The convolution then writes the result of the ADD.
+            results.add(node.outputs[0])
+        return None
 
     def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
         """Yield the float nodes of a partition. The delegate does not look at the type, but the NPU computes with 8 bits."""

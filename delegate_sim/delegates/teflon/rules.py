@@ -65,7 +65,7 @@ KINDS = (
 """Every kind of problem in the rules, with the delegate's wording."""
 
 _OLD = Repository("bminor/mesa-mesa", "c600abcfc0c14adeff7888a2d39b6c086ff0026a")
-_NEW = Repository("bminor/mesa-mesa", "0845acf578905f4bf6f537a5474dc1133511cd7a")
+_NEW = Repository("bminor/mesa-mesa", "0001dab219cadbda45ce773e63fa4c45d477aa7e")
 _FRONTEND = "src/gallium/frontends/teflon/tfl_device.c"
 
 _WEIGHTS, _BIAS, _SECOND = operand(1, "weights"), operand(2, "bias"), operand(1)

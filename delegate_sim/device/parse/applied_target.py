@@ -315,10 +315,10 @@ def _given_options(log: DeviceLog, delegate: Delegate, notes: list[str]) -> Iter
 
 
 def _options_by_words(log: DeviceLog, delegate: Delegate) -> tuple[tuple[str, str], ...]:
-    """Return the names and values of options that follow from the reasons of refused operators, in the order of the log."""
+    """Return the names and values of options that follow from reasons and progress, in the order of the log."""
     pairs = [
         named
-        for statement in log.statements_of(Event.OPERATOR_REFUSED)
+        for statement in log.statements_of(Event.OPERATOR_REFUSED, Event.PROGRESS)
         for words, named in delegate.log.options_by_words.items()
         if words in statement.values.get("why", "")
     ]

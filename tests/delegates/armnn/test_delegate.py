@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.armnn import delegate
-from delegate_sim.errors import NotSimulatedError, OptionError
+from delegate_sim.errors import OptionError
 from delegate_sim.refusal import Effect
 from tests.support.models import chain_model
 
@@ -56,7 +56,7 @@ def test_unknown_keys_are_errors():
 
 
 def test_the_gpu_is_not_simulated():
-    with pytest.raises(NotSimulatedError):
+    with pytest.raises(OptionError, match="GpuAcc is not simulated"):
         run({"backends": "GpuAcc,CpuRef"}, ("RELU",))
 
 
