@@ -119,11 +119,11 @@ def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
     return tuple([check.saying(message) for check in checks])
 
 
-Message = str | Callable[[NodeView], str]
+Saying = str | Callable[[NodeView], str]
 """A message of the runtime, or a function that returns it for a node."""
 
 
-def saying_by_release(one: Check[Any], first: Message, later: Mapping[str, Message]) -> Check[Any]:
+def saying_by_release(one: Check[Any], first: Saying, later: Mapping[str, Saying]) -> Check[Any]:
     """Return a copy of a check with the message ``first``, and from each release in ``later`` on with that release's message.
 
     ``later`` has the oldest release first. The target of the check must have a ``release``.

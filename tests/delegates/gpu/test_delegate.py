@@ -152,6 +152,9 @@ def test_limit_is_explained_by_the_option(sketch):
 def test_log_lines(sketch):
     run = split_up(sketch).run("benchmark")
     assert run["log_lines"] == [
+        "Following operations are not supported by GPU delegate:",
+        "CEIL: Operation is not supported.",
+        "3 operations will run on the GPU, and the remaining 5 operations will run on the CPU.",
         "Replacing 3 out of 8 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
         "Explicitly applied GPU delegate, and the model graph will be partially executed by the delegate w/ 1 delegate kernels.",
     ]
@@ -269,6 +272,11 @@ def test_litert_issue_9192(sketch):
     run = sketch.then("CEIL").then("ROUND").run()
     assert (len(codes(run)), nodes(run), run["subgraphs"][0]["partitions"]) == (7, [1, 2, 3, 4], 3)
     assert run["log_lines"] == [
+        "Following operations are not supported by GPU delegate:",
+        "CEIL: Operation is not supported.",
+        "REDUCE_MAX: Expected 1 const input tensor(s), but node has 2 const input(s).",
+        "ROUND: Operation is not supported.",
+        "4 operations will run on the GPU, and the remaining 3 operations will run on the CPU.",
         "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main)."
     ]
     (reason,) = run["subgraphs"][0]["nodes"][0]["reasons"]
