@@ -239,8 +239,8 @@ def targets_with(
     only = [] if delegate is None else [delegate_of(delegate).name]
     if not isinstance(device, str):
         raise OptionError(f"a device must be a name, such as 'pixel10', not {_kind(device)}")
-    release = parse_release(agreed([runtime]))
-    return targets_on(delegates_of_devices([device], only=only), release, "api" if defaults is None else defaults, assume_ops_registered)
+    release, on_device = parse_release(agreed([runtime])), delegates_of_devices([device], only=only)
+    return targets_on(on_device, release, "api" if defaults is None else defaults, assume_ops_registered)
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

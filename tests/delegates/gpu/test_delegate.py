@@ -277,7 +277,7 @@ def test_litert_issue_9192(sketch):
         "REDUCE_MAX: Expected 1 const input tensor(s), but node has 2 const input(s).",
         "ROUND: Operation is not supported.",
         "4 operations will run on the GPU, and the remaining 3 operations will run on the CPU.",
-        "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main)."
+        "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
     ]
     (reason,) = run["subgraphs"][0]["nodes"][0]["reasons"]
     assert reason["message"] == "2 constant inputs; needs 1 runtime input, 1 constant input and 1 output"
