@@ -78,7 +78,7 @@ def analyze(
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
     ``device`` is a phone, SoC or board, such as ``pixel10``. The report then has a run for each delegate of the device, in the
-    order in which an application should try them. ``defaults`` selects the values of all other options. ``benchmark`` (the
+    order in which an application should try them, or only for ``delegate`` if it is given. ``defaults`` selects the values of all other options. ``benchmark`` (the
     default without a device) selects the values that benchmark_model passes. ``api`` selects the defaults of the delegate's
     API. ``runtime`` selects the release of the runtime, by default the newest release. The option ``release`` does the same. A
     model is refused if the release cannot load an operator of it. If ``assume_ops_registered`` is true, the application is
