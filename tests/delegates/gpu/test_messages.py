@@ -145,3 +145,16 @@ def _run(ops, custom="Mine", **options):
 )
 def test_lines_about_refused_nodes(ops, options, lines):
     assert _run(ops, **options) == lines
+
+
+def test_the_first_line_is_the_runtimes():
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last, result = graph.input("x", "FLOAT32", SHAPE), graph.tensor("y", "FLOAT32", SHAPE)
+    middle = graph.tensor("z", "FLOAT32", SHAPE)
+    graph.node("ROUND", [last], [middle])
+    graph.node("ABS", [middle], [result])
+    graph.outputs(result)
+    (run,) = delegate_sim.analyze(builder.bytes(), "gpu", defaults="api").runs
+    assert (run.log_lines[0], run.first_line) == (HEADING, run.log_lines[-1])
+    assert run.first_line.startswith("Replacing 1 out of 2")
