@@ -22,7 +22,7 @@ _WEIGHTS: Mapping[str, str] = {"FLOAT32": "FLOAT32", "INT8": "INT8", "UINT8": "U
 _IMAGE = 4
 
 
-class _Axis(NamedTuple):
+class _DilatedAxis(NamedTuple):
     """One spatial axis of the dilated convolution: the distance of its taps, and the padding at both ends."""
 
     dilation: int
@@ -44,7 +44,7 @@ def _is_moved_only(before: Tensor, after: Tensor) -> bool:
     )
 
 
-def _axes(work: Work, spread: Node, layer: Node, joined: Node) -> list[_Axis] | None:
+def _axes(work: Work, spread: Node, layer: Node, joined: Node) -> list[_DilatedAxis] | None:
     """Return both spatial axes, or None if the three nodes are no dilated convolution."""
     numbers = [work.integers(work.input(node, position)) for node in (spread, joined) for position in (1, 2)]
     if any(values is None for values in numbers):
@@ -62,7 +62,7 @@ def _axes(work: Work, spread: Node, layer: Node, joined: Node) -> list[_Axis] | 
         inner = max(own, 1) * taps if is_same else 0
         begin = paddings[2 * place] + block * (inner // 2) - crops[2 * place]
         end = paddings[2 * place + 1] + block * (inner - inner // 2) - crops[2 * place + 1]
-        axes.append(_Axis(max(own, 1) * block, begin, end, max(own, 1) * block * taps))
+        axes.append(_DilatedAxis(max(own, 1) * block, begin, end, max(own, 1) * block * taps))
     source, target = work.input(spread, 0), work.output(joined)
     for axis, size, result in zip(axes, source.shape[1:3], target.shape[1:3], strict=True):
         if min(axis.begin, axis.end) < 0 or size + axis.begin + axis.end - axis.span != result:
