@@ -140,7 +140,8 @@ class TargetArguments:
             return [*zip(chosen, self.given(chosen), strict=True)]
         from delegate_sim.runtime.device_targets import delegates_of_devices
 
-        on_devices = delegates_of_devices(self.devices, self.groups)[: 1 if only_first else None]
+        only = () if ALL_DELEGATES in self.delegates else self.delegates
+        on_devices = delegates_of_devices(self.devices, self.groups, only)[: 1 if only_first else None]
         delegates = {own.delegate: find_delegate(own.delegate) for own in on_devices}
         given = dict(zip(delegates, self.given([*delegates.values()]), strict=True))
         return [(delegates[name], {**dict(options), **given[name]}) for name, options in on_devices]
@@ -333,8 +334,6 @@ def _taken(given: dict[str, Any]) -> TargetArguments:
     several = several_values(click.get_current_context())
     pairs, release, defaults = tuple(given.pop("pairs")), given.pop("release", None), given.pop("defaults")
     devices, groups = tuple(given.pop("named_devices")), tuple(given.pop("device_groups"))
-    if delegates and (devices or groups):
-        raise click.UsageError("give --delegate, or --device and --for: a device has its own delegates")
     if devices or groups:
         _refuse_other_targets()
     if not delegates and not groups:
@@ -396,7 +395,7 @@ def devices_option(description: str) -> Decorator:
     )
 
 
-_DEVICE = devices_option("A phone, SoC or board, such as pixel10.")
+_DEVICE = devices_option("A phone, SoC or board, such as pixel10. --delegate then names some of its delegates.")
 _FOR = click.option(
     "--for",
     "device_groups",

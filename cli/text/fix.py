@@ -125,9 +125,17 @@ def fix_lines(plan: FixPlan, fixed: Fixed | None, width: int, verbose: bool, spl
 
 
 def _alone_lines(plan: FixPlan) -> Iterator[Line]:
-    """If no pass improves a target without making another target worse, yield the command for the first target alone."""
+    """If no pass improves a target without making another target worse, yield the command without the worse targets."""
     if not plan.is_changed and plan.conflicts:
-        yield Line(f"  {printable(fix_command(plan.model, plan.conflicts[0].alone.target))}", HINT)
+        yield Line(f"  {printable(_command_without(plan, plan.conflicts[0]))}", HINT)
+
+
+def _command_without(plan: FixPlan, conflict: Conflict) -> str:
+    """Return the command for all targets except those that prevent a better result of one target."""
+    losing = [standing.target for standing in conflict.losing]
+    left = [target for target in plan.targets if target not in losing]
+    joint = joint_fix_command(plan.model, left) if len(left) > 1 else ""
+    return joint or fix_command(plan.model, conflict.alone.target)
 
 
 def _approximate_lines(plan: FixPlan, width: int) -> Iterator[Line]:
@@ -208,8 +216,8 @@ def answer_text(plan: FixPlan, fixed: Fixed | None, hint: str, complete: str = "
     if not plan.is_changed and plan.conflicts:
         alone, losing = plan.conflicts[0].alone, plan.conflicts[0].losing
         worse = " and ".join([_name_of(plan, standing) for standing in losing])
-        only = f"A model only for {_name_of(plan, alone)} is better there, but worse on {worse}"
-        return f"No pass improves one target without making another target worse ({tried}). {only}:"
+        without = f"A rewrite for {_name_of(plan, alone)} is worse on {worse}; without {worse}"
+        return f"No pass improves one target without making another target worse ({tried}). {without}:"
     if not plan.is_changed:
         no_pass = "No tried pass" if plan.not_simulated else "No pass"
         if plan.with_shapes is not None:
@@ -255,7 +263,8 @@ def conflict_text(plan: FixPlan, conflict: Conflict) -> str:
     alone = conflict.alone
     losing = "; ".join([f"{_name_of(plan, standing)}: {_with_risks(standing)}" for standing in conflict.losing])
     text = f"A model only for {_name_of(plan, alone)} is better there: {_with_risks(alone)}"
-    return f"{text}. It is worse on other targets: {losing}. --per-target writes a file for each target"
+    left_out = "--per-target writes a file for each target; --delegate names the targets to keep"
+    return f"{text}. It is worse on other targets: {losing}. {left_out}"
 
 
 def _verdict(plan: FixPlan, before: Standing, after: Standing) -> str:

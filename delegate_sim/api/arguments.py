@@ -234,12 +234,13 @@ def targets_with(
         own = "benchmark" if defaults is None else defaults
         return [target_of(delegate, options, runtime, own, assume_ops_registered, is_live=is_live)]
     require_bool(_ASSUMES_REGISTERED, assume_ops_registered)
-    if delegate is not None or options or is_live:
+    if options or is_live:
         raise OptionError("give a device, or a delegate with options or live: a device has its own delegates")
+    only = [] if delegate is None else [delegate_of(delegate).name]
     if not isinstance(device, str):
         raise OptionError(f"a device must be a name, such as 'pixel10', not {_kind(device)}")
-    release = parse_release(agreed([runtime]))
-    return targets_on(delegates_of_devices([device]), release, "api" if defaults is None else defaults, assume_ops_registered)
+    release, on_device = parse_release(agreed([runtime])), delegates_of_devices([device], only=only)
+    return targets_on(on_device, release, "api" if defaults is None else defaults, assume_ops_registered)
 
 
 def public(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

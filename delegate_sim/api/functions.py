@@ -77,16 +77,16 @@ def analyze(
     """Apply a delegate (NNAPI by default) to a model, and report what the runtime would do.
 
     ``options`` are options of the delegate, named like the flags of the command: ``feature_level`` for ``--feature-level``.
-    ``device`` is a phone, SoC or board, such as ``pixel10``. The report then has a run for each delegate of the device, in the
-    order in which an application should try them. ``defaults`` selects the values of all other options. ``benchmark`` (the
-    default without a device) selects the values that benchmark_model passes. ``api`` selects the defaults of the delegate's
-    API. ``runtime`` selects the release of the runtime, by default the newest release. The option ``release`` does the same. A
-    model is refused if the release cannot load an operator of it. If ``assume_ops_registered`` is true, the application is
-    assumed to register these operators. ``op_profile`` is the path of an op profile of a device, or a list of paths. The
-    report then has ``times``. With ``live``, the real delegate also runs on this host, and the report's ``live`` has the real
-    decision. Delegates that cannot be simulated, such as ``ethos-u55-128``, need ``live``. Raises ModelError if the model
-    cannot be read, and OptionError for an unknown delegate, option, value or runtime. Raises LogError for a profile without
-    times, and ReconcileError for a profile of another model.
+    ``device`` is a phone, SoC or board, such as ``pixel10``. The report then has a run for each delegate of the device, in
+    the order in which an application should try them, or only for ``delegate`` if it is given. ``defaults`` selects the
+    values of all other options. ``benchmark`` (the default without a device) selects the values that benchmark_model passes.
+    ``api`` selects the defaults of the delegate's API. ``runtime`` selects the release of the runtime, by default the newest
+    release. The option ``release`` does the same. A model is refused if the release cannot load an operator of it. If
+    ``assume_ops_registered`` is true, the application is assumed to register these operators. ``op_profile`` is the path of
+    an op profile of a device, or a list of paths. The report then has ``times``. With ``live``, the real delegate also runs
+    on this host, and the report's ``live`` has the real decision. Delegates that cannot be simulated, such as
+    ``ethos-u55-128``, need ``live``. Raises ModelError if the model cannot be read, and OptionError for an unknown delegate,
+    option, value or runtime. Raises LogError for a profile without times, and ReconcileError for a profile of another model.
     """
     from ..graph.analysis_cache import AnalysisCache
     from ..page.viewer import PageViewer

@@ -26,7 +26,7 @@ from ..foundation.parsing.toml import TomlLines, line_of
 from ..foundation.printable import printable
 from ..foundation.work_budget import spend_steps, work_budget
 from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
-from ..runtime.device_targets import targets_on
+from ..runtime.device_targets import only_delegates, targets_on
 from ..runtime.target import Target, with_labels
 from .budgets import Budgets, Tolerance
 from .configuration_table import (
@@ -284,12 +284,12 @@ def _targets(
     delegate = table.take("delegate", parse_delegate)
     on_devices = table.take("device", parse_devices, ()) + table.take("for", parse_groups, ())
     releases = table.take("runtime", parse_releases, runtime)
-    if on_devices and delegate is None:
-        return _device_targets(
-            name, table, dict.fromkeys(on_devices), releases, table.take("defaults", parse_defaults, "api"), before
-        )
     if on_devices:
-        raise ConfigurationProblem(table.key, "has a delegate and a device; give only one of them")
+        try:
+            chosen = only_delegates(dict.fromkeys(on_devices), () if delegate is None else (delegate.name,))
+        except OptionError as error:
+            raise ConfigurationProblem((*table.key, "delegate"), expected_of(error)) from error
+        return _device_targets(name, table, chosen, releases, table.take("defaults", parse_defaults, "api"), before)
     defaults = table.take("defaults", parse_defaults, defaults)
     if delegate is None:
         raise ConfigurationProblem(table.key, f"has no delegate; the delegates are {', '.join(DELEGATE_NAMES)}; or name a device")

@@ -123,9 +123,10 @@ def compiled_elsewhere(model: Model, runnable: Collection[str] = ()) -> str:
 def _consequence(operator: CompiledOperator, *, is_runnable: bool) -> str:
     if is_runnable:
         return (
-            "Without this delegate, the model does not run, not even on the CPU. The file does not show which nodes were compiled"
+            f"Without {operator.runner}, the model does not run, not even on the CPU. The file does not show which nodes were "
+            "compiled"
         )
-    return f"The model runs only with {operator.runner}: this target needs the source model"
+    return f"The model runs only with {operator.runner}: other targets need the source model"
 
 
 def is_program(node: Node) -> bool:

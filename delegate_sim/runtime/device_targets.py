@@ -9,21 +9,36 @@ from ..delegates.devices import delegates_of_group, find_device
 from ..delegates.options import parse_options
 from ..delegates.registry import find_delegate
 from ..errors import OptionError
+from ..foundation.printable import and_list
 from ..releases.catalogue import Release
 from .target import Target
 
 
-def delegates_of_devices(devices: Iterable[str], groups: Iterable[str] = ()) -> tuple[DelegateOnDevice, ...]:
+def delegates_of_devices(
+    devices: Iterable[str], groups: Iterable[str] = (), only: Iterable[str] = ()
+) -> tuple[DelegateOnDevice, ...]:
     """Return the delegates that exist on the named devices and kinds of devices, without duplicates.
 
-    Raises OptionError for an unknown device, and if no delegate exists there.
+    If ``only`` names delegates, return only these delegates. Raises OptionError for an unknown device, if no delegate exists
+    there, and if a delegate in ``only`` does not exist there.
     """
     delegates = [own for name in devices for own in find_device(name).delegates]
     delegates += [own for name in groups for own in delegates_of_group(name)]
     if not delegates:
         text = "microcontrollers have no delegate: use"
         raise OptionError(f"{text} `delegate-sim micro MODEL` (in Python: analyze_micro)", f'{text} kind = "micro"')
-    return tuple(dict.fromkeys(delegates))
+    return only_delegates(dict.fromkeys(delegates), only)
+
+
+def only_delegates(on_devices: Iterable[DelegateOnDevice], only: Iterable[str]) -> tuple[DelegateOnDevice, ...]:
+    """Return the delegates of devices that ``only`` names, or all of them if ``only`` is empty. Raises OptionError."""
+    on_devices, named = tuple(on_devices), tuple(only)
+    existing = dict.fromkeys([own.delegate for own in on_devices])
+    for name in named:
+        if name not in existing:
+            text = f"does not exist on the named devices; their delegates are {and_list([*existing])}"
+            raise OptionError(f"the delegate {name} {text}", text)
+    return tuple([own for own in on_devices if not named or own.delegate in named])
 
 
 def targets_on(

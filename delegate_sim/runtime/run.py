@@ -83,6 +83,13 @@ class Run:
         return self.refusal is None and any(subgraph.delegated for subgraph in self.subgraphs)
 
     @property
+    def first_line(self) -> str | None:
+        """The first log line of the runtime. If only the delegate prints lines, its first line; None without lines."""
+        decisions = [subgraph.decision for subgraph in self.subgraphs if subgraph.decision is not None]
+        own = {line for decision in decisions for line in decision.log_lines}
+        return next((line for line in self.log_lines if line not in own), next(iter(self.log_lines), None))
+
+    @property
     def options(self) -> OptionValues:
         """The options of the delegate."""
         return self.target.options

@@ -11,7 +11,6 @@ from dataclasses import replace
 from ..foundation.columns import INTEGER, NUMBER, TEXT, Column, keys, within
 from ..results.report.measures import NUMBERS, measure_columns
 from ..results.report.multiply_adds import COMPUTE
-from ..runtime.interpreter import Run
 
 LONGEST_TEXT = 1 << 16
 """Largest number of characters in a text. A scan cuts longer texts."""
@@ -56,7 +55,12 @@ RUN_COLUMNS = (
     Column("delegated_operators", TEXT, "the operators of the delegated nodes, as a JSON list"),
     Column("refusal_code", TEXT, "the code of the reason why the whole graph is refused", source="run.refusal.code"),
     Column("refusal", TEXT, "the message that belongs to refusal_code", source="run.refusal.message"),
-    Column("log_line", TEXT, "the first log line that the runtime prints", source=lambda result: _first_line(result.run)),
+    Column(
+        "log_line",
+        TEXT,
+        "the first log line of the runtime, or else of the delegate",
+        source="run.first_line",
+    ),
 )
 CAUSE_COLUMNS = (
     *_KEY,
@@ -69,10 +73,6 @@ CAUSE_COLUMNS = (
     Column("reason", TEXT, "the refusal message of one of the nodes"),
     Column("change", TEXT, "what to change, if a change is known"),
 )
-
-
-def _first_line(run: Run | None) -> str | None:
-    return None if run is None or not run.log_lines else run.log_lines[0]
 
 
 COLUMNS = {RUNS: RUN_COLUMNS, CAUSES: CAUSE_COLUMNS}

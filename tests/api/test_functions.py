@@ -378,6 +378,7 @@ def test_a_device_has_a_run_for_each_of_its_delegates(model):
     runs = delegate_sim.analyze(model, device="imx93", defaults="benchmark", runtime="litert-2.2").runs
     assert {(run.target.defaults, str(run.release)) for run in runs} == {("benchmark", "litert-2.2")}
     assert delegate_sim.diagnose(model, device="imx93").target.delegate.name == "ethosu-imx93"
+    assert [run.delegate.name for run in delegate_sim.analyze(model, "teflon", device="imx8mp").runs] == ["teflon"]
 
 
 @pytest.mark.parametrize(
@@ -388,7 +389,7 @@ def test_a_device_has_a_run_for_each_of_its_delegates(model):
         ({"delegate": "microcontroller"}, "analyze_micro"),
         ({"device": "microcontroller"}, "analyze_micro"),
         ({"device": "galaxys24"}, "exynos2400"),
-        ({"device": "imx8mp", "delegate": "vx"}, "its own delegates"),
+        ({"device": "imx8mp", "delegate": "vx"}, "does not exist on the named devices"),
         ({"device": "imx8mp", "options": {"device": "1"}}, "its own delegates"),
         ({"device": "imx8mp", "live": True}, "its own delegates"),
         ({"device": 7}, "must be a name"),

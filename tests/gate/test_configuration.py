@@ -532,6 +532,8 @@ def test_a_target_with_a_device_has_a_target_for_each_delegate(write):
     phone = [f"phone@{name}" for name in ("mldrift", "npu-google", "xnnpack", "gpu", "nnapi")]
     assert names == [*phone, "apple@mldrift", "apple@coreml", "apple@xnnpack"]
     assert {target.group for target in configuration.targets} == {"phone", "apple"}
+    alone = read_configuration(write('[targets.board]\ndevice = "imx8mp"\ndelegate = "vx-nxp"\n'))
+    assert [target.target.delegate.name for target in alone.targets] == ["vx-nxp"]
     assert {target.target.defaults for target in configuration.targets} == {"api"}
 
 
@@ -541,7 +543,10 @@ def test_a_target_with_a_device_has_a_target_for_each_delegate(write):
         ('[targets.t]\ndevice = "pixel11"\n', "2: targets.t.device: there is no such device; did you mean pixel10"),
         ('[targets.t]\nfor = "gpu"\n', "2: targets.t.for: takes phones, android-phones, "),
         ('[targets.t]\nfor = "microcontrollers"\n', '2: targets.t.for: microcontrollers have no delegate: use kind = "micro"'),
-        ('[targets.t]\ndelegate = "gpu"\ndevice = "pixel10"\n', "1: targets.t: has a delegate and a device"),
+        (
+            '[targets.t]\ndelegate = "coreml"\ndevice = "pixel10"\n',
+            "2: targets.t.delegate: does not exist on the named devices",
+        ),
     ],
 )
 def test_wrong_devices(write, text, fault):

@@ -19,7 +19,7 @@ from delegate_sim.delegates.registry import DELEGATE_NAMES
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 TOOL = SHARED / "tools" / "conformance.py"
 SAMPLE = {"real": 60, "keras": 40, "fuzz": 1200}
-COUNTED = {"nodes", "kinds", "lines", "refusals"}
+COUNTED = {"nodes", "kinds", "lines", "refusals", "messages"}
 
 pytestmark = pytest.mark.skipif(not TOOL.exists(), reason="the recorded verdicts (../shared) are not here")
 
@@ -69,6 +69,17 @@ def only_validated(delegate, record):
     return delegate == "nnapi" and "max_number_delegated_partitions" not in record["options"]
 
 
+def messages(record, run):
+    """Compare the GPU delegate's message about each refused node with the recorded one."""
+    reasons = {(subgraph["index"], node["index"]): node["reasons"] for subgraph in run["subgraphs"] for node in subgraph["nodes"]}
+    for subgraph in record["subgraphs"]:
+        for index, (message,) in (subgraph["failures"] or {}).items():
+            found = [] if subgraph["supported"][int(index)] else reasons.get((subgraph["index"], int(index)), [])
+            for reason in found[:1]:
+                said = "" if reason["code"] == "float16-dequantize" else reason["kind"]
+                yield "messages", said == message, f"node {index}: expected {message!r}, got {said!r}"
+
+
 @pytest.mark.parametrize("corpus", SAMPLE)
 @pytest.mark.parametrize("delegate", DELEGATE_NAMES)
 def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
@@ -89,7 +100,7 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
             for record in scored:
                 options = {**record["options"], **DELEGATE_ALONE.get(delegate, {})}
                 run = delegate_sim.analyze(model, delegate=delegate, options=options, defaults="api").to_dict()["runs"][0]
-                for count, equal, what in tool.compare(record, run):
+                for count, equal, what in (*tool.compare(record, run), *(messages(record, run) if delegate == "gpu" else ())):
                     if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
                         continue
                     compared[count] += 1

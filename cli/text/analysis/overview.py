@@ -10,6 +10,7 @@ from delegate_sim.delegates.registry import CLOSED_PLUGIN_NAMES
 from delegate_sim.errors import LimitError
 from delegate_sim.foundation.printable import and_list
 from delegate_sim.model.model import Model
+from delegate_sim.model.precompiled import compiled_for
 from delegate_sim.releases.catalogue import Release, parse_release, release_note
 from delegate_sim.results.report.blockers import Blocker, BlockerSummary, summary_of
 from delegate_sim.results.report.measures import NOT_RUNNING, TAKEN, outcome_text
@@ -90,6 +91,9 @@ def _runs_table(report: Report, view: View) -> Iterator[Line]:
     defaults = "" if all(run.delegate.is_plugin for run in runs) else f", {DEFAULTS_TEXT[runs[0].target.defaults]}"
     title = f"{counted(nodes, 'node')}, each delegate on its own, on {runs[0].release}{defaults}"
     yield from paragraph(coverage_verdict(runs), width, "", "  ", style=HEADING)
+    runnable = {op for run in runs for op in run.delegate.rules.custom}
+    for sentence in compiled_for(report.model, runnable):
+        yield from paragraph(f"Warning: {sentence}", width, "", "  ")
     yield from shared_refusal_lines(report.model, runs, width)
     yield from paragraph(title, width, "", "")
     yield from _release_lines(runs[0].release, width)

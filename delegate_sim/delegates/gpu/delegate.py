@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from ...rules.rule import Reason, Verdict
 from ..base import Delegate
 from ..decision import Decision, kinds_by_code
 from ..float16_weights import Float16Remapping
+from ..gpu_compatibility.messages import refusal_lines
 from ..options import Option, OptionValues, boolean, integer, names, text
 from ..partition_limits import keep_largest
 from ..traits import LogTraits, PartitionLimits, ReleaseHistory
@@ -27,19 +29,20 @@ from .rules import RULES
 from .rules.checks import GpuTarget
 
 OPS_WITHOUT_OPENCL = frozenset({"SPLIT", "SPLIT_V"})
-"""Operators that stay on the CPU with OpenGL. The delegate uses OpenGL if OpenCL cannot be loaded."""
+"""Operators that stay on the CPU if OpenCL cannot be loaded (``OpenCLSupported``), because OpenGL has no shader for them."""
 
-_BACKENDS = {"opencl": "opencl", "cl": "opencl", "opengl": "opengl", "gl": "opengl"}
+_OPENCL, _WITHOUT_OPENCL, _OPENGL_ONLY = "opencl", "opengl", "opengl-only"
+_BACKENDS = {_OPENCL: _OPENCL, "cl": _OPENCL, _WITHOUT_OPENCL: _WITHOUT_OPENCL, _OPENGL_ONLY: _OPENGL_ONLY, "gl": _OPENGL_ONLY}
 _LAST_INDEX = (1 << 31) - 1
 
 
 def backend(value: Any) -> str:
-    """Parse the name of a backend, also in benchmark_model's spelling."""
+    """Parse the name of a backend, also in benchmark_model's spelling (``cl`` and ``gl``)."""
     name = text(value)
     if name is None:
-        return "opencl"
+        return _OPENCL
     if name.lower() not in _BACKENDS:
-        raise InvalidValueError("takes opencl or opengl", value)
+        raise InvalidValueError("takes opencl, opengl or opengl-only", value)
     return _BACKENDS[name.lower()]
 
 
@@ -92,8 +95,9 @@ OPTIONS = (
     Option(
         "backend",
         backend,
-        "opencl",
-        "opencl or opengl",
+        _OPENCL,
+        "opencl; opengl, if OpenCL cannot be loaded; or opengl-only (benchmark_model's gl), if only OpenGL may be used although "
+        "OpenCL can be loaded",
         flag="gpu_backend",
         printed=("gpu backend",),
         choices=tuple(dict.fromkeys(_BACKENDS.values())),
@@ -161,6 +165,7 @@ class GpuDelegate(Delegate):
             decision = replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > limit:
             decision = keep_largest(self, decision, limit, minimum=0)
+        decision = replace(decision, log_lines=refusal_lines(graph, _asked(verdicts, options), len(decision.nodes)))
         remapped = remapping.apply(graph, decision.nodes)
         if remapped is not graph:
             # The operands change after the preview, so the partitions may change too.
@@ -175,7 +180,7 @@ class GpuDelegate(Delegate):
         The simulated build follows the newest sources. It was not verified for older releases, so a failure in an older release
         is marked as a prediction.
         """
-        is_opengl = options["backend"] == "opengl"
+        is_opengl = options["backend"] != _OPENCL
         failure = build_partition(
             decision.graph, subset, allow_quant_ops=options["allow_quant_ops"], release=release, is_opengl=is_opengl
         )
@@ -194,9 +199,15 @@ class GpuDelegate(Delegate):
 
 def _target(options: OptionValues, release: Release) -> GpuTarget:
     excluded = frozenset(options["excluded_ops"])
-    if options["backend"] == "opengl":
+    if options["backend"] == _WITHOUT_OPENCL:
         excluded |= OPS_WITHOUT_OPENCL
     return GpuTarget(options["allow_quant_ops"], excluded, release)
+
+
+def _asked(verdicts: Mapping[int, Verdict], options: OptionValues) -> Mapping[int, Verdict]:
+    """Return the verdicts that the delegate asks for. It stops at the first supported node after the selected range."""
+    last = options["last_delegate_node_index"]
+    return dict(itertools.takewhile(lambda item: item[0] <= last or not item[1].is_supported, verdicts.items()))
 
 
 def _within_range(

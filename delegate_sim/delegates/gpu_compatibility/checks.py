@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from ...graph.graph import NodeView
+from ...releases.catalogue import OLDEST, parse_release
 from ...rules import kinds
 from ...rules.kinds import Kind
-from ...rules.operands import counted
+from ...rules.operands import at_most, counted
 from ...rules.rule import Check
 from ...rules.source import LITERT, Source
-from ...rules.vocabulary import activation, check
+from ...rules.vocabulary import activation, check, version
 
 ACTIVATIONS = ("NONE", "RELU", "RELU_N1_TO_1", "RELU6", "TANH", "SIGMOID")
 """Fused activations that the GPU supports (``IsActivationSupported``, ``gpu_compatibility.cc``).
@@ -116,6 +117,30 @@ def case(*checks: Check[T], source: Source = COMPATIBILITY) -> tuple[Check[T], .
 def saying(message: str, checks: Iterable[Check[T]]) -> tuple[Check[T], ...]:
     """Return copies of the checks with ``message`` as the runtime's message."""
     return tuple([check.saying(message) for check in checks])
+
+
+Saying = str | Callable[[NodeView], str]
+"""A message of the runtime, or a function that returns it for a node."""
+
+
+def saying_by_release(one: Check[Any], first: Saying, later: Mapping[str, Saying]) -> Check[Any]:
+    """Return a copy of a check with the message ``first``, and from each release in ``later`` on with that release's message.
+
+    ``later`` has the oldest release first. The target of the check must have a ``release``.
+    """
+    checks = [(OLDEST, one.saying(first)), *[(parse_release(name), one.saying(message)) for name, message in later.items()]]
+
+    def say(node: NodeView, target: Any) -> str:
+        said = [check.said for start, check in checks if start is OLDEST or target.release.is_at_least(start)][-1]
+        assert said is not None
+        return said(node, target)
+
+    return replace(one, said=say)
+
+
+def newest_version(limit: int) -> Check[object]:
+    """Require an operator version of at most ``limit`` (``CheckMaxSupportedOpVersion``, in both delegates)."""
+    return version(at_most(limit)).saying(lambda node: f"Max version supported: {limit}. Requested version {node.version}.")
 
 
 def joined(shape: Iterable[int]) -> str:

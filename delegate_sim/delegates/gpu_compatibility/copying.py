@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from ...graph.graph import NodeView
 from ...rules.hints import by_reshape, in_code
 from ...rules.kinds import ATTRIBUTE, CONSTANT, OPERAND_COUNT, SHAPE
@@ -33,10 +35,14 @@ def _one_hot_dimension(node: NodeView) -> str | None:
     return None if all(size == 1 for size in shape[first:-1]) else f"indices of shape {list(shape)}"
 
 
-def _say_one_hot_dimension(node: NodeView) -> str:
+def say_one_hot_dimension(first_word: str, node: NodeView) -> str:
+    """Return the runtime's message about a dimension of ONE_HOT's indices. Older releases misspell its first word."""
     shape = node.input(0).shape
     first = 1 if len(shape) > 3 else 0
-    return f"Unsupported non-singleton dim at {next((at for at in range(first, len(shape) - 1) if shape[at] != 1), 0)}"
+    return f"{first_word} non-singleton dim at {next((at for at in range(first, len(shape) - 1) if shape[at] != 1), 0)}"
+
+
+say_one_hot_dimension_misspelled = functools.partial(say_one_hot_dimension, "Unspported")
 
 
 def _one_hot_values(node: NodeView) -> str | None:
@@ -59,7 +65,7 @@ ONE_HOT = case(
     ),
     *saying(_ONE_HOT_SAYS, (typed(operand(0, "index tensor"), INT32, hint=in_code("use INT32 indices")), ONE_HOT_AXIS)),
     check(SHAPE, "indices of size 1 in all dimensions except batch and channels", _one_hot_dimension).saying(
-        _say_one_hot_dimension
+        say_one_hot_dimension_misspelled
     ),
     *saying(
         _ONE_HOT_SAYS,

@@ -65,7 +65,9 @@ DEPTHWISE_CONV_2D = case(
         "output.c != input.c * depth_multiplier"
     ),
     check(SHAPE, "a bias with one element for each output channel", _other_bias_size).saying("bias.size != output.c"),
-    check(SHAPE, "a depth_multiplier of 1, or a single input channel", _multiplied_channels).before_release("litert-2.1.0"),
+    check(SHAPE, "a depth_multiplier of 1, or a single input channel", _multiplied_channels)
+    .before_release("litert-2.1.0")
+    .saying("depth_multiplier != 1 && input.c != 1"),
     source=COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility"),
 )
 TRANSPOSE_CONV = (*convolution_operands(), strides())

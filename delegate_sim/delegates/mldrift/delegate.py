@@ -19,17 +19,16 @@ from ...model.model import Model
 from ...refusal import Refusal
 from ...releases.catalogue import NEWEST, Release, ReleaseNote
 from ...rules.kinds import FLOAT16_DEQUANTIZE, PARTITION_LIMIT, Kind
-from ...rules.rule import Verdict
 from ..base import Delegate
 from ..capabilities import Accelerator
 from ..decision import Decision, kinds_by_code
-from ..float16_weights import FLOAT16_WIDENING, Float16Remapping
+from ..float16_weights import Float16Remapping
+from ..gpu_compatibility.messages import HEADING, LAST_LINE, refusal_lines
 from ..npu.loader import loaded
 from ..options import Option, OptionValues, boolean, integer, text
 from ..partition_limits import keep_largest
 from ..traits import AcceleratorTraits, LogTraits, ReleaseHistory
 from .failures import FORMER, KINDS, LITERT_LOADER, hint_not_met, not_fully_accelerated
-from .messages import HEADING, LAST_LINE, refusal_lines
 from .model_build import build_failure
 from .rules import RULES
 from .rules.composites import composite_name
@@ -237,7 +236,7 @@ class MlDriftDelegate(Delegate):
             decision = replace(decision, nodes=graph.execution_plan)
         elif len(decision.candidates) > 1:
             decision = keep_largest(self, decision, 1, minimum=0, sort=llvm_sorted)
-        lines = refusal_lines(graph, _refusal_messages(verdicts), len(decision.nodes))
+        lines = refusal_lines(graph, verdicts, len(decision.nodes))
         # With the hint, LiteRT's binaries also require that decompositions are delegated completely.
         are_needed = options["hint_fully_delegated"] and not options["skip_decompositions"]
         skipped = frozenset() if are_needed else frozenset(_lowered(graph, decision.nodes))
@@ -270,14 +269,6 @@ class MlDriftDelegate(Delegate):
         from .numbers import is_checked
 
         return is_checked(release)
-
-
-def _refusal_messages(verdicts: Mapping[int, Verdict]) -> dict[int, str]:
-    return {
-        index: "" if verdict is FLOAT16_WIDENING else verdict.reasons[0].kind
-        for index, verdict in verdicts.items()
-        if not verdict.is_supported
-    }
 
 
 def _kernel_warnings(graph: Graph, nodes: Sequence[int]) -> Iterator[str]:

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from . import elementwise, integers, layers, matrix_products, plain_axes, plain_rows, ranks, repeats, scatters, shapes, slices
+from . import (
+    dilations,
+    elementwise,
+    integers,
+    layers,
+    matrix_products,
+    plain_axes,
+    plain_rows,
+    ranks,
+    repeats,
+    scatters,
+    shapes,
+    slices,
+)
 from . import whole_graph as whole
 from .base import Exactness, Pass
 
@@ -19,6 +32,7 @@ PASSES: Mapping[str, Pass] = MappingProxyType(
             *matrix_products.PASSES,
             *shapes.PASSES,
             *repeats.PASSES,
+            *dilations.PASSES,
             *slices.PASSES,
             *scatters.PASSES,
             *elementwise.PASSES,

@@ -140,6 +140,23 @@ def test_the_model_itself_is_never_written_over(source, run, tmp_path):
     assert source.read_bytes() == before
 
 
+def test_the_command_without_the_target_that_prevents_a_rewrite(run, tmp_path):
+    """Core ML takes the nodes around GELU. Written out for NNAPI, GELU would give it more partitions."""
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    last = graph.input("x", "FLOAT32", [1, 2, 2, 8])
+    for op in ("RELU", "RELU", "GELU", "RELU", "RELU"):
+        result = graph.tensor("y", "FLOAT32", [1, 2, 2, 8])
+        graph.node(op, [last], [result], 1, {"approximate": False} if op == "GELU" else None)
+        last = result
+    graph.outputs(last)
+    builder.write(tmp_path / "model.tflite")
+    named = ("--delegate", "nnapi", "--delegate", "coreml", "--delegate", "xnnpack")
+    result = run("fix", tmp_path / "model.tflite", *named, "--plan")
+    assert f"  delegate-sim fix {tmp_path / 'model.tflite'} --delegate nnapi --delegate xnnpack -o" in result.stdout
+    assert "worse on coreml" in " ".join(result.stdout.split())
+
+
 def test_a_model_that_no_pass_helps(run, tmp_path):
     chain_model(("ADD", "ROUND")).write(tmp_path / "model.tflite")
     result = run(

@@ -148,6 +148,14 @@ def test_devices_and_kinds_of_devices_are_joined(run_json, model):
     ]
 
 
+def test_named_delegates_of_a_device_leave_out_the_others(run_json, model):
+    named = ("--delegate", "xnnpack", "--delegate", "vx-nxp")
+    assert delegates_in(run_json("analyze", model, "--device", "imx8mp", *named)) == ["vx-nxp", "xnnpack"]
+    assert delegates_in(run_json("analyze", model, "--device", "imx93", "--delegate", "all")) == ["ethosu-imx93", "xnnpack"]
+    report = run_json("analyze", model, "--device", "pixel10", "--delegate", "npu-google")
+    assert [(entry["options"]["soc"], entry["defaults"]) for entry in report["runs"]] == [("Tensor_G5", "api")]
+
+
 def test_an_option_of_the_user_goes_to_the_delegates_of_a_device(run, run_json, model):
     report = run_json("analyze", model, "--device", "pixel10", "--android", "11")
     assert report["runs"][-1]["options"]["nnapi_runtime"] == "11"
@@ -183,7 +191,7 @@ def test_the_environment_names_the_device_unless_the_command_line_names_a_target
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--device", "pixel10", "--delegate", "gpu"), "give --delegate, or --device and --for"),
+        (("--device", "pixel10", "--delegate", "coreml"), "the delegate coreml does not exist on the named devices"),
         (("--delegate", "imx8mp"), "--device imx8mp or --delegate vx-nxp"),
         (("--soc", "imx8mp"), "--device imx8mp or --delegate vx-nxp"),
         (("--delegate", "pixel10"), "--device pixel10"),

@@ -70,7 +70,7 @@ def test_defaults(sketch, defaults, limit):
 
 
 @pytest.mark.parametrize(
-    ("given", "value"), [("opencl", "opencl"), ("CL", "opencl"), ("", "opencl"), ("opengl", "opengl"), ("gl", "opengl")]
+    ("given", "value"), [("opencl", "opencl"), ("CL", "opencl"), ("", "opencl"), ("opengl", "opengl"), ("gl", "opengl-only")]
 )
 def test_names_of_backends(sketch, given, value):
     assert sketch.then("ABS").run(backend=given)["options"]["backend"] == value
@@ -88,9 +88,13 @@ def test_excluded_ops(sketch):
     assert codes(run)[0] == ["gpu-unsupported-operator"]
 
 
-@pytest.mark.parametrize(("backend", "taken"), [("opencl", [0]), ("opengl", [])])
+@pytest.mark.parametrize(
+    ("backend", "accepted", "failure"),
+    [("opencl", [0], None), ("opengl", [], None), ("opengl-only", [0], "gpu-build-shader")],
+)
 @pytest.mark.parametrize("op", ["SPLIT", "SPLIT_V"])
-def test_opengl_runs_no_split(backend, taken, op):
+def test_opengl_runs_no_split(backend, accepted, failure, op):
+    """The operators are refused only if OpenCL cannot be loaded. OpenGL has no shader for them in any case."""
     builder = ModelBuilder()
     graph = builder.subgraph()
     axis, sizes = (graph.tensor("c", "INT32", shape, data) for shape, data in (((), [3]), ((2,), [1, 1])))
@@ -99,10 +103,8 @@ def test_opengl_runs_no_split(backend, taken, op):
     graph.node(op, [axis, x] if op == "SPLIT" else [x, sizes, axis], results, options={"num_splits": 2})
     graph.outputs(*results)
     model = delegate_sim.load(builder.bytes())
-    assert (
-        nodes(delegate_sim.analyze(model, delegate="gpu", options={"backend": backend}, defaults="api").to_dict()["runs"][0])
-        == taken
-    )
+    run = delegate_sim.analyze(model, delegate="gpu", options={"backend": backend}, defaults="api").to_dict()["runs"][0]
+    assert (nodes(run, "supported"), (run["refusal"] or {}).get("code")) == (accepted, failure)
 
 
 def test_range_of_nodes(sketch):
@@ -150,6 +152,9 @@ def test_limit_is_explained_by_the_option(sketch):
 def test_log_lines(sketch):
     run = split_up(sketch).run("benchmark")
     assert run["log_lines"] == [
+        "Following operations are not supported by GPU delegate:",
+        "CEIL: Operation is not supported.",
+        "3 operations will run on the GPU, and the remaining 5 operations will run on the CPU.",
         "Replacing 3 out of 8 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
         "Explicitly applied GPU delegate, and the model graph will be partially executed by the delegate w/ 1 delegate kernels.",
     ]
@@ -267,7 +272,12 @@ def test_litert_issue_9192(sketch):
     run = sketch.then("CEIL").then("ROUND").run()
     assert (len(codes(run)), nodes(run), run["subgraphs"][0]["partitions"]) == (7, [1, 2, 3, 4], 3)
     assert run["log_lines"] == [
-        "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main)."
+        "Following operations are not supported by GPU delegate:",
+        "CEIL: Operation is not supported.",
+        "REDUCE_MAX: Expected 1 const input tensor(s), but node has 2 const input(s).",
+        "ROUND: Operation is not supported.",
+        "4 operations will run on the GPU, and the remaining 3 operations will run on the CPU.",
+        "Replacing 4 out of 7 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 3 partitions for subgraph 0 (main).",
     ]
     (reason,) = run["subgraphs"][0]["nodes"][0]["reasons"]
     assert reason["message"] == "2 constant inputs; needs 1 runtime input, 1 constant input and 1 output"

@@ -41,7 +41,7 @@ def test_the_delegate_that_was_switched_on(parameters, delegate):
         ("nnapi", "Disallow NNAPI cpu: [0]", "disallow_nnapi_cpu", False),
         ("nnapi", "Allow fp16 in NNAPI: [1]", "allow_fp16", True),
         ("gpu", "Enable running quant models in gpu: [0]", "allow_quant_ops", False),
-        ("gpu", "GPU backend: [gl]", "backend", "opengl"),
+        ("gpu", "GPU backend: [gl]", "backend", "opengl-only"),
         ("gpu", "GPU backend: [metal]", "backend", None),
         ("gpu", "Index of the first node that could be delegated: [3]", "first_delegate_node_index", 3),
         ("gpu", "Index of the last node that could be delegated: [5]", "last_delegate_node_index", 5),

@@ -468,6 +468,44 @@ def _positions(sketch: Sketch, ends: Sequence[int], shape: Sequence[int]) -> Ske
     return sketch.last()
 
 
+def _spread(sketch: Sketch) -> None:
+    """A convolution between SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, with any paddings that the blocks divide."""
+    block, taps, depth = sketch.choice((2, 3)), sketch.choice((1, 3)), sketch.choice((1, 2))
+    batch, height, width = sketch.choice((1, 2)), sketch.number(5, 8), sketch.number(5, 8)
+    is_same, is_depthwise = sketch.chance(2), sketch.chance(2)
+    paddings, crops, spread, joined = [], [], [], []
+    for size in (height, width):
+        begin, end, crop = sketch.number(0, 3), sketch.number(0, 3), sketch.choice((0, 0, 1))
+        end += -(size + begin + end) % block
+        spread.append((size + begin + end) // block)
+        full = block * (spread[-1] if is_same else spread[-1] - taps + 1)
+        crop = crop if full > crop + 1 else 0
+        paddings.append([begin, end])
+        crops.append([0, crop])
+        joined.append(full - crop)
+        if full < 1:
+            return
+    image = _floats(sketch, batch, height, width, depth)
+    blocks = sketch.constant("INT32", (2,), [block, block])
+    batches = batch * block * block
+    sketch.node(
+        "SPACE_TO_BATCH_ND", [image, blocks, sketch.constant("INT32", (2, 2), paddings)], "FLOAT32", (batches, *spread, depth)
+    )
+    shape = (1, taps, taps, depth) if is_depthwise else (depth, taps, taps, depth)
+    operands = [sketch.last(), sketch.constant("FLOAT32", shape, _values(sketch, shape)), sketch.constant("FLOAT32", (depth,))]
+    options = {"padding": 0 if is_same else 1, "stride_h": 1, "stride_w": 1, "dilation_h_factor": 1, "dilation_w_factor": 1}
+    inner = tuple(size if is_same else size - taps + 1 for size in spread)
+    op = "DEPTHWISE_CONV_2D" if is_depthwise else "CONV_2D"
+    options = {**options, "depth_multiplier": 1} if is_depthwise else options
+    sketch.node(op, operands, "FLOAT32", (batches, *inner, depth), options)
+    sketch.node(
+        "BATCH_TO_SPACE_ND",
+        [sketch.last(), blocks, sketch.constant("INT32", (2, 2), crops)],
+        "FLOAT32",
+        (batch, *joined, depth),
+    )
+
+
 MAKERS: Mapping[str, Maker] = MappingProxyType(
     {
         "own-versions": _own_versions,
@@ -520,6 +558,7 @@ MAKERS: Mapping[str, Maker] = MappingProxyType(
         "gather-without-batches": _batches,
         "conv-3d-by-frames": _conv_3d,
         "layer-as-convolution": _dense,
+        "dilated-convolution": _spread,
         **MISREAD,
         **WIDE,
         **INTEGERS,

@@ -17,12 +17,14 @@ from ....rules.book import RuleBook, Unknown
 from ....rules.families import family_rules, modules_of_families
 from ....rules.rule import Reason
 from . import layers
-from .checks import KINDS, SOURCE, GpuTarget
+from .checks import KINDS, NOT_SUPPORTED, SOURCE, GpuTarget
 
+_NEEDED = "an operator that the GPU delegate has"
 _LEFT_OUT = Unknown(
     "an operator that is not excluded",
-    "use OpenCL for SPLIT and SPLIT_V, and leave the operator out of excluded_ops",
-    "is excluded, because it is in excluded_ops or OpenGL does not run it",
+    "make OpenCL available for SPLIT and SPLIT_V, and leave the operator out of excluded_ops",
+    "is excluded, because it is in excluded_ops, or OpenCL cannot be loaded and OpenGL does not run it",
+    said=NOT_SUPPORTED,
 )
 
 
@@ -48,7 +50,9 @@ RULES: RuleBook[GpuTarget] = RuleBook(
     custom=layers.CUSTOM_RULES,
     kinds=KINDS,
     source=SOURCE,
-    unknown=Unknown("an operator that the GPU delegate has"),
+    unknown=Unknown(_NEEDED, said=NOT_SUPPORTED),
+    unknown_custom=Unknown(_NEEDED, said="{op}"),
     excluded=_left_out,
     key=operator.attrgetter("release"),
+    has_native_messages=True,
 )

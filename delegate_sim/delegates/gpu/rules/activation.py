@@ -16,10 +16,10 @@ from ..build.model import QUANTIZE_AND_DEQUANTIZE
 from ..build.reader import BHWC, HWC, LINEAR, NodeReader, Parser, parse_one_to_one
 from ..failures import build_error
 from .arithmetic import parse_one_operand
-from .checks import ALLOW_QUANT_OPS, SOURCE, UP_TO_1, UP_TO_2, UP_TO_3, GpuTarget, gpu_rule, single_reader
+from .checks import ALLOW_QUANT_OPS, SOURCE, GpuTarget, gpu_rule, single_reader
 
-_ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_in=UP_TO_2)
-_RELU = gpu_rule("ReLUOperationParser", version_in=UP_TO_2, cases=())
+_ELEMENTWISE = gpu_rule("ElementwiseOperationParser", *arithmetic.UNARY, version_up_to=2)
+_RELU = gpu_rule("ReLUOperationParser", version_up_to=2, cases=())
 
 
 # Building the model
@@ -110,33 +110,37 @@ RULES = {
     "HARD_SWISH": gpu_rule("HardSwishOperationParser", runtime_operands(1, 1)),
     "LEAKY_RELU": _RELU,
     "LOGISTIC": _ELEMENTWISE,
-    "PRELU": gpu_rule("PReLUOperationParser", version_in=UP_TO_1, cases=()),
+    "PRELU": gpu_rule("PReLUOperationParser", version_up_to=1, cases=()),
     "RELU": _RELU,
     "RELU6": _RELU,
     "RELU_0_TO_1": _RELU.from_release("litert-2.1.0"),
     "RELU_N1_TO_1": _RELU,
-    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *arithmetic.SOFTMAX, version_in=UP_TO_2),
+    "SOFTMAX": gpu_rule("SoftmaxOperationParser", *arithmetic.SOFTMAX, version_up_to=2),
     "TANH": _ELEMENTWISE,
     "CAST": gpu_rule(
         _CAST_PARSER,
         *where(
             _is_bool_to_float,
             "from BOOL to float",
-            single_reader(operand(0, "input")).from_source(_IN_CAST_PARSER),
-            check(NEIGHBOR, "1 consumer of the output", _float_consumers).from_source(_IN_CAST_PARSER),
+            single_reader(operand(0, "input")).from_source(_IN_CAST_PARSER).saying("Not supported cast case"),
+            check(NEIGHBOR, "1 consumer of the output", _float_consumers)
+            .from_source(_IN_CAST_PARSER)
+            .saying("Cast from bool not supported for outputs"),
         ),
         *where(
             _is_not_of_comparison,
             "unless the node casts the result of a comparison to float",
             runtime_operands(1, 1),
-            check(TENSOR_TYPE, "a cast between BOOL and float, or between FLOAT32 and INT32", _cast_types),
+            check(TENSOR_TYPE, "a cast between BOOL and float, or between FLOAT32 and INT32", _cast_types).saying(
+                lambda node: f"Not supported Cast case. Input type: {node.input(0).type} and output type: {node.output(0).type}"
+            ),
         ),
         inputs=("BOOL", "INT32"),
         outputs=("INT32", "BOOL"),
     ),
-    "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_in=UP_TO_1),
-    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *arithmetic.DEQUANTIZE, version_in=UP_TO_3)),
-    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *arithmetic.QUANTIZE, version_in=UP_TO_2)),
+    "DENSIFY": gpu_rule("DensifyOperationParser", runtime_operands(0, 1), version_up_to=1),
+    "DEQUANTIZE": _quantized(gpu_rule("DequantizeOperationParser", *arithmetic.DEQUANTIZE, version_up_to=3)),
+    "QUANTIZE": _quantized(gpu_rule("QuantizeOperationParser", *arithmetic.QUANTIZE, version_up_to=2)),
 }
 
 PARSERS: Mapping[str, Parser] = {

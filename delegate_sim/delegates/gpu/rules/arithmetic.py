@@ -12,7 +12,7 @@ from ....rules.operands import counted, operand, result
 from ....rules.rule import Check
 from ....rules.vocabulary import check, refused_if, typed
 from ...gpu_compatibility import arithmetic
-from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, shapes
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, KNOWN_ACTIVATION, runtime_input_count, saying_by_release, shapes
 from ..build.model import Operation, Shape, consume
 from ..build.reader import (
     BHWC,
@@ -31,14 +31,14 @@ from ..build.reader import (
     with_size,
 )
 from ..failures import build_error
-from .checks import BOOL, UP_TO_1, UP_TO_2, UP_TO_3, gpu_rule, single_reader
+from .checks import BOOL, SINCE_1_1, SINCE_2_1_6, gpu_rule, single_reader
 
 # Operators with one or two operands
 
 _ELEMENTWISE = "ElementwiseOperationParser"
-_UNARY = gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_in=UP_TO_2)
-_BINARY = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2)
-_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_in=UP_TO_2)
+_UNARY = gpu_rule(_ELEMENTWISE, *arithmetic.UNARY, version_up_to=2)
+_BINARY = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2)
+_BINARY_WITH_ACTIVATION = gpu_rule(_ELEMENTWISE, *arithmetic.BINARY_WITH_ACTIVATION, version_up_to=2)
 
 
 def _each_smaller(node: NodeView) -> str | None:
@@ -50,7 +50,7 @@ def _each_smaller(node: NodeView) -> str | None:
     return shapes(node) if is_each_smaller else None
 
 
-_BROADCAST = arithmetic.PLAIN_BROADCAST.from_release("litert-1.1.0")
+_BROADCAST = arithmetic.PLAIN_BROADCAST.from_release(SINCE_1_1)
 
 # Comparisons
 
@@ -68,9 +68,11 @@ def _consumer_gives_no_float(node: NodeView) -> str | None:
 
 _COMPARISON = gpu_rule(
     _ELEMENTWISE,
-    single_reader(result(0, "result")),
-    check(NEIGHBOR, "a consumer that is a CAST or SELECT with a float result", _consumer_gives_no_float),
-    version_in=UP_TO_2,
+    single_reader(result(0, "result")).saying("Not supported logical op case"),
+    check(NEIGHBOR, "a consumer that is a CAST or SELECT with a float result", _consumer_gives_no_float).saying(
+        "Not supported logical op case."
+    ),
+    version_up_to=2,
     cases=(),
     outputs=BOOL,
 )
@@ -86,8 +88,22 @@ def _condition_of_another_shape(node: NodeView) -> str | None:
     return f"condition {list(condition)}, output {list(shape)}"
 
 
-def _selected_value(position: int) -> tuple[Check[object], ...]:
+def _select(check: Check[object]) -> Check[object]:
+    """Return a check with the message that most checks of SELECT share."""
+    values = "as output or constant, scalar."
+    return saying_by_release(
+        check,
+        f"Cond must be float or bool type, if, else tensors must be float and either be same the shape {values}",
+        {
+            SINCE_1_1: f"Cond must be float or bool type, if, else tensors must be either be same the shape {values}",
+            SINCE_2_1_6: f"Cond must be float or bool type, if, else tensors must either be the same shape {values}",
+        },
+    )
+
+
+def _selected_value(position: int, name: str) -> tuple[Check[object], ...]:
     value = operand(position)
+    rank_says = f"2-D {name} tensor only supported if constant."
 
     def is_matrix(node: NodeView, is_constant: bool) -> bool:
         tensor = value.tensor(node)
@@ -108,26 +124,28 @@ def _selected_value(position: int) -> tuple[Check[object], ...]:
         by_reshape("give the operand another rank with RESHAPE"),
     )
     return (
-        typed(value, ("FLOAT16", "FLOAT32")).before_release("litert-1.1.0"),
-        arithmetic.selected_value(position),
-        constant_matrix.from_release("litert-1.1.0").before_release("litert-2.1.6"),
-        runtime_matrix.from_release("litert-2.1.6"),
+        _select(typed(value, ("FLOAT16", "FLOAT32")).before_release(SINCE_1_1)),
+        _select(arithmetic.selected_value(position)),
+        constant_matrix.from_release(SINCE_1_1).before_release(SINCE_2_1_6).saying(rank_says),
+        runtime_matrix.from_release(SINCE_2_1_6).saying(rank_says),
     )
 
 
 _SELECT = gpu_rule(
     "SelectV2OperationParser",
     arithmetic.SELECT_OPERANDS,
-    arithmetic.SELECT_CONDITION,
-    check(
-        BROADCAST,
-        "a condition that can be broadcast to the shape of the output",
-        _condition_of_another_shape,
-        "give the condition the shape of the output",
-    ).from_release("litert-2.1.6"),
-    *_selected_value(1),
-    *_selected_value(2),
-    version_in=UP_TO_1,
+    _select(arithmetic.SELECT_CONDITION),
+    _select(
+        check(
+            BROADCAST,
+            "a condition that can be broadcast to the shape of the output",
+            _condition_of_another_shape,
+            "give the condition the shape of the output",
+        ).from_release(SINCE_2_1_6)
+    ),
+    *_selected_value(1, "if"),
+    *_selected_value(2, "else"),
+    version_up_to=1,
     cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckSelectV2GpuDelegateCompatibility")),
     inputs=BOOL,
 )
@@ -256,8 +274,8 @@ def _axes(reader: NodeReader) -> list[int]:
 
 RULES = {
     "ABS": _UNARY,
-    "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_in=UP_TO_2),
-    "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_in=UP_TO_2),
+    "ADD": gpu_rule(_ELEMENTWISE, arithmetic.ADD_OPERANDS, _BROADCAST, version_up_to=2),
+    "ADD_N": gpu_rule(_ELEMENTWISE, arithmetic.ADD_N, version_up_to=2),
     "COS": _UNARY,
     "DIV": _BINARY_WITH_ACTIVATION,
     "EQUAL": _COMPARISON,
@@ -270,18 +288,18 @@ RULES = {
     "LESS": _COMPARISON,
     "LESS_EQUAL": _COMPARISON,
     "LOG": _UNARY,
-    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_in=UP_TO_2, inputs=BOOL, outputs=BOOL),
+    "LOGICAL_AND": gpu_rule(_ELEMENTWISE, *arithmetic.BINARY, version_up_to=2, inputs=BOOL, outputs=BOOL),
     "MAXIMUM": _BINARY,
     "MINIMUM": _BINARY,
     "MUL": gpu_rule(
         _ELEMENTWISE,
         arithmetic.MUL_OPERANDS,
-        check(BROADCAST, "one operand that is at least as large as the other in every dimension", _each_smaller).before_release(
-            "litert-1.1.0"
-        ),
+        check(BROADCAST, "one operand that is at least as large as the other in every dimension", _each_smaller)
+        .before_release(SINCE_1_1)
+        .saying("MUL requires one tensor that not less than second in all dimensions."),
         _BROADCAST,
         KNOWN_ACTIVATION,
-        version_in=UP_TO_3,
+        version_up_to=3,
     ),
     "NEG": _UNARY,
     "NOT_EQUAL": _COMPARISON,
@@ -298,7 +316,7 @@ RULES = {
     "CUMSUM": gpu_rule(
         "CumsumOperationParser",
         *arithmetic.CUMSUM,
-        version_in=UP_TO_1,
+        version_up_to=1,
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckCumsumGpuDelegateCompatibility")),
     ),
     "MEAN": gpu_rule("MeanOperationParser", *arithmetic.MEAN),

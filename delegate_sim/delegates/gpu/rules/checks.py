@@ -13,11 +13,11 @@ from ....graph.graph import NodeView
 from ....model.model import Allocation
 from ....releases.catalogue import NEWEST, Release
 from ....rules import kinds
-from ....rules.operands import Numbers, Operand, at_most, counted, listed
+from ....rules.operands import Operand, counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
-from ....rules.vocabulary import check, check_for_target, ranks_at_most, version
-from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, OPERAND_COUNT, RANK
+from ....rules.vocabulary import check, check_for_target, ranks_at_most
+from ...gpu_compatibility.checks import COMPATIBILITY, FLOAT, OPERAND_COUNT, RANK, newest_version
 
 
 class GpuTarget(NamedTuple):
@@ -36,13 +36,15 @@ QUANT8 = ("INT8", "UINT8")
 INT32 = ("INT32",)
 BOOL = ("BOOL",)
 MAX_RANK = 4
-UP_TO_1, UP_TO_2, UP_TO_3, UP_TO_4 = at_most(1), at_most(2), at_most(3), at_most(4)
+SINCE_1_1, SINCE_2_1_6 = "litert-1.1.0", "litert-2.1.6"
+NOT_SUPPORTED = "Operation is not supported."
+"""The message of ``UnsupportedOperationParser``."""
 
 
 def gpu_rule(
     parser: str,
     *checks: Check[GpuTarget],
-    version_in: Numbers | None = None,
+    version_up_to: int | None = None,
     cases: tuple[Source, ...] = (COMPATIBILITY,),
     inputs: tuple[str, ...] = (),
     outputs: tuple[str, ...] = (),
@@ -55,10 +57,13 @@ def gpu_rule(
     """
     parser_source = SOURCE.with_symbol(f"{parser}::IsSupported")
     sources = (parser_source, *cases)
-    versions = () if version_in is None else (version(version_in).from_source(parser_source),)
+    versions = () if version_up_to is None else (newest_version(version_up_to).from_source(parser_source),)
     own = [check if check.source else check.from_source(sources[-1]) for check in checks]
     everywhere = (*_tensor_checks("input", inputs), *_tensor_checks("output", outputs))
     return OpRule((*versions, *own, *everywhere), source=sources)
+
+
+_TENSORS_SAY = "OP is supported, but tensor type/shape isn't compatible."
 
 
 def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[object], Check[GpuTarget]]:
@@ -80,8 +85,10 @@ def _tensor_checks(side: str, further_types: tuple[str, ...]) -> tuple[Check[obj
 
     needed = f"{side}s of type {listed((*FLOAT, *further_types))}, or, with allow_quant_ops, {listed(QUANT8)}"
     return (
-        ranks_at_most(MAX_RANK, results=is_output).from_source(_ALL_TENSORS),
-        check_for_target(kinds.TENSOR_TYPE, needed, find).from_source(SOURCE.with_branch("IsAllAllowedTensors")),
+        ranks_at_most(MAX_RANK, results=is_output).from_source(_ALL_TENSORS).saying(_TENSORS_SAY),
+        check_for_target(kinds.TENSOR_TYPE, needed, find)
+        .from_source(SOURCE.with_branch("IsAllAllowedTensors"))
+        .saying(_TENSORS_SAY),
     )
 
 
@@ -89,9 +96,11 @@ def _quant_ops_are_off(_: NodeView, target: GpuTarget) -> str | None:
     return None if target.allow_quant_ops else "allow_quant_ops is off"
 
 
-ALLOW_QUANT_OPS = check_for_target(
-    kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model"
-).from_source(_NEW_PARSER)
+ALLOW_QUANT_OPS = (
+    check_for_target(kinds.QUANTIZATION, "allow_quant_ops", _quant_ops_are_off, "set allow_quant_ops, or convert a float model")
+    .from_source(_NEW_PARSER)
+    .saying(NOT_SUPPORTED)
+)
 """Require the option ``allow_quant_ops``. If the option is off, some operators have no parser."""
 
 

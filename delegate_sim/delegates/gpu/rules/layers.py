@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ....rules.operands import at_most
 from ...gpu_compatibility import layers
 from ...gpu_compatibility.checks import COMPATIBILITY, custom_pool_parameters, runtime_input_count
 from ..build.reader import HW, OHWI, NodeReader, Parser, bhwc, parse_one_to_one, with_size
 from ..failures import build_error
-from .checks import UP_TO_2, UP_TO_3, gpu_rule
+from .checks import gpu_rule
 
 # Building the model
 
@@ -66,7 +65,7 @@ def parse_transpose_conv(reader: NodeReader) -> None:
 _POOL = gpu_rule(
     "Pooling2DOperationParser",
     *layers.POOL_2D,
-    version_in=UP_TO_2,
+    version_up_to=2,
     cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
 )
 
@@ -144,7 +143,7 @@ CUSTOM_RULES = {
     "MaxPoolingWithArgmax2D": gpu_rule(
         "Pooling2DOperationParser",
         *layers.MAX_POOLING_WITH_ARGMAX,
-        version_in=UP_TO_2,
+        version_up_to=2,
         cases=(*_CASES, COMPATIBILITY.with_symbol("CheckPooling2DGpuDelegateCompatibility")),
     ),
     "MaxUnpooling2D": gpu_rule("Unpooling2DOperationParser", *layers.MAX_UNPOOLING, cases=_CASES),
@@ -190,20 +189,20 @@ def _add_two_operands(reader: NodeReader, kind: str) -> None:
 
 
 RULES = {
-    "CONV_2D": gpu_rule("Conv2DOperationParser", *layers.CONV_2D, version_in=at_most(6)),
+    "CONV_2D": gpu_rule("Conv2DOperationParser", *layers.CONV_2D, version_up_to=6),
     "DEPTHWISE_CONV_2D": gpu_rule(
         "DepthwiseConvolutionOperationParser",
         *layers.DEPTHWISE_CONV_2D,
-        version_in=at_most(6),
+        version_up_to=6,
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckDepthwiseConvGpuDelegateCompatibility")),
     ),
-    "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *layers.TRANSPOSE_CONV, version_in=UP_TO_3),
+    "TRANSPOSE_CONV": gpu_rule("TransposeConvBuiltinOperationParser", *layers.TRANSPOSE_CONV, version_up_to=3),
     "AVERAGE_POOL_2D": _POOL,
     "MAX_POOL_2D": _POOL,
-    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_BILINEAR, version_in=UP_TO_3),
-    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_NEAREST_NEIGHBOR, version_in=UP_TO_3),
+    "RESIZE_BILINEAR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_BILINEAR, version_up_to=3),
+    "RESIZE_NEAREST_NEIGHBOR": gpu_rule("Resize2DOperationParser", *layers.RESIZE_NEAREST_NEIGHBOR, version_up_to=3),
     "BATCH_MATMUL": gpu_rule("BatchedMatMulOperationParser", *layers.BATCH_MATMUL),
-    "FULLY_CONNECTED": gpu_rule("FullyConnectedOperationParser", *layers.FULLY_CONNECTED, version_in=at_most(9)),
+    "FULLY_CONNECTED": gpu_rule("FullyConnectedOperationParser", *layers.FULLY_CONNECTED, version_up_to=9),
 }
 
 PARSERS: Mapping[str, Parser] = {

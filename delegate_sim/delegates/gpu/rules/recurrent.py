@@ -11,9 +11,9 @@ from ...gpu_compatibility.checks import CELL_STATE, OUTPUT_STATE, is_full_lstm
 from ..build.model import GATE_SUM, Value, consume
 from ..build.reader import HW, LINEAR, NodeReader, Parser
 from ..failures import build_error
-from .checks import UP_TO_4, gpu_rule
+from .checks import gpu_rule
 
-RULES = {"LSTM": gpu_rule("LSTMOperationParser", *layers.LSTM, version_in=UP_TO_4)}
+RULES = {"LSTM": gpu_rule("LSTMOperationParser", *layers.LSTM, version_up_to=4)}
 
 
 # Building the model

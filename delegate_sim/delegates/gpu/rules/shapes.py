@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 
-from ....rules.kinds import TENSOR_TYPE
+from ....rules.kinds import SHAPE, TENSOR_TYPE
 from ....rules.operands import at_least, exactly, operand
+from ....rules.rule import Check
 from ....rules.vocabulary import operand_count, rank, refused_if
 from ...gpu_compatibility import copying
-from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands
+from ...gpu_compatibility.checks import COMPATIBILITY, runtime_operands, saying_by_release
 from ..build.model import Operation, Shape, Value, consume, produce
 from ..build.reader import BHWC, HW, INT32_VALUES, LINEAR, NodeReader, Parser, bhwc, gpu_axis, parse_one_to_one, with_size
 from ..failures import build_error
-from .checks import INT32, UP_TO_1, UP_TO_2, UP_TO_4, gpu_rule
+from .checks import INT32, SINCE_1_1, SINCE_2_1_6, gpu_rule
 
 # Building the model
 
@@ -215,7 +217,7 @@ def _split(reader: NodeReader, data: int, axis: int) -> None:
     reader.add_outputs(operation)
 
 
-_PAD = gpu_rule("PadOperationParser", *copying.PAD, version_in=UP_TO_2)
+_PAD = gpu_rule("PadOperationParser", *copying.PAD, version_up_to=2)
 
 
 # Building the model
@@ -245,39 +247,68 @@ def parse_gather(reader: NodeReader) -> None:
 # Building the model
 
 
+def _mask(check: Check[object], says: str) -> Check[object]:
+    later = f"StridedSlice does not support {says.rstrip()}"
+    return saying_by_release(check, f"Slice does not support {says}", {SINCE_2_1_6: later})
+
+
+_INDEX_COUNT, _INDEX_RANK, _INDEX_TYPE = copying.GATHER
+_ELLIPSIS_MASK, _NEW_AXIS_MASK, _SHRINK_AXIS_MASK, _FOUR_INPUTS = copying.SLICE_MASKS
+_ONE_HOT_SAYS = {SINCE_2_1_6: functools.partial(copying.say_one_hot_dimension, "Unsupported")}
+_ONE_HOT = tuple(
+    [
+        saying_by_release(check, copying.say_one_hot_dimension_misspelled, _ONE_HOT_SAYS) if check.kind is SHAPE else check
+        for check in copying.ONE_HOT
+    ]
+)
+
 RULES = {
     "DEPTH_TO_SPACE": gpu_rule("DepthToSpaceOperationParser", *copying.BLOCKS),
-    "RESHAPE": gpu_rule("ReshapeOperationParser", runtime_operands(1, 1), version_in=UP_TO_1),
-    "SPACE_TO_DEPTH": gpu_rule("SpaceToDepthOperationParser", *copying.BLOCKS, version_in=UP_TO_2),
-    "TRANSPOSE": gpu_rule("TransposeOperationParser", runtime_operands(1, 1), version_in=UP_TO_4),
-    "SLICE": gpu_rule("SliceOperationParser", operand_count(at_least(3)), rank(_INPUT, exactly(3, 4)), version_in=UP_TO_2),
+    "RESHAPE": gpu_rule("ReshapeOperationParser", runtime_operands(1, 1), version_up_to=1),
+    "SPACE_TO_DEPTH": gpu_rule("SpaceToDepthOperationParser", *copying.BLOCKS, version_up_to=2),
+    "TRANSPOSE": gpu_rule("TransposeOperationParser", runtime_operands(1, 1), version_up_to=4),
+    "SLICE": gpu_rule(
+        "SliceOperationParser",
+        operand_count(at_least(3)).saying(lambda node: f"SLICE requires 3 inputs, but node has {len(node.node.inputs)} inputs."),
+        rank(_INPUT, exactly(3, 4)).saying(
+            lambda node: (
+                f"SLICE supports for 3 or 4 dimensional tensors only, but node has {node.input(0).rank} dimensional tensors."
+            )
+        ),
+        version_up_to=2,
+    ),
     "STRIDED_SLICE": gpu_rule(
         "StridedSliceOperationParser",
-        *copying.SLICE_MASKS,
-        rank(_INPUT, exactly(3, 4)),
-        version_in=UP_TO_4,
+        _mask(_ELLIPSIS_MASK, "ellipsis_mask."),
+        _mask(_NEW_AXIS_MASK, "new_axis_mask."),
+        _mask(_SHRINK_AXIS_MASK, "shrink_axis_mask parameter. "),
+        _FOUR_INPUTS,
+        rank(_INPUT, exactly(3, 4)).saying("STRIDED_SLICE supports for 3 or 4 dimensional tensors only."),
+        version_up_to=4,
     ),
-    "CONCATENATION": gpu_rule("ConcatenationOperationParser", version_in=UP_TO_2),
+    "CONCATENATION": gpu_rule("ConcatenationOperationParser", version_up_to=2),
     "PACK": gpu_rule("PackOperationParser"),
     "SPLIT": gpu_rule("SplitOperationParser"),
     "SPLIT_V": gpu_rule("SplitVOperationParser"),
     "UNPACK": gpu_rule("UnpackOperationParser", cases=()),
-    "MIRROR_PAD": gpu_rule("PadOperationParser", *copying.MIRROR_PAD, version_in=UP_TO_2),
+    "MIRROR_PAD": gpu_rule("PadOperationParser", *copying.MIRROR_PAD, version_up_to=2),
     "PAD": _PAD,
     "PADV2": _PAD,
     "GATHER": gpu_rule(
         "GatherOperationParser",
-        *copying.GATHER,
-        refused_if(
-            TENSOR_TYPE, "data of any type except INT32", lambda node: node.input(0).type == "INT32", "INT32 data"
-        ).before_release("litert-1.1.0"),
-        version_in=UP_TO_1,
+        _INDEX_COUNT,
+        refused_if(TENSOR_TYPE, "data of any type except INT32", lambda node: node.input(0).type == "INT32", "INT32 data")
+        .before_release(SINCE_1_1)
+        .saying("Does not accept INT32 input.\n"),
+        saying_by_release(_INDEX_RANK, "Only support 1D indices\n", {SINCE_2_1_6: "Only support 1D indices"}),
+        saying_by_release(_INDEX_TYPE, "Only accept INT32 indices\n", {SINCE_2_1_6: "Only accept INT32 indices"}),
+        version_up_to=1,
         inputs=INT32,
     ),
     "ONE_HOT": gpu_rule(
         "OneHotOperationParser",
-        *copying.ONE_HOT,
-        version_in=UP_TO_1,
+        *_ONE_HOT,
+        version_up_to=1,
         cases=(COMPATIBILITY, COMPATIBILITY.with_symbol("CheckOneHotGpuDelegateCompatibility")),
         inputs=INT32,
     ),

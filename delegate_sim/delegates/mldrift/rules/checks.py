@@ -21,10 +21,10 @@ from ....model.numbers import StoredNumbers, as_list
 from ....releases.catalogue import Release, parse_release
 from ....rules import kinds
 from ....rules.kinds import Kind
-from ....rules.operands import at_most, counted, listed
+from ....rules.operands import counted, listed
 from ....rules.rule import Check, OpRule
 from ....rules.source import LITERT, Source
-from ....rules.vocabulary import activation, check, check_for_target, operand_count, version
+from ....rules.vocabulary import activation, check, check_for_target, operand_count
 from ...gpu_compatibility.checks import (
     ACTIVATIONS,
     Found,
@@ -33,6 +33,7 @@ from ...gpu_compatibility.checks import (
     expected_outputs,
     expected_runtime_inputs,
     joined,
+    newest_version,
     runtime_input_count,
 )
 from ..messages import name_of
@@ -91,12 +92,6 @@ def asked_for_target(kind: Kind, needed: str, finder: Callable[[NodeView, MlDrif
     return replace(check_for_target(kind, needed, find), said=say)
 
 
-def saying_by_release(release: str, older: str, newer: str, one: Check[Any]) -> Check[Any]:
-    """Return a copy of a check with the message ``older`` before ``release`` and ``newer`` from ``release`` on."""
-    start = parse_release(release)
-    return replace(one, said=lambda _, target: newer if target.release.is_at_least(start) else older)
-
-
 @functools.cache
 def version_up_to(limit: int, *, older: int | None = None) -> Checks:
     """Require a version of at most ``limit`` (``CheckMaxSupportedOpVersion``).
@@ -106,10 +101,7 @@ def version_up_to(limit: int, *, older: int | None = None) -> Checks:
     if older is not None:
         return (*before(SINCE_2_2, *version_up_to(older)), *since(SINCE_2_2, *version_up_to(limit)))
 
-    def say(node: NodeView) -> str:
-        return f"Max version supported: {limit}. Requested version {node.version}."
-
-    return (version(at_most(limit)).saying(say).from_source(PARSER.with_symbol("CheckMaxSupportedOpVersion")),)
+    return (newest_version(limit).from_source(PARSER.with_symbol("CheckMaxSupportedOpVersion")),)
 
 
 def _neither_one_nor_two(node: NodeView) -> str | None:

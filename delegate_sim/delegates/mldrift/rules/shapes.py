@@ -10,10 +10,9 @@ from ....refusal import Refusal
 from ....releases.catalogue import parse_release
 from ....rules.kinds import CONSTANT, SHAPE, TENSOR_TYPE
 from ....rules.operands import counted, operand
-from ....rules.rule import Check
 from ....rules.vocabulary import check, constant, operand_count, typed, where
 from ...gpu_compatibility import arithmetic, copying
-from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands
+from ...gpu_compatibility.checks import COMPATIBILITY, Found, asked, case, runtime_operands, saying_by_release
 from ..failures import (
     AXES,
     CHANNELS,
@@ -55,7 +54,6 @@ from .checks import (
     readable,
     results,
     runtime_inputs,
-    saying_by_release,
     since,
     tensors,
     version_up_to,
@@ -128,8 +126,8 @@ _RANK_SAYS, _TYPE_SAYS = "Only support 1D indices", "Only accept INT32 indices"
 _GATHER = parsed_by(
     "GatherOperationParser",
     _COUNT,
-    saying_by_release(SINCE_2_2, f"{_RANK_SAYS}\n", _RANK_SAYS, _ONE_DIMENSION),
-    saying_by_release(SINCE_2_2, f"{_TYPE_SAYS}\n", _TYPE_SAYS, _INT32_INDICES),
+    saying_by_release(_ONE_DIMENSION, f"{_RANK_SAYS}\n", {SINCE_2_2: _RANK_SAYS}),
+    saying_by_release(_INT32_INDICES, f"{_TYPE_SAYS}\n", {SINCE_2_2: _TYPE_SAYS}),
     *readable(0),
     *readable(1),
     *RESULTS_FROM_2_1_5,
@@ -202,18 +200,10 @@ def _deep_indices(node: NodeView) -> str | None:
     return f"indices of shape {list(shape)}" if len(shape) >= 4 and shape[3] != 1 else None
 
 
-def _misspelled(check: Check[object]) -> Check[object]:
-    """Return a copy of the check with the misspelled message that ML Drift prints before LiteRT 2.2."""
-    say = check.said
-    assert say is not None
-    return check.saying(lambda node: say(node, None).replace("Unsupported", "Unspported"))
-
-
-_OLD_ONE_HOT = tuple([_misspelled(check) if check.kind is SHAPE else check for check in copying.ONE_HOT])
 _ONE_HOT = parsed_by(
     "OneHotOperationParser",
     *version_up_to(1),
-    *before(SINCE_2_2, *_OLD_ONE_HOT, *RESULTS_FROM_2_1_5),
+    *before(SINCE_2_2, *copying.ONE_HOT, *RESULTS_FROM_2_1_5),
     *since(
         SINCE_2_2,
         inputs_at_least(4),

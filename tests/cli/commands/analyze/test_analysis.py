@@ -187,6 +187,18 @@ def test_a_restored_run_names_the_failure(run, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("device", ["imx95", "imx93"])
+def test_an_overview_says_once_for_what_a_file_was_compiled(run, tmp_path, device):
+    builder = ModelBuilder()
+    graph = builder.subgraph("main")
+    result = graph.tensor("y", "INT8", [1, 4], scale=0.5)
+    graph.node("CUSTOM", [graph.input("x", "INT8", [1, 4], scale=0.5)], [result], custom="NeutronGraph", custom_options=b"")
+    graph.outputs(result)
+    builder.write(tmp_path / "model.tflite")
+    text = run("analyze", tmp_path / "model.tflite", "--device", device).stdout
+    assert text.count("Warning: this model was compiled for NXP's Neutron") == 1
+
+
 def test_json_holds_all_runs_in_full(run_json, model):
     report = run_json("analyze", model)
     assert [entry["delegate"] for entry in report["runs"]] == list(DELEGATE_NAMES)

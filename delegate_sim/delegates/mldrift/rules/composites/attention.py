@@ -12,7 +12,7 @@ from .....rules.operands import counted, exactly, listed
 from .....rules.rule import Check
 from .....rules.source import Source
 from .....rules.vocabulary import check, operand_count, where
-from ....gpu_compatibility.checks import Found, asked, runtime_input_count
+from ....gpu_compatibility.checks import Found, asked, runtime_input_count, saying_by_release
 from ...shapes import Bhwc, bhwc
 from ..checks import (
     COMPOSITE,
@@ -23,7 +23,6 @@ from ..checks import (
     available,
     readable,
     readable_tensor,
-    saying_by_release,
     since,
 )
 from .normalization import has_attribute
@@ -102,7 +101,7 @@ TRANSPOSED_ATTENTION: Checks = _placed(
 
 def _of_cache(one: Check[object], message: str) -> Check[object]:
     """Return a check of ``odml.cache_update``. Messages before LiteRT 2.1.5 call this operator AddValuesToCache."""
-    return saying_by_release(SINCE_2_1_5, f"AddValuesToCache {message}", f"odml.cache_update {message}", one)
+    return saying_by_release(one, f"AddValuesToCache {message}", {SINCE_2_1_5: f"odml.cache_update {message}"})
 
 
 CACHE_UPDATE: Checks = _placed(
