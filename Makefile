@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -111,6 +111,10 @@ lint: setup
 conformance: setup  ## compare with all recorded verdicts, where ../shared exists
 	$(BIN)/python ../shared/tools/conformance.py $(ARGS)
 
+accuracy: setup  ## measure how often results agree with recorded verdicts, where ../shared exists, and write docs/accuracy.md (ARGS=--help)
+	$(BIN)/python -m tools.accuracy $(ARGS)
+	$(BIN)/delegate-sim rules --accuracy --format markdown > docs/accuracy.md
+
 numbers: setup  ## check which conditions for wrong numbers hold in the installed LiteRT, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.upstream.gpu_numbers $(ARGS)
 
@@ -128,6 +132,7 @@ docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, 
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
 	$(BIN)/delegate-sim rules --micro --format markdown > docs/rules/micro.md
+	$(BIN)/delegate-sim rules --accuracy --format markdown > docs/accuracy.md
 	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
 	$(BIN)/python -m tools.docs.api > docs/api.md
 	$(BIN)/python -m tools.docs.codes > docs/codes.md

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SCHEMAS = (
+    "delegate-sim/accuracy/1",
     "delegate-sim/baseline/2",
     "delegate-sim/bundle/1",
     "delegate-sim/check/2",
