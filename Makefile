@@ -146,10 +146,10 @@ docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, 
 schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package
 	$(BIN)/python -m tools.schema
 
-sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)
+sources: setup  ## check the upstream lines of every rule (TREES="ACCOUNT/NAME=PATH ..." names git trees; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
 
-upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)
+upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="ACCOUNT/NAME=PATH ...", FROM=, TO=)
 	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)
 
 upstream-wheels: setup  ## run two installed wheels on the corpora, and list the changes by class (OLD= and NEW= name Pythons, MODELS="ARCHIVE ...", ARGS=--help)

@@ -1,11 +1,24 @@
-"""Names the packages for the build: ``cli/`` is installed as ``delegate_sim_cli``; everything else stands in pyproject.toml."""
+"""Names the packages and the URLs for the build; everything else is in pyproject.toml. ``cli/`` is installed as ``delegate_sim_cli``."""
+
+import re
+from pathlib import Path
 
 from setuptools import find_packages, setup
+
+PROJECT = (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8")
+OWNER = re.findall(r'^owner = "(.+)"$', PROJECT, re.MULTILINE)[0]
+REPOSITORY = f"https://github.com/{OWNER}/delegate-sim"
 
 setup(
     packages=[
         *find_packages(include=["delegate_sim", "delegate_sim.*"]),
         "delegate_sim_cli",
         *[f"delegate_sim_cli.{name}" for name in find_packages("cli")],
-    ]
+    ],
+    project_urls={
+        "Documentation": f"https://{OWNER}.github.io/delegate-sim/",
+        "Repository": REPOSITORY,
+        "Changelog": f"{REPOSITORY}/blob/main/CHANGELOG.md",
+        "Issues": f"{REPOSITORY}/issues",
+    },
 )

@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.packaging.publication import with_repository
+
 from . import web
 from .browser import ROOT, page_of
 
@@ -113,7 +115,7 @@ def gather(folder: Path, application: Path | None) -> None:
         text = re.sub(r"\]\((\.\./)*README\.md", r"](\1index.md", page.read_text(encoding="utf-8"))
         # What is above the docs in the repository is beside them here.
         above = "../" * len(page.relative_to(folder).parts)
-        page.write_text(text.replace(f"]({above}", f"]({above[3:]}"), encoding="utf-8")
+        page.write_text(with_repository(text.replace(f"]({above}", f"]({above[3:]}")), encoding="utf-8")
     (folder / "style.css").write_text(_STYLE, encoding="utf-8")
     gallery = folder / "gallery"
     gallery.mkdir()
@@ -136,15 +138,19 @@ def build(site: Path = SITE, application: Path | None = None) -> int:
     return done.returncode
 
 
-def main() -> int:
-    """Make the site in ``site/``, and say where it starts. Without npm, the site is made without the browser application."""
+def application() -> Path | None:
+    """Build the browser application, and return its folder. Without npm, say so and return None."""
     try:
         web.build(numpy=web.fetched_numpy())
-        application = web.DIST
     except web.UnavailableError as fault:
         print(f"note: without the browser application: {fault}", file=sys.stderr)
-        application = None
-    code = build(SITE, application)
+        return None
+    return web.DIST
+
+
+def main() -> int:
+    """Make the site in ``site/``, and say where it starts."""
+    code = build(SITE, application())
     if not code:
         print(SITE / "index.html")
     return code

@@ -1,7 +1,8 @@
-"""Build a release into ``dist/`` and check it (``make release``).
+"""Build a release into ``dist/`` and ``build/release/``, and check it (``make release``).
 
 The source distribution and the wheel are built, checked with twine, and compared with the modules of the repository. Each is then
-installed into a clean environment and used there. At the end, the steps that remain to be done by hand are printed.
+installed into a clean environment and used there. The texts of the release and the site follow. At the end, the commands that need
+accounts are printed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,14 @@ from pathlib import Path
 
 from delegate_sim.version import __version__
 
+from tools.docs import site
+
+from . import publication
 from .environments import ROOT, make, run, scratch, uv
+from .publication import PAGE
 from .wheel import modules_missing, use
 
-DIST = ROOT / "dist"
+DIST, RELEASE = ROOT / "dist", ROOT / "build" / "release"
 CHANGELOG = ROOT / "CHANGELOG.md"
 PACKAGED = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py", "delegate_sim", "cli")
 """The files of the repository from which the distributions are built."""
@@ -50,7 +55,13 @@ def main() -> int:
         for path in built:
             shutil.copy(path, DIST)
             print(f"dist/{path.name}: {path.stat().st_size:,} bytes")
-    print(_LEFT.format(version=__version__))
+    (sdist,) = DIST.glob("*.tar.gz")
+    for path in publication.write(RELEASE, __version__, sdist):
+        print(path.relative_to(ROOT))
+    if site.build(RELEASE / "site", site.application()):
+        return 1
+    print(f"{(RELEASE / 'site').relative_to(ROOT)}\n\nWhat is left needs accounts ({PAGE.relative_to(ROOT)}):\n")
+    print(publication.commands(__version__))
     return 0
 
 
@@ -86,14 +97,6 @@ def unready() -> list[str]:
     if tagged and head.stdout != at.stdout:
         problems.append(f"the tag v{__version__} is at another commit: raise the version in delegate_sim/version.py")
     return problems
-
-
-_LEFT = """
-Left to do by hand:
-  1. git tag -s v{version} -m "delegate-sim {version}" && git push origin v{version}
-     The workflow "Release" builds the same files and publishes them.
-  2. Copy the section {version} of CHANGELOG.md into the release's notes.
-  3. Raise the version in delegate_sim/version.py and CITATION.cff, and begin a section "Unreleased" in CHANGELOG.md."""
 
 
 if __name__ == "__main__":
