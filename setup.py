@@ -6,8 +6,8 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 PROJECT = (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8")
-OWNER = re.findall(r'^owner = "(.+)"$', PROJECT, re.MULTILINE)[0]
-REPOSITORY = f"https://github.com/{OWNER}/delegate-sim"
+_ACCOUNT = re.findall(r'^owner = "(.+)"$', PROJECT, re.MULTILINE)[0]
+_REPOSITORY = f"https://github.com/{_ACCOUNT}/delegate-sim"
 
 setup(
     packages=[
@@ -16,9 +16,9 @@ setup(
         *[f"delegate_sim_cli.{name}" for name in find_packages("cli")],
     ],
     project_urls={
-        "Documentation": f"https://{OWNER}.github.io/delegate-sim/",
-        "Repository": REPOSITORY,
-        "Changelog": f"{REPOSITORY}/blob/main/CHANGELOG.md",
-        "Issues": f"{REPOSITORY}/issues",
+        "Documentation": f"https://{_ACCOUNT}.github.io/delegate-sim/",
+        "Repository": _REPOSITORY,
+        "Changelog": f"{_REPOSITORY}/blob/main/CHANGELOG.md",
+        "Issues": f"{_REPOSITORY}/issues",
     },
 )

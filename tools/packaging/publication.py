@@ -10,6 +10,7 @@ import re
 import shutil
 from pathlib import Path
 from string import Template
+from textwrap import dedent
 
 from delegate_sim.foundation.parsing import toml
 
@@ -51,8 +52,8 @@ def notes(version: str) -> str:
 def commands(version: str) -> str:
     """Return the commands of docs/releasing.md that publish a version, in order."""
     section = PAGE.read_text("utf-8").partition("## Publish a version")[2].partition("\n## ")[0]
-    blocks = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    return with_repository("\n".join(blocks).replace("VERSION", version))
+    blocks = re.findall(r"^ *```sh\n(.*?)^ *```", section, re.MULTILINE | re.DOTALL)
+    return with_repository("\n".join(map(dedent, blocks)).replace("VERSION", version))
 
 
 def write(folder: Path, version: str, sdist: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from delegate_sim.version import __version__
 from tools.docs import site
 
 from . import publication
-from .environments import ROOT, make, run, scratch, uv
+from .environments import ROOT, Environment, make, run, scratch, uv
 from .publication import PAGE
 from .wheel import modules_missing, use
 
@@ -39,7 +39,8 @@ def main() -> int:
     with scratch() as folder:
         built = build(folder)
         tools = make(sys.executable, folder / "tools")
-        tools.install("twine>=6")
+        tools.install("twine>=6", "wheel>=0.46", "cyclonedx-bom>=7")
+        add_sbom(tools, next(path for path in built if path.suffix == ".whl"), folder / "unpacked")
         print(run([tools.python, "-m", "twine", "check", "--strict", *map(str, built)]).strip())
         (wheel,) = [path for path in built if path.suffix == ".whl"]
         missing = modules_missing(wheel)
@@ -76,6 +77,18 @@ def build(folder: Path) -> list[Path]:
             shutil.copy(ROOT / name, sources)
     uv("build", "--out-dir", str(folder / "built"), str(sources))
     return sorted(path for path in (folder / "built").iterdir() if path.name.endswith((".whl", ".tar.gz")))
+
+
+def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
+    """Put a list of the required packages (CycloneDX) into a wheel, in the place that PEP 770 names."""
+    run([tools.python, "-m", "wheel", "unpack", str(wheel), "--dest", str(folder)])
+    (unpacked,) = folder.iterdir()
+    (information,) = unpacked.glob("*.dist-info")
+    (information / "sboms").mkdir()
+    target = information / "sboms" / "delegate-sim.cdx.json"
+    options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--output-file", str(target))
+    run([tools.python, "-m", "cyclonedx_py", "requirements", str(ROOT / "requirements-demo.lock"), *options])
+    run([tools.python, "-m", "wheel", "pack", str(unpacked), "--dest-dir", str(wheel.parent)])
 
 
 def unready() -> list[str]:
