@@ -30,6 +30,7 @@ _COMMANDS = {
     "micro": ("micro", "Show if TensorFlow Lite Micro runs a model, and the arena of the model."),
     "releases": ("releases", "Show how each release of the runtime treats a model."),
     "reconcile": ("reconcile", "Compare a device's log with the simulation, and explain the differences."),
+    "import-records": ("import_records", "Compare records of device runs that others publish with the simulation."),
     "scan": ("scan", "Simulate many models on many targets, and write a table."),
     "query": ("query", "Query the table of a scan: top causes, regressions, what to change."),
     "check": ("check", "Compare every model on every target with the committed baseline, for CI."),

@@ -12,8 +12,8 @@ _TITLE = "How often the simulation agrees with recorded verdicts of real delegat
 _INTRODUCTION = (
     "This page says for each target how many results of the simulation agree with records of the real code, and what is not "
     "simulated. It is for users who want to know how far to trust an answer. The records are verdicts of the real delegates, "
-    "plugins and runtimes on thousands of models; the records and the models are not part of the package. Where the table names a "
-    "sample, a fixed random sample of this many models of each corpus was compared."
+    "plugins and runtimes on thousands of models; the records and the models are not part of the package. Where the table names "
+    "a number of models, a fixed random sample of this size was compared."
 )
 _UNSEEN = (
     "The records above were known while the rules were written. The table below is about public bug reports and device logs that "

@@ -54,6 +54,7 @@ SCHEMAS = (
     "delegate-sim/report/1",
     "delegate-sim/rule-changes/2",
     "delegate-sim/rules/2",
+    "delegate-sim/scoreboard/1",
     "delegate-sim/search/2",
     "delegate-sim/sweep/3",
     "delegate-sim/times/1",

@@ -15,7 +15,6 @@ from datetime import date
 from pathlib import Path
 
 from delegate_sim.version import __version__
-
 from tools.docs import site
 
 from . import publication

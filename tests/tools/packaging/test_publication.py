@@ -36,7 +36,9 @@ def test_the_owner_is_named_in_one_place(sources):
 
 
 def test_nothing_tells_to_install_from_an_index(sources):
-    told = re.compile(r"(pip|pipx|uv tool|uv pip) install (-\S+ )*['\"]?delegate[-_]sim(?!_?[-\w.*]*\.whl|/)|delegate-sim==\d|uvx delegate-sim")
+    told = re.compile(
+        r"(pip|pipx|uv tool|uv pip) install (-\S+ )*['\"]?delegate[-_]sim(?!_?[-\w.*]*\.whl|/)|delegate-sim==\d|uvx delegate-sim"
+    )
     own = {"tests/tools/packaging/test_publication.py", "CHANGELOG.md"}
     assert [name for name, text in sources.items() if name not in own and told.search(text)] == []
 
@@ -72,7 +74,9 @@ def test_the_site_names_the_repository_only_if_its_owner_is_known(owned, monkeyp
 
 
 def test_the_notes_are_the_section_of_the_version(monkeypatch, tmp_path):
-    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 2.0.0 - 2026-01-02\n\n- New.\n\n## 1.0.0 - 2025-01-01\n\n- Old.\n", "utf-8")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 2.0.0 - 2026-01-02\n\n- New.\n\n## 1.0.0 - 2025-01-01\n\n- Old.\n", "utf-8"
+    )
     monkeypatch.setattr(publication, "ROOT", tmp_path)
     assert publication.notes("2.0.0") == "- New.\n"
     with pytest.raises(ValueError, match="no section"):
