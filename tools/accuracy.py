@@ -1,7 +1,8 @@
 """Measure how often the simulation agrees with recorded verdicts of real delegates (``make accuracy``).
 
-The records and the programs that compare them are beside the repository, in ``../shared``. ``delegate_sim/results/accuracy.json``
-lists what to measure, and gets the counts and the date. A fixed sample of the models of each corpus is used, unless ``--all`` is given.
+The records and the programs that compare them are beside the repository, in ``../shared``. The file
+``delegate_sim/results/accuracy.json`` lists what to measure, and gets the counts and the date. A fixed sample of the models of each
+corpus is used, unless ``--all`` is given.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ DATA = ROOT / "delegate_sim" / "results" / "accuracy.json"
 PROGRAMS = ROOT.parent / "shared" / "tools"
 _COUNT = re.compile(r"\b([a-z_]+) \d+\.\d+% \((\d+) of (\d+) differ\)")
 _NUMBERS = re.compile(r"^ +ALL +(\d+) +(\d+) +\d+ +\S+ +(\d+) +(\d+) ", re.MULTILINE)
-"""The counts of all models of a release: wrong outputs, those that were predicted, right outputs, those that were called wrong."""
+"""The counts of a release: models with wrong outputs, those predicted; models with right outputs, those called wrong."""
 _JOBS, _SAMPLE = ("conformance.py", "npu_conformance.py", "numbers_conformance.py", "runtime_conformance.py"), "--sample"
 
 

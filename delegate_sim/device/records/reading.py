@@ -1,8 +1,8 @@
 """Read records of device runs: JSON of edge-compat and of Qualcomm AI Hub, and logs.
 
-The schemas are ``schemas/device_run_result.schema.json`` and ``schemas/matrix.schema.json`` of john-rocky/edge-compat, and the result
-of ``ProfileJob.download_profile`` of the package qai-hub. A record is split into what identifies the run, from which it is predicted,
-and what was recorded, with which the prediction is compared.
+The schemas are ``schemas/device_run_result.schema.json`` and ``schemas/matrix.schema.json`` of john-rocky/edge-compat, and the
+result of ``ProfileJob.download_profile`` of the package qai-hub. A record is split into what identifies the run, from which it is
+predicted, and what was recorded, with which the prediction is compared.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...foundation.printable import printable
 from ..parse.log import read_runs_file
 from ..parse.log_contents import DeviceLog, LogError
 
-_MOST_RECORDS = 10_000
+_MOST_RECORDS, _MOST_RUNS = 10_000, 100
 _READING = "reading records"
 AI_HUB_UNITS = {"GPU": "gpu"}
 """The delegate that takes the operators of a compute unit in a profile of Qualcomm AI Hub. Other units are not simulated."""
@@ -76,9 +76,7 @@ def read_records(path: str) -> list[Record]:
     except LimitError as error:
         raise LogError(printable(f"{path}: {error.reason}")) from error
     except (ValueError, RecursionError) as error:
-        raise LogError(
-            printable(f"{path}: is not valid JSON, or a value has another type than in the published schema")
-        ) from error
+        raise LogError(printable(f"{path}: is not valid JSON, or a value has not the type of the published schema")) from error
     if not records:
         raise LogError(printable(f"{path}: has no records"))
     return records
@@ -100,7 +98,9 @@ def _records(path: str) -> Iterator[Record]:
 
 
 def _of_logs(path: str) -> Iterator[Record]:
-    for log in read_runs_file(path):
+    logs = read_runs_file(path)
+    _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
+    for log in logs:
         yield Asked(path, _base_name(log.flags.get("graph", "")), "", "", ""), Recorded(log=log)
 
 
@@ -164,11 +164,16 @@ def _base_name(path: str) -> str:
 
 def _entries(document: Mapping[str, Any], key: str, limit: int | None = None) -> list[dict[str, Any]]:
     entries = _value(document, key, list) or []
-    if limit is not None and len(entries) > raised(limit):
-        raise LimitError(f"{len(entries):,} records are more than the limit of {raised(limit):,}{how_to_raise()}")
+    if limit is not None:
+        _ensure_few(len(entries), limit, "records")
     if not all(isinstance(entry, dict) for entry in entries):
         raise ValueError(key)
     return entries
+
+
+def _ensure_few(count: int, limit: int, what: str) -> None:
+    if count > raised(limit):
+        raise LimitError(f"{count:,} {what} are more than the limit of {raised(limit):,}{how_to_raise()}")
 
 
 def _value(entry: Mapping[str, Any], key: str, kind: type[_Kind]) -> _Kind | None:

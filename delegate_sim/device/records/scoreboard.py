@@ -9,7 +9,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 from ...delegates.options import parse_options
 from ...delegates.registry import find_delegate
@@ -129,6 +129,13 @@ class Scoreboard(Declared):
         return sum(score.status == status for score in self.scores)
 
 
+class Predicted(NamedTuple):
+    """The predicted values of a run, and how many nodes of each operator are delegated."""
+
+    measures: Measures
+    operators: Counter[str]
+
+
 class _NotCompared(Exception):
     """The class of a record that cannot be compared."""
 
@@ -148,11 +155,13 @@ def score_records(
 
 
 class _Predictions:
-    """Predictions for records. The last model and its simulations are kept, because records of a model follow each other."""
+    """Predictions for records. Each model is predicted once for a target. The last model is kept, because its records follow."""
 
     def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
         self.models, self.delegate, self.release = models, delegate, release
         self.loaded: tuple[str, Model, AnalysisCache] | None = None
+        self.known: dict[tuple[str, str, str], Predicted] = {}
+        self.digests: dict[str, str] = {}
 
     def score(self, asked: Asked, recorded: Recorded) -> Score:
         release = asked.release or self.release or NEWEST.name
@@ -164,8 +173,7 @@ class _Predictions:
             elif asked.operator is not None:
                 values = self._operator(asked, recorded)
             else:
-                run, measures = self._predict(asked, release)
-                values = list(_compared(run, measures, recorded))
+                values = list(_compared(self._predict(asked, release), recorded))
             if not values:
                 raise _NotCompared(STATES_NOTHING)
         except _NotCompared as reason:
@@ -187,23 +195,31 @@ class _Predictions:
             raise _NotCompared(UNKNOWN_RELEASE)
         return Target(delegate, parse_options(name, delegate.options, {}, "api"), known, assume_ops_registered=True)
 
-    def _predict(self, asked: Asked, release: str) -> tuple[Run, Measures]:
-        target = self._target(asked, release)
-        model, cache = self._model(asked)
-        try:
-            run = simulate(model, target, cache=cache)
-            return run, measure(run)
-        except DelegateSimError as error:
-            raise _NotCompared(UNREADABLE) from error
+    def _predict(self, asked: Asked, release: str) -> Predicted:
+        target, path = self._target(asked, release), self._path(asked)
+        key = (path, target.delegate.name, target.release.name)
+        if key not in self.known:
+            model, cache = self._model(path)
+            try:
+                self.known[key] = _predicted(simulate(model, target, cache=cache))
+            except DelegateSimError as error:
+                raise _NotCompared(UNREADABLE) from error
+        return self.known[key]
 
-    def _model(self, asked: Asked) -> tuple[Model, AnalysisCache]:
+    def _path(self, asked: Asked) -> str:
         path = self.models.get(asked.model)
         if path is None and not asked.model and len(self.models) == 1:
             (path,) = self.models.values()
         if path is None:
             raise _NotCompared(NO_MODEL)
-        if asked.sha256 and _digest(path) != asked.sha256:
-            raise _NotCompared(OTHER_MODEL)
+        if asked.sha256:
+            if path not in self.digests:
+                self.digests[path] = _digest(path)
+            if self.digests[path] != asked.sha256:
+                raise _NotCompared(OTHER_MODEL)
+        return path
+
+    def _model(self, path: str) -> tuple[Model, AnalysisCache]:
         if self.loaded is None or self.loaded[0] != path:
             try:
                 self.loaded = path, load(path), AnalysisCache()
@@ -223,13 +239,15 @@ class _Predictions:
     def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[Compared], str, str]:
         assert recorded.log is not None
         named = asked if asked.model in self.models else Asked(asked.file, "", "", "", "")
-        model, _ = self._model(named)
+        model, _ = self._model(self._path(named))
         try:
             result = reconcile(model, recorded.log)
         except ReconcileError as error:
             raise _NotCompared(OTHER_MODEL) from error
         except DelegateSimError as error:
             raise _NotCompared(NOT_SIMULATED) from error
+        if result.counts_agree is False:
+            raise _NotCompared(OTHER_MODEL)
         if result.status == NOT_COMPARED:
             return [], result.setting.delegate.name, result.run.release.name
         difference = {REPRODUCED: "", EXPLAINED: LOG_EXPLAINED}.get(result.status, LOG_UNEXPLAINED)
@@ -237,8 +255,14 @@ class _Predictions:
         return [Compared("log", *counts, difference)], result.setting.delegate.name, result.run.release.name
 
 
-def _compared(run: Run, measures: Measures, recorded: Recorded) -> Iterator[Compared]:
+def _predicted(run: Run) -> Predicted:
+    delegated = [subgraph.graph.nodes[index].op for subgraph in run.subgraphs for index in subgraph.delegated]
+    return Predicted(measure(run), Counter(delegated))
+
+
+def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[Compared]:
     """Yield the comparison of each value that the record states."""
+    measures = predicted.measures
     is_running = measures.outcome not in NOT_RUNNING
     if recorded.loads is not None:
         difference = FAILS_ONLY_RECORDED if is_running else FAILS_ONLY_PREDICTED
@@ -258,8 +282,7 @@ def _compared(run: Run, measures: Measures, recorded: Recorded) -> Iterator[Comp
             "all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), MORE_PREDICTED if is_whole else FEWER_PREDICTED
         )
     if recorded.operators is not None and recorded.delegated == delegated:
-        predicted = Counter([subgraph.graph.nodes[index].op for subgraph in run.subgraphs for index in subgraph.delegated])
-        yield _values("operators", _listed(predicted), _listed(recorded.operators), OTHER_OPERATORS)
+        yield _values("operators", _listed(predicted.operators), _listed(recorded.operators), OTHER_OPERATORS)
     if recorded.is_right is not None:
         may_be_wrong, is_wrong = measures.possibly_wrong_results, measures.wrong_results
         if is_wrong is not None and (not may_be_wrong or is_wrong):  # "may be wrong" contradicts no record
@@ -279,7 +302,8 @@ def _listed(operators: Counter[str]) -> str:
     return ", ".join([f"{name} {count}" for name, count in sorted(operators.items())])
 
 
-def _digest(path: str) -> Any:
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file, or "" if it cannot be read."""
     try:
         with open_input(path) as file:
             digest = hashlib.sha256()
@@ -287,4 +311,4 @@ def _digest(path: str) -> Any:
                 digest.update(chunk)
             return digest.hexdigest()
     except OSError:
-        return None
+        return ""
