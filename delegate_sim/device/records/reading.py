@@ -22,7 +22,7 @@ from ..parse.log import read_runs_file
 from ..parse.log_contents import DeviceLog, LogError
 
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
-_READING = "reading records"
+_READING, _GRAPH = "reading records", "graph"
 AI_HUB_UNITS = {"GPU": "gpu"}
 """The delegate that takes the operators of a compute unit in a profile of Qualcomm AI Hub. Other units are not simulated."""
 _CPU = "CPU"
@@ -101,7 +101,7 @@ def _of_logs(path: str) -> Iterator[Record]:
     logs = read_runs_file(path)
     _ensure_few(len(logs), _MOST_RUNS, "runs in a log")
     for log in logs:
-        yield Asked(path, _base_name(log.flags.get("graph", "")), "", "", ""), Recorded(log=log)
+        yield Asked(path, _base_name(log.parameters.get(_GRAPH, log.flags.get(_GRAPH, ""))), "", "", ""), Recorded(log=log)
 
 
 def _device_run(path: str, document: Mapping[str, Any], entry: Mapping[str, Any]) -> Record:
