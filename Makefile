@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -100,6 +100,10 @@ release: setup  ## build the source distribution and the wheel into dist/, check
 
 installs: setup  ## install the package beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert, and check that their versions stay the same
 	$(BIN)/python -m tools.packaging.installs
+
+notebook: setup  ## run docs/notebooks/first-model.ipynb with nbclient
+	$(PIP_INSTALL) --target .venv-notebook nbclient ipykernel
+	PYTHONPATH=.venv-notebook $(BIN)/python -m pytest tests/ready_parts/test_editors.py
 
 lint: setup
 	$(BIN)/ruff check .
