@@ -1,4 +1,4 @@
-"""Names the packages and the URLs for the build; everything else is in pyproject.toml. ``cli/`` is installed as ``delegate_sim_cli``."""
+"""Names the packages and the URLs; everything else is in pyproject.toml. ``cli/`` is installed as ``delegate_sim_cli``."""
 
 import re
 from pathlib import Path

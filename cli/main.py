@@ -43,6 +43,12 @@ _COMMANDS = {
 }
 """The module and the summary of each command. The summaries are here so that the help imports no modules of commands."""
 
+
+def command_summary(name: str) -> str:
+    """Return the summary of a command."""
+    return _COMMANDS[name][1]
+
+
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
 """Hidden names of commands. The help does not show these names."""
 

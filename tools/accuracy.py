@@ -1,8 +1,8 @@
 """Measure how often the simulation agrees with recorded verdicts of real delegates (``make accuracy``).
 
 The records and the programs that compare them are beside the repository, in ``../shared``. The file
-``delegate_sim/results/accuracy.json`` lists what to measure, and gets the counts and the date. A fixed sample of the models of each
-corpus is used, unless ``--all`` is given.
+``delegate_sim/results/accuracy.json`` lists what to measure, and gets the counts and the date. A fixed sample of the models of
+each corpus is used, unless ``--all`` is given.
 """
 
 from __future__ import annotations

@@ -36,11 +36,11 @@ GALLERY = (
 )
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
-    "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "browser fallback fix time sweep ci device-logs reduce scan gallery/index",
+    "First week": "index why installing first-model which-delegate fallback fix sweep ci glossary",
+    "Tasks": "accuracy adoption browser time device-logs reduce scan gallery/index",
     "Targets": "targets nnapi npu mldrift numbers vx embedded micro llm",
     "Reference": "commands formats stability codes suggestions passes python api rules/*",
-    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
+    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream releasing learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""
@@ -116,6 +116,7 @@ def gather(folder: Path, application: Path | None) -> None:
         # What is above the docs in the repository is beside them here.
         above = "../" * len(page.relative_to(folder).parts)
         page.write_text(with_repository(text.replace(f"]({above}", f"]({above[3:]}")), encoding="utf-8")
+    (folder / "llms.txt").write_text(overview(folder), encoding="utf-8")
     (folder / "style.css").write_text(_STYLE, encoding="utf-8")
     gallery = folder / "gallery"
     gallery.mkdir()
@@ -125,6 +126,21 @@ def gather(folder: Path, application: Path | None) -> None:
         (gallery / f"{name}.html").write_text(text, encoding="utf-8")
         lines.append(f"- [{name}]({name}.html) on {', '.join(delegates)}: {description}")
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def overview(docs: Path) -> str:
+    """Return the pages as a list for language models (llms.txt): each with its title and first sentence."""
+    lines = ["# delegate-sim", "", "> Predicts, without a device, what a TFLite or LiteRT delegate does with a model.", ""]
+    lines.append("- [How to use the tool](skills/delegate-sim/SKILL.md): questions, commands, and how to read the answers")
+    for group in navigation(docs):
+        for name, pages in group.items():
+            lines += ["", f"## {name}", ""]
+            for page in pages:
+                ((heading, path),) = page.items()
+                text = (docs / path).read_text(encoding="utf-8").partition("\n\n")[2].partition("\n\n")[0]
+                first = " ".join(text.split()).partition(". ")[0]
+                lines.append(f"- [{heading}]({path.removesuffix('.md')}.html): {first.removesuffix('.')}")
+    return "\n".join([*lines, ""])
 
 
 def build(site: Path = SITE, application: Path | None = None) -> int:

@@ -1,8 +1,8 @@
 """Build a release into ``dist/`` and ``build/release/``, and check it (``make release``).
 
 The source distribution and the wheel are built, checked with twine, and compared with the modules of the repository. Each is then
-installed into a clean environment and used there. The texts of the release and the site follow. At the end, the commands that need
-accounts are printed.
+installed into a clean environment and used there. The texts of the release and the site follow. At the end, the commands that
+need accounts are printed.
 """
 
 from __future__ import annotations

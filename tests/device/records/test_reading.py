@@ -11,8 +11,22 @@ from delegate_sim.device.parse.log_contents import LogError
 from delegate_sim.device.records import reading
 from delegate_sim.device.records.reading import Asked, Recorded, read_records
 
-ENVIRONMENT = {"device": "Phone", "soc": None, "runtime": "litert", "runtime_version": "2.2.0", "vendor_sdk": None, "os_build": None}
-RUN = {"accelerator": "gpu_mldrift", "loads": True, "runs": True, "env": ENVIRONMENT, "date": "2026-08-26", "provenance": "measured"}
+ENVIRONMENT = {
+    "device": "Phone",
+    "soc": None,
+    "runtime": "litert",
+    "runtime_version": "2.2.0",
+    "vendor_sdk": None,
+    "os_build": None,
+}
+RUN = {
+    "accelerator": "gpu_mldrift",
+    "loads": True,
+    "runs": True,
+    "env": ENVIRONMENT,
+    "date": "2026-08-26",
+    "provenance": "measured",
+}
 DOCUMENT = {"schema_version": "1.0", "model_id": "m", "device": "phone", "artifact": "m.tflite", "quantization": None}
 ENTRY = {"op": "GELU", "status": "delegated", "provenance": "measured"}
 MATRIX = {"schema_version": "1.3", "litert_version": "2.2.0", "backend": "gpu_mldrift", "generated_at": "2026-08-26"}
@@ -69,14 +83,17 @@ def test_an_entry_of_a_matrix(read, changes, accepts):
 
 @pytest.mark.parametrize(("unit", "delegate"), [("GPU", "gpu"), ("NPU", "")])
 def test_a_profile(read, unit, delegate):
-    rows = [{"name": "a", "type": "CONV_2D", "compute_unit": unit, "execution_time": 5}, {"name": "b", "type": "MUL", "compute_unit": "CPU"}]
+    rows = [
+        {"name": "a", "type": "CONV_2D", "compute_unit": unit, "execution_time": 5},
+        {"name": "b", "type": "MUL", "compute_unit": "CPU"},
+    ]
     ((asked, recorded),) = read({"execution_summary": {"estimated_inference_time": 5}, "execution_detail": rows})
     assert (asked.model, asked.delegate, asked.accelerator, asked.release) == ("", delegate, unit, "")
     assert recorded == Recorded(nodes=2, delegated=1, operators=Counter(CONV_2D=1))
 
 
 def test_a_log_has_a_record_for_each_run(read):
-    line = "INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0 (main).\n"
+    line = "INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions.\n"
     ((asked, recorded),) = read(f"STARTING!\nGraph: [/data/local/tmp/m.tflite]\n{line}")
     assert isinstance(asked, Asked)
     assert asked.model == "m.tflite"
@@ -112,4 +129,6 @@ def test_too_many_records(read, monkeypatch):
 def test_too_many_runs(read, monkeypatch):
     monkeypatch.setattr(reading, "_MOST_RUNS", 0)
     with pytest.raises(LogError, match="1 runs in a log are more than the limit of 0"):
-        read("INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n")
+        read(
+            "INFO: Replacing 3 out of 4 node(s) with delegate (TfLiteGpuDelegateV2) node, yielding 2 partitions for subgraph 0.\n"
+        )
