@@ -50,11 +50,11 @@ def measure(entry: dict[str, Any], sample: int | None, jobs: int) -> dict[str, A
     if is_sampled:
         command += [_SAMPLE, str(sample)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = agreement(done.stdout)
-    if not found:
+    counts = agreement(done.stdout)
+    if not counts:
         raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
     today = datetime.now(timezone.utc).date().isoformat()
-    return {**entry, "measured": today, "sample": sample if is_sampled else None, "agreement": found}
+    return {**entry, "measured": today, "sample": sample if is_sampled else None, "agreement": counts}
 
 
 def main() -> int:

@@ -39,7 +39,7 @@ KINDS = {
 
 
 class Compared(NamedTuple):
-    """How many results of a kind were compared, and how many agree."""
+    """The numbers of results of a kind that were compared, and that agree."""
 
     kind: str
     agree: int
@@ -67,7 +67,7 @@ class Accuracy(Declared):
 
 @dataclass(frozen=True, slots=True)
 class Unseen(Declared):
-    """How many answers were right for material that nobody had seen before, and that no change had been made for."""
+    """The numbers of right and wrong answers for material that nobody had seen before, and that no change had been made for."""
 
     columns = (
         *(Column("material"), Column("month")),
@@ -101,9 +101,8 @@ def accuracy() -> AccuracyTable:
     data = json.loads((files(__package__) / "accuracy.json").read_text("utf-8"))
     targets = [
         Accuracy(
-            *(entry[key] for key in ("target", "records", "releases", "measured", "sample")),
-            tuple(_compared(entry["agreement"])),
-            entry["not_simulated"],
+            agreement=tuple(_compared(entry["agreement"])),
+            **{key: entry[key] for key in ("target", "records", "releases", "measured", "sample", "not_simulated")},
         )
         for entry in data["targets"]
         if entry["measured"]

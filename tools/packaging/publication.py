@@ -1,4 +1,4 @@
-"""What a release needs besides the distributions: the tag's text, the notes, recipes for other indexes, and the site.
+"""Files of a release besides the distributions: the tag's text, the notes, recipes for other indexes, and the site.
 
 ``pyproject.toml`` has the name of the repository's owner. Pages say ``REPOSITORY`` where a reader needs the repository.
 """

@@ -251,8 +251,8 @@ class _Predictions:
         if result.status == NOT_COMPARED:
             return [], result.setting.delegate.name, result.run.release.name
         difference = {REPRODUCED: "", EXPLAINED: LOG_EXPLAINED}.get(result.status, LOG_UNEXPLAINED)
-        counts = [str(side.delegated) for side in (result.simulated, result.device)]
-        return [Compared("log", *counts, difference)], result.setting.delegate.name, result.run.release.name
+        counts = Compared("log", str(result.simulated.delegated), str(result.device.delegated), difference)
+        return [counts], result.setting.delegate.name, result.run.release.name
 
 
 def _predicted(run: Run) -> Predicted:

@@ -1,4 +1,4 @@
-"""What a release needs besides the distributions."""
+"""Files of a release besides the distributions."""
 
 from __future__ import annotations
 
