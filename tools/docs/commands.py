@@ -66,15 +66,15 @@ def _section(name: str) -> str:
     context = _program_context()
     command = program.get_command(context, name)
     assert command is not None
-    card = f"- **Use it for:** {command_summary(name)}\n- **Begin with:** `{_first_example(command)}`\n"
+    card = f"- **Use it for:** {command_summary(name)}\n- **Begin with:** `{_first_example(command) or f'delegate-sim {name}'}`\n"
     card += f"- **Read:** [{_PAGES[name]}.md]({_PAGES[name]}.md)\n\n"
     return f"## {name}\n\n{card}" + _described(command, click.Context(command, context, info_name=name))
 
 
 def _first_example(command: click.Command) -> str:
-    """Return the first command line in the epilog of a command, or of the first command of a group."""
+    """Return the first command line in the epilog of a command, or "" if there is none."""
     lines = [line.strip() for line in (command.epilog or "").splitlines()]
-    return next(line.partition("  #")[0] for line in lines if line.startswith("delegate-sim "))
+    return next((line.partition("  #")[0] for line in lines if line.startswith("delegate-sim ")), "")
 
 
 def _described(command: click.Command, context: click.Context) -> str:

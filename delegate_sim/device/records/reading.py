@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ...delegates.registry import ACCELERATORS
+from ...delegates.registry import ACCELERATORS, COMPUTE_UNITS
 from ...errors import LimitError
 from ...foundation.files import read_whole
 from ...foundation.limits import how_to_raise, raised
@@ -23,8 +23,6 @@ from ..parse.log_contents import DeviceLog, LogError
 
 _MOST_RECORDS, _MOST_RUNS = 10_000, 100
 _READING, _GRAPH = "reading records", "graph"
-AI_HUB_UNITS = {"GPU": "gpu"}
-"""The delegate that takes the operators of a compute unit in a profile of Qualcomm AI Hub. Other units are not simulated."""
 _CPU = "CPU"
 _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
 """Classes of failure that say that the accelerator did not take the model. Others are failures of the device or of the run."""
@@ -32,7 +30,7 @@ _NOT_LOADED = ("compile_failed", "engine_create_failed", "load_failed")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What identifies a recorded run. Texts are empty, and the operator is None, if the record does not say them."""
+    """The identity of a recorded run. Texts are empty, and the operator is None, if the record does not say them."""
 
     file: str
     model: str
@@ -48,14 +46,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a device did. A value is None if the record does not state it."""
+    """The recorded results of a run. A value is None if the record does not state it."""
 
     loads: bool | None = None
     nodes: int | None = None
     delegated: int | None = None
     is_whole: bool | None = None
     operators: Counter[str] | None = None
-    """How many nodes of each operator are delegated."""
+    """The number of delegated nodes of each operator."""
     is_right: bool | None = None
     """Whether the outputs are those of the CPU."""
     accepts: bool | None = None
@@ -145,7 +143,7 @@ def _profile(path: str, entries: list[dict[str, Any]]) -> Record:
     accelerator = accelerators[0] if len(accelerators) == 1 else ", ".join(accelerators)
     delegated = [entry for entry in entries if _value(entry, "compute_unit", str) != _CPU]
     operators = Counter([_value(entry, "type", str) or "" for entry in delegated])
-    asked = Asked(path, "", AI_HUB_UNITS.get(accelerator, ""), accelerator, "")
+    asked = Asked(path, "", COMPUTE_UNITS.get(accelerator, ""), accelerator, "")
     return asked, Recorded(nodes=len(entries), delegated=len(delegated), operators=operators)
 
 

@@ -105,7 +105,7 @@ class Scoreboard(Declared):
 
     @property
     def equal(self) -> int:
-        """The number of records of which all stated values are equal."""
+        """The number of records whose stated values are all equal."""
         return self._count(EQUAL)
 
     @property
@@ -120,7 +120,7 @@ class Scoreboard(Declared):
 
     @property
     def classes(self) -> Counter[str]:
-        """How many records have each class of difference or each reason."""
+        """The number of records for each class of difference and each reason."""
         return Counter(
             [name for score in self.scores for name in {score.reason, *(part.difference for part in score.values)} if name]
         )

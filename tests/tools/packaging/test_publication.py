@@ -13,7 +13,7 @@ from delegate_sim.version import __version__
 from tools.packaging import publication
 from tools.packaging.environments import ROOT
 
-OWNER = "someone-else"
+ACCOUNT = "someone-else"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def sources():
 
 @pytest.fixture
 def owned(monkeypatch):
-    monkeypatch.setattr(publication, "owner", lambda: OWNER)
+    monkeypatch.setattr(publication, "owner", lambda: ACCOUNT)
 
 
 def test_the_owner_is_named_in_one_place(sources):
@@ -53,8 +53,8 @@ def test_the_texts_of_a_release_name_the_owner_and_the_digest(tmp_path, owned, m
     digest = hashlib.sha256(b"sources").hexdigest()
     assert recipe["source"]["sha256"] == digest
     assert digest in written["delegate-sim.rb"]
-    assert f"https://github.com/{OWNER}/delegate-sim" in written["delegate-sim.rb"]
-    assert recipe["extra"]["recipe-maintainers"] == [OWNER]
+    assert f"https://github.com/{ACCOUNT}/delegate-sim" in written["delegate-sim.rb"]
+    assert recipe["extra"]["recipe-maintainers"] == [ACCOUNT]
     assert {"python-flatbuffers >=23.5.26", "numpy >=1.26"} <= set(recipe["requirements"]["run"])
     assert written["tag.txt"].startswith(f"delegate-sim {__version__}\n")
 
@@ -63,12 +63,12 @@ def test_the_commands_are_complete_for_an_owner_and_a_version(owned):
     commands = publication.commands("1.2.3")
     assert "VERSION" not in commands
     assert "REPOSITORY" not in commands
-    assert f"gh release create v1.2.3 --repo {OWNER}/delegate-sim" in commands
-    assert f"ghcr.io/{OWNER}/delegate-sim:1.2.3" in commands
+    assert f"gh release create v1.2.3 --repo {ACCOUNT}/delegate-sim" in commands
+    assert f"ghcr.io/{ACCOUNT}/delegate-sim:1.2.3" in commands
 
 
 def test_the_site_names_the_repository_only_if_its_owner_is_known(owned, monkeypatch):
-    assert publication.with_repository("uses: REPOSITORY@v1") == f"uses: {OWNER}/delegate-sim@v1"
+    assert publication.with_repository("uses: REPOSITORY@v1") == f"uses: {ACCOUNT}/delegate-sim@v1"
     monkeypatch.setattr(publication, "owner", lambda: publication.UNKNOWN_OWNER)
     assert publication.with_repository("uses: REPOSITORY@v1") == "uses: REPOSITORY@v1"
 
