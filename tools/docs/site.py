@@ -134,9 +134,11 @@ def overview(docs: Path) -> str:
     lines.append("- [How to use the tool](skills/delegate-sim/SKILL.md): questions, commands, and how to read the answers")
     for group in navigation(docs):
         for name, pages in group.items():
+            if isinstance(pages, str):  # the browser application
+                lines.append(f"- [{name}]({pages}): the tool in a browser")
+                continue
             lines += ["", f"## {name}", ""]
-            for page in pages:
-                ((heading, path),) = page.items()
+            for heading, path in [entry for page in pages for entry in page.items()]:
                 text = (docs / path).read_text(encoding="utf-8").partition("\n\n")[2].partition("\n\n")[0]
                 first = " ".join(text.split()).partition(". ")[0]
                 lines.append(f"- [{heading}]({path.removesuffix('.md')}.html): {first.removesuffix('.')}")
