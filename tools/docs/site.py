@@ -103,6 +103,8 @@ def gather(folder: Path, application: Path | None) -> None:
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         target = folder / ("index.md" if name == "README" else f"{name}.md")
         target.write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
+    for name in ("LICENSE", "NOTICE", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
     for name in ("skills", "templates"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "benchmarks").mkdir()
