@@ -24,7 +24,7 @@ TENSORFLOW ?= python3
 TFLM ?= python3
 TORCH ?= python3
 
-.PHONY: setup lock demo browser screenshots page-figures examples viewers stores web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
+.PHONY: setup accuracy lock demo browser screenshots page-figures examples viewers stores notebook web web-figures web-equality site test matrix wheel release installs lint conformance numbers planted fixtures docs schema sources upstream-diff upstream-wheels gpu-comparison fix-table sweep-models sweep-table peers peer-costs rewrites advice micro-fixes micro-crashes model-types android-releases releases driver-profiles bench bench-scan fuzz fuzz-guided faults coverage mutation audit sbom clean
 
 setup: $(STAMP)
 
@@ -101,6 +101,10 @@ release: setup  ## build the source distribution and the wheel into dist/, check
 installs: setup  ## install the package beside TensorFlow 2.17, numpy 1.26 and ai-edge-litert, and check that their versions stay the same
 	$(BIN)/python -m tools.packaging.installs
 
+notebook: setup  ## run docs/notebooks/first-model.ipynb with nbclient
+	$(PIP_INSTALL) --target .venv-notebook nbclient ipykernel
+	PYTHONPATH=.venv-notebook $(BIN)/python -m pytest tests/ready_parts/test_editors.py
+
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -110,6 +114,10 @@ lint: setup
 
 conformance: setup  ## compare with all recorded verdicts, where ../shared exists
 	$(BIN)/python ../shared/tools/conformance.py $(ARGS)
+
+accuracy: setup  ## measure how often results agree with recorded verdicts, where ../shared exists, and write docs/accuracy.md (ARGS=--help)
+	$(BIN)/python -m tools.accuracy $(ARGS)
+	$(BIN)/delegate-sim rules --accuracy --format markdown > docs/accuracy.md
 
 numbers: setup  ## check which conditions for wrong numbers hold in the installed LiteRT, where ../shared exists (ARGS=--help)
 	$(BIN)/python -m tools.upstream.gpu_numbers $(ARGS)
@@ -128,6 +136,7 @@ docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, 
 	  $(BIN)/delegate-sim rules --delegate $$delegate --format markdown > docs/rules/$$delegate.md || exit 1; \
 	done
 	$(BIN)/delegate-sim rules --micro --format markdown > docs/rules/micro.md
+	$(BIN)/delegate-sim rules --accuracy --format markdown > docs/accuracy.md
 	$(BIN)/python -m tools.docs.suggestions > docs/suggestions.md
 	$(BIN)/python -m tools.docs.api > docs/api.md
 	$(BIN)/python -m tools.docs.codes > docs/codes.md
@@ -141,10 +150,10 @@ docs: setup  ## remake the generated pages: docs/pictures/card.svg, docs/rules, 
 schema: setup  ## remake delegate_sim/model/tflite_schema.json from the installed tflite package
 	$(BIN)/python -m tools.schema
 
-sources: setup  ## check the upstream lines of every rule (TREES="OWNER/NAME=PATH ..." names git trees or unpacked source packages; ARGS=--write writes the lines again)
+sources: setup  ## check the upstream lines of every rule (TREES="ACCOUNT/NAME=PATH ..." names git trees or unpacked source packages; ARGS=--write writes the lines again)
 	$(BIN)/python -m tools.sources $(addprefix --tree ,$(TREES)) $(ARGS)
 
-upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="OWNER/NAME=PATH ...", FROM=, TO=)
+upstream-diff: setup  ## list what changed upstream in the code that rules follow (TREES="ACCOUNT/NAME=PATH ...", FROM=, TO=)
 	$(BIN)/python -m tools.upstream.release_diff $(addprefix --tree ,$(TREES)) $(addprefix --from ,$(FROM)) --to $(or $(TO),HEAD) $(ARGS)
 
 upstream-wheels: setup  ## run two installed wheels on the corpora, and list the changes by class (OLD= and NEW= name Pythons, MODELS="ARCHIVE ...", ARGS=--help)

@@ -30,6 +30,7 @@ _COMMANDS = {
     "micro": ("micro", "Show if TensorFlow Lite Micro runs a model, and the arena of the model."),
     "releases": ("releases", "Show how each release of the runtime treats a model."),
     "reconcile": ("reconcile", "Compare a device's log with the simulation, and explain the differences."),
+    "import-records": ("import_records", "Compare records of device runs that others publish with the simulation."),
     "scan": ("scan", "Simulate many models on many targets, and write a table."),
     "query": ("query", "Query the table of a scan: top causes, regressions, what to change."),
     "check": ("check", "Compare every model on every target with the committed baseline, for CI."),
@@ -41,6 +42,12 @@ _COMMANDS = {
     "inspect": ("inspect", "Show the graph of a model as a delegate sees it."),
 }
 """The module and the summary of each command. The summaries are here so that the help imports no modules of commands."""
+
+
+def command_summary(name: str) -> str:
+    """Return the summary of a command."""
+    return _COMMANDS[name][1]
+
 
 _ALIASES = {"analyse": "analyze", "diff": "verify"}
 """Hidden names of commands. The help does not show these names."""

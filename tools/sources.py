@@ -127,7 +127,7 @@ def _rows(files: Mapping[str, Mapping[str, tuple[int, int]]]) -> str:
 def main() -> int:
     """Write the lines, or print what is wrong with sources and lines; the exit code is 1 if anything is."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--tree", action="append", default=[], metavar="OWNER/NAME=PATH", help="the git tree of a repository")
+    parser.add_argument("--tree", action="append", default=[], metavar="ACCOUNT/NAME=PATH", help="the git tree of a repository")
     parser.add_argument("--write", action="store_true", help="write the lines instead of comparing them")
     parser.add_argument("--list", action="store_true", help="print every source with its lines")
     arguments = parser.parse_args()

@@ -37,6 +37,7 @@ Examples:
   delegate-sim rules --delegate xnnpack --changes --since litert-1.4.0
   delegate-sim rules --delegate vx-nxp --option release=lf-6.6.3 --op MEAN
   delegate-sim rules --micro --op CONV_2D
+  delegate-sim rules --accuracy
 
 A condition applies only to the targets in the column "when". Levels are feature levels (27 to 1000008 for nnapi). A range does
 not include its second level. "delegate-sim explain CODE" explains a code.
@@ -56,6 +57,7 @@ not include its second level. "delegate-sim explain CODE" explains a code.
 @click.option("--micro", is_flag=True, help="Show the rules of TensorFlow Lite Micro instead of a delegate's rules.")
 @click.option("--op", metavar="OP", help="Only this operator, such as CONV_2D.")
 @format_option("Text to read, JSON for programs, or Markdown for documentation.", (*TEXT_OR_JSON, "markdown"))
+@click.option("--accuracy", is_flag=True, help="Show how often all targets agree with recorded verdicts, instead of the rules.")
 @click.option("--changes", is_flag=True, help="Show what each release of the runtime changed in the rules, instead of the rules.")
 @click.option("--since", metavar="RELEASE", help="With --changes: show only changes after this release.")
 @output_option()
@@ -66,11 +68,17 @@ def command(
     micro: bool,
     op: str | None,
     form: str,
+    accuracy: bool,
     changes: bool,
     since: str | None,
     output: str | None,
 ) -> None:
     """Show what a delegate accepts: the conditions for each operator, in the order in which the delegate tests them."""
+    if accuracy:
+        if delegate or named_devices or pairs or micro or op or changes or since:
+            raise click.UsageError("--accuracy takes only --format and --output")
+        _write_accuracy(form, output)
+        return
     if since is not None and not changes:
         raise click.UsageError("--since needs --changes")
     if changes and pairs:
@@ -104,6 +112,18 @@ def command(
         write_result(form, output, result.to_dict, lambda: _lines(changes_text(result, since, width())))
         return
     _write(delegate_rules(chosen, options), op, form, output)
+
+
+def _write_accuracy(form: str, output: str | None) -> None:
+    from delegate_sim.results.accuracy import accuracy
+
+    from ..text.accuracy import accuracy_markdown, accuracy_text
+
+    table = accuracy()
+    if form == "markdown":
+        write_to(accuracy_markdown(table), form, output)
+    else:
+        write_result(form, output, table.to_dict, lambda: _lines(accuracy_text(table, width())))
 
 
 def _write(shown: ListedRules, op: str | None, form: str, output: str | None) -> None:

@@ -57,6 +57,9 @@ ACCELERATORS = {"npu": "", "gpu": "mldrift", "cpu": "xnnpack"}
 The NPU's delegate depends on the vendor.
 """
 
+COMPUTE_UNITS = {"GPU": "gpu"}
+"""The delegates that take operators of a compute unit in a profile of Qualcomm AI Hub. Other units are not simulated."""
+
 GRAPHICS_ACCELERATOR = ACCELERATORS["gpu"]
 """The delegate of LiteRT 2's accelerator for graphics processors."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 SCHEMAS = (
+    "delegate-sim/accuracy/1",
     "delegate-sim/baseline/2",
     "delegate-sim/bundle/1",
     "delegate-sim/check/2",
@@ -53,6 +54,7 @@ SCHEMAS = (
     "delegate-sim/report/1",
     "delegate-sim/rule-changes/2",
     "delegate-sim/rules/2",
+    "delegate-sim/scoreboard/1",
     "delegate-sim/search/2",
     "delegate-sim/sweep/3",
     "delegate-sim/times/1",

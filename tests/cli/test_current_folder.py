@@ -33,6 +33,7 @@ RUNS = {
     "micro": ["a.tflite"],
     "releases": ["a.tflite", "--delegate", "gpu"],
     "reconcile": ["a.tflite", "--log", "a.log"],
+    "import-records": ["a.log", "--models", "a.tflite"],
     "scan": ["a.tflite", "b.tflite", "--delegate", "nnapi", "-o", "zoo.csv", "--processes", "2"],
     "query": ["zoo.csv"],
     "init": [],

@@ -146,6 +146,7 @@ def commands():
         yield "micro", "secret", *end
         yield "reconcile", "m.tflite", "--log", "secret", *end
         yield "reconcile", "m.tflite", "--log", "secret", "--learn", "learned.toml", *end
+        yield "import-records", "secret", "--models", "m.tflite", *end
         yield "explain", "--log", "secret", "-v", *end
         yield "inspect", "secret", *end
         yield "sweep", "secret", *end

@@ -525,6 +525,16 @@ def text_table(suffix, count):
 
 
 @kind(1_000)
+def records_of_device_runs(count):
+    """Return records of one accelerator, each with another release."""
+    records = [
+        {"accelerator": "gpu_mldrift", "loads": True, "env": {"runtime_version": f"9.{number}"}} for number in range(count)
+    ]
+    text = json.dumps({"artifact": "m.tflite", "results": records})
+    return {"records.json": text.encode()}, ("import-records", "records.json")
+
+
+@kind(1_000)
 def table_as_csv(count):
     return text_table("csv", count), ("query", "zoo.csv")
 

@@ -8,7 +8,7 @@ import textwrap
 
 import click
 
-from delegate_sim_cli.main import program
+from delegate_sim_cli.main import command_summary, program
 
 _HEAD = """\
 # Commands and options
@@ -20,6 +20,33 @@ This page is the reference of all commands. It is generated from the output of `
 - [formats.md](formats.md) explains output formats and exit codes.
 - A MODEL is a file, a folder, a quoted pattern such as `'models/**/*.tflite'`, or `-` for standard input.
 """
+
+_PAGES = {
+    "analyze": "which-delegate",
+    "diagnose": "fallback",
+    "compare": "targets",
+    "whatif": "fallback",
+    "fix": "fix",
+    "sweep": "sweep",
+    "verify": "numbers",
+    "reduce": "reduce",
+    "report": "fallback",
+    "export": "formats",
+    "micro": "micro",
+    "releases": "targets",
+    "reconcile": "device-logs",
+    "import-records": "device-logs",
+    "scan": "scan",
+    "query": "scan",
+    "check": "ci",
+    "init": "ci",
+    "rules": "how-it-works",
+    "explain": "codes",
+    "doctor": "numbers",
+    "mcp": "python",
+    "inspect": "first-model",
+}
+"""The page that explains each command."""
 
 
 def page() -> str:
@@ -39,7 +66,15 @@ def _section(name: str) -> str:
     context = _program_context()
     command = program.get_command(context, name)
     assert command is not None
-    return f"## {name}\n\n" + _described(command, click.Context(command, context, info_name=name))
+    card = f"- **Use it for:** {command_summary(name)}\n- **Begin with:** `{_first_example(command) or f'delegate-sim {name}'}`\n"
+    card += f"- **Read:** [{_PAGES[name]}.md]({_PAGES[name]}.md)\n\n"
+    return f"## {name}\n\n{card}" + _described(command, click.Context(command, context, info_name=name))
+
+
+def _first_example(command: click.Command) -> str:
+    """Return the first command line in the epilog of a command, or "" if there is none."""
+    lines = [line.strip() for line in (command.epilog or "").splitlines()]
+    return next((line.partition("  #")[0] for line in lines if line.startswith("delegate-sim ")), "")
 
 
 def _described(command: click.Command, context: click.Context) -> str:

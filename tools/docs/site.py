@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tools.packaging.publication import with_repository
+
 from . import web
 from .browser import ROOT, page_of
 
@@ -34,11 +36,11 @@ GALLERY = (
 )
 """Models of this repository, the delegates that their reports show, and what to see there."""
 NAVIGATION = {
-    "Start": "index why installing first-model which-delegate glossary",
-    "Tasks": "browser fallback fix time sweep ci device-logs reduce scan gallery/index",
+    "First week": "index why installing first-model which-delegate fallback fix sweep ci glossary",
+    "Tasks": "accuracy adoption browser time device-logs reduce scan gallery/index",
     "Targets": "targets nnapi npu mldrift numbers vx embedded micro llm",
     "Reference": "commands formats stability codes suggestions passes python api rules/*",
-    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream learned mutation SECURITY CHANGELOG",
+    "Contributing": "CONTRIBUTING writing how-it-works architecture upstream releasing learned mutation SECURITY CHANGELOG",
     "Appendix": "appendix/* benchmarks/*",
 }
 """The groups of pages, each with its pages in their order."""
@@ -101,6 +103,8 @@ def gather(folder: Path, application: Path | None) -> None:
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         target = folder / ("index.md" if name == "README" else f"{name}.md")
         target.write_text(text.replace("](docs/", "](").replace('src="docs/', 'src="'), encoding="utf-8")
+    for name in ("LICENSE", "NOTICE", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder)
     for name in ("skills", "templates"):
         shutil.copytree(ROOT / name, folder / name)
     (folder / "benchmarks").mkdir()
@@ -113,7 +117,8 @@ def gather(folder: Path, application: Path | None) -> None:
         text = re.sub(r"\]\((\.\./)*README\.md", r"](\1index.md", page.read_text(encoding="utf-8"))
         # What is above the docs in the repository is beside them here.
         above = "../" * len(page.relative_to(folder).parts)
-        page.write_text(text.replace(f"]({above}", f"]({above[3:]}"), encoding="utf-8")
+        page.write_text(with_repository(text.replace(f"]({above}", f"]({above[3:]}")), encoding="utf-8")
+    (folder / "llms.txt").write_text(overview(folder), encoding="utf-8")
     (folder / "style.css").write_text(_STYLE, encoding="utf-8")
     gallery = folder / "gallery"
     gallery.mkdir()
@@ -123,6 +128,23 @@ def gather(folder: Path, application: Path | None) -> None:
         (gallery / f"{name}.html").write_text(text, encoding="utf-8")
         lines.append(f"- [{name}]({name}.html) on {', '.join(delegates)}: {description}")
     (gallery / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def overview(docs: Path) -> str:
+    """Return the pages as a list for language models (llms.txt): each with its title and first sentence."""
+    lines = ["# delegate-sim", "", "> Predicts, without a device, what a TFLite or LiteRT delegate does with a model.", ""]
+    lines.append("- [How to use the tool](skills/delegate-sim/SKILL.md): questions, commands, and how to read the answers")
+    for group in navigation(docs):
+        for name, pages in group.items():
+            if isinstance(pages, str):  # the browser application
+                lines.append(f"- [{name}]({pages}): the tool in a browser")
+                continue
+            lines += ["", f"## {name}", ""]
+            for heading, path in [entry for page in pages for entry in page.items()]:
+                text = (docs / path).read_text(encoding="utf-8").partition("\n\n")[2].partition("\n\n")[0]
+                first = " ".join(text.split()).partition(". ")[0]
+                lines.append(f"- [{heading}]({path.removesuffix('.md')}.html): {first.removesuffix('.')}")
+    return "\n".join([*lines, ""])
 
 
 def build(site: Path = SITE, application: Path | None = None) -> int:
@@ -136,15 +158,19 @@ def build(site: Path = SITE, application: Path | None = None) -> int:
     return done.returncode
 
 
-def main() -> int:
-    """Make the site in ``site/``, and say where it starts. Without npm, the site is made without the browser application."""
+def application() -> Path | None:
+    """Build the browser application, and return its folder. Without npm, say so and return None."""
     try:
         web.build(numpy=web.fetched_numpy())
-        application = web.DIST
     except web.UnavailableError as fault:
         print(f"note: without the browser application: {fault}", file=sys.stderr)
-        application = None
-    code = build(SITE, application)
+        return None
+    return web.DIST
+
+
+def main() -> int:
+    """Make the site in ``site/``, and say where it starts."""
+    code = build(SITE, application())
     if not code:
         print(SITE / "index.html")
     return code

@@ -441,6 +441,7 @@ KINDS: Mapping[str, Kind] = {
             ("reconcile", "{model}", "--log", "{}", "--learn", "{out}/driver.toml"),
             ("reconcile", "{model}", "--log", "{}", "--soc", "google:Tensor_G5"),
             ("reconcile", "{model}", "--log", "{}", "--log", "{}"),
+            ("import-records", "{}", "--models", "{model}", "--verbose"),
             ("analyze", "{model}", "--op-profile", "{}"),
         ),
     ),

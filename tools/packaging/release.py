@@ -1,7 +1,8 @@
-"""Build a release into ``dist/`` and check it (``make release``).
+"""Build a release into ``dist/`` and ``build/release/``, and check it (``make release``).
 
 The source distribution and the wheel are built, checked with twine, and compared with the modules of the repository. Each is then
-installed into a clean environment and used there. At the end, the steps that remain to be done by hand are printed.
+installed into a clean environment and used there. The texts of the release and the site follow. At the end, the commands that
+need accounts are printed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from datetime import date
 from pathlib import Path
 
 from delegate_sim.version import __version__
+from tools.docs import site
 
-from .environments import ROOT, make, run, scratch, uv
+from . import publication
+from .environments import ROOT, Environment, make, run, scratch, uv
+from .publication import PAGE
 from .wheel import modules_missing, use
 
-DIST = ROOT / "dist"
+DIST, RELEASE = ROOT / "dist", ROOT / "build" / "release"
 CHANGELOG = ROOT / "CHANGELOG.md"
 PACKAGED = ("LICENSE", "NOTICE", "README.md", "pyproject.toml", "setup.py", "delegate_sim", "cli")
 """The files of the repository from which the distributions are built."""
@@ -34,7 +38,8 @@ def main() -> int:
     with scratch() as folder:
         built = build(folder)
         tools = make(sys.executable, folder / "tools")
-        tools.install("twine>=6")
+        tools.install("twine>=6", "wheel>=0.46", "cyclonedx-bom>=7")
+        add_sbom(tools, next(path for path in built if path.suffix == ".whl"), folder / "unpacked")
         print(run([tools.python, "-m", "twine", "check", "--strict", *map(str, built)]).strip())
         (wheel,) = [path for path in built if path.suffix == ".whl"]
         missing = modules_missing(wheel)
@@ -50,7 +55,13 @@ def main() -> int:
         for path in built:
             shutil.copy(path, DIST)
             print(f"dist/{path.name}: {path.stat().st_size:,} bytes")
-    print(_LEFT.format(version=__version__))
+    (sdist,) = DIST.glob("*.tar.gz")
+    for path in publication.write(RELEASE, __version__, sdist):
+        print(path.relative_to(ROOT))
+    if site.build(RELEASE / "site", site.application()):
+        return 1
+    print(f"{(RELEASE / 'site').relative_to(ROOT)}\n\nWhat is left needs accounts ({PAGE.relative_to(ROOT)}):\n")
+    print(publication.commands(__version__))
     return 0
 
 
@@ -65,6 +76,18 @@ def build(folder: Path) -> list[Path]:
             shutil.copy(ROOT / name, sources)
     uv("build", "--out-dir", str(folder / "built"), str(sources))
     return sorted(path for path in (folder / "built").iterdir() if path.name.endswith((".whl", ".tar.gz")))
+
+
+def add_sbom(tools: Environment, wheel: Path, folder: Path) -> None:
+    """Put a list of the required packages (CycloneDX) into a wheel, in the place that PEP 770 names."""
+    run([tools.python, "-m", "wheel", "unpack", str(wheel), "--dest", str(folder)])
+    (unpacked,) = folder.iterdir()
+    (information,) = unpacked.glob("*.dist-info")
+    (information / "sboms").mkdir()
+    target = information / "sboms" / "delegate-sim.cdx.json"
+    options = ("--pyproject", str(ROOT / "pyproject.toml"), "--output-reproducible", "--output-file", str(target))
+    run([tools.python, "-m", "cyclonedx_py", "requirements", str(ROOT / "requirements-demo.lock"), *options])
+    run([tools.python, "-m", "wheel", "pack", str(unpacked), "--dest-dir", str(wheel.parent)])
 
 
 def unready() -> list[str]:
@@ -86,14 +109,6 @@ def unready() -> list[str]:
     if tagged and head.stdout != at.stdout:
         problems.append(f"the tag v{__version__} is at another commit: raise the version in delegate_sim/version.py")
     return problems
-
-
-_LEFT = """
-Left to do by hand:
-  1. git tag -s v{version} -m "delegate-sim {version}" && git push origin v{version}
-     The workflow "Release" builds the same files and publishes them.
-  2. Copy the section {version} of CHANGELOG.md into the release's notes.
-  3. Raise the version in delegate_sim/version.py and CITATION.cff, and begin a section "Unreleased" in CHANGELOG.md."""
 
 
 if __name__ == "__main__":

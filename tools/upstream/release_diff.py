@@ -316,7 +316,7 @@ def lines(name: str, old: Tree, new: Tree, report: Report, *, shows_differences:
 def main() -> int:
     """Print a report for each repository whose tree is given."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--tree", action="append", default=[], metavar="OWNER/NAME=PATH", help="the git tree of a repository")
+    parser.add_argument("--tree", action="append", default=[], metavar="ACCOUNT/NAME=PATH", help="the git tree of a repository")
     parser.add_argument("--from", dest="old", help="the older commit or tag; by default, the commit that the rules name")
     parser.add_argument("--to", dest="new", default="HEAD", help="the newer commit or tag (default: HEAD)")
     parser.add_argument("--brief", action="store_true", help="do not print differences")

@@ -14,6 +14,7 @@ from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
 from delegate_sim.gate.code_explanations import GATE
 from delegate_sim.micro.target import EXPLAINED
 from delegate_sim.model import schema
+from delegate_sim.results.accuracy import accuracy
 from delegate_sim.rules.kinds import RUNTIME_KINDS
 from delegate_sim.versions.features import FEATURES
 
@@ -258,3 +259,15 @@ def test_the_rules_of_a_device(run, run_json):
     assert run("rules", "--device", "imx8mp", "--op", "ADD").stdout.startswith("i.MX 8M Plus: vx-nxp\n")
     for others in (("--delegate", "gpu"), ("--micro",), ("--device", "pixel10")):
         assert run("rules", "--device", "imx8mp", *others).exit_code == 2
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_the_agreement_with_records_is_shown_with_the_differences(run, form):
+    result = run("rules", "--accuracy", "--format", form)
+    assert result.exit_code == 0
+    for part in accuracy().targets[0].agreement:
+        assert (f"{part.compared:,}" if form != "json" else f'"compared": {part.compared}') in result.stdout
+
+
+def test_the_agreement_is_of_all_targets(run):
+    assert run("rules", "--accuracy", "--delegate", "gpu").exit_code == 2

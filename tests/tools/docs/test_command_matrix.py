@@ -19,7 +19,7 @@ REFUSALS = (
     *("No such option", "cannot be simulated", "unexpected extra argument"),
     *("takes a string", "has no delegate; ", "is a bundle that holds 2 models"),
 )
-WITHOUT_TARGETS = {"sweep", "reduce", "query", "init", "explain", "doctor", "mcp"}
+WITHOUT_TARGETS = {"import-records", "sweep", "reduce", "query", "init", "explain", "doctor", "mcp"}
 
 
 @pytest.fixture(scope="module")

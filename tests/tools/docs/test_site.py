@@ -34,6 +34,21 @@ def test_search_knows_the_interface_and_the_rules_of_every_delegate(site):
     assert 'id="mkdocs_search_modal"' in (site / "index.html").read_text(encoding="utf-8")
 
 
+def test_the_pages_of_the_first_week_are_few_and_short():
+    names = NAVIGATION["First week"].split()
+    pages = [ROOT / "README.md" if name == "index" else ROOT / "docs" / f"{name}.md" for name in names]
+    assert len(pages) <= 10
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 12_000
+
+
+def test_language_models_get_a_list_of_all_pages(site):
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    assert {f"({page.relative_to(site).as_posix()})" for page in (site / "rules").glob("*.html")} <= set(
+        re.findall(r"\(\S+\)", text)
+    )
+    assert "- [Why delegate-sim](why.html): This page tells" in text
+
+
 def test_the_gallery_has_the_reports_that_it_lists(site):
     listed = (site / "gallery" / "index.html").read_text(encoding="utf-8")
     assert GALLERY

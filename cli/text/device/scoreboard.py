@@ -1,0 +1,38 @@
+"""The scoreboard of recorded device runs as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from delegate_sim.device.compare.reconcile import NOT_COMPARED
+from delegate_sim.device.records.scoreboard import CLASSES, EQUAL, Compared, Score, Scoreboard
+
+from ...console.layout import counted, message
+from ...console.terminal import Line
+from ..elements.paragraphs import BAD, GOOD, HEADING, heading_lines, more_lines, paragraph
+
+_SHOWN = 25
+_STYLES = {EQUAL: GOOD, NOT_COMPARED: ""}
+
+
+def scoreboard_lines(board: Scoreboard, width: int, verbose: bool) -> Iterator[Line]:
+    """Yield the counts, the classes of differences with their meanings, and each record. Different records come first."""
+    counts = f"{board.equal} equal, {board.different} different, {board.not_compared} not compared"
+    yield from paragraph(f"{counted(len(board.scores), 'record')}: {counts}", width, "", "  ", style=HEADING)
+    for name, count in board.classes.most_common():
+        yield from paragraph(f"{count} {name}: {CLASSES[name]}", width, "  ", "    ")
+    scores = sorted(board.scores, key=lambda score: (score.status == NOT_COMPARED, score.status == EQUAL))
+    yield from heading_lines("Records")
+    for score in scores if verbose else scores[:_SHOWN]:
+        yield from paragraph(message(_text(score)), width, "  ", "    ", style=_STYLES.get(score.status, BAD))
+    yield from more_lines(0 if verbose else max(len(scores) - _SHOWN, 0), "record")
+
+
+def _text(score: Score) -> str:
+    where = ", ".join([part for part in (score.subject or score.file, score.accelerator, score.release) if part])
+    return f"{score.status}: {where}: {'; '.join(map(_value, score.values)) or score.reason}"
+
+
+def _value(part: Compared) -> str:
+    difference = f" ({part.difference})" if part.difference else ""
+    return f"{part.value}: predicted {part.predicted}, recorded {part.recorded}{difference}"

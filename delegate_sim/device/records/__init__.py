@@ -1,0 +1,1 @@
+"""Records of device runs that others publish, and their comparison with simulations."""

@@ -1,0 +1,314 @@
+"""The comparison of recorded device runs with predictions.
+
+The prediction uses only what identifies the run (``Asked``). Only afterwards, it is compared with the recorded values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...delegates.options import parse_options
+from ...delegates.registry import find_delegate
+from ...errors import DelegateSimError, OptionError
+from ...foundation.columns import INTEGER, LIST, Column, Declared
+from ...foundation.files import open_input
+from ...graph.analysis_cache import AnalysisCache
+from ...model.model import Model
+from ...model.reader import load
+from ...releases.catalogue import NEWEST, parse_release
+from ...results.report.measures import NOT_RUNNING, Measures, measure
+from ...runtime.interpreter import Run, simulate
+from ...runtime.target import Target
+from ..compare.reconcile import EXPLAINED, NOT_COMPARED, REPRODUCED, reconcile
+from ..parse.log_contents import ReconcileError
+from .reading import Asked, Record, Recorded
+
+EQUAL, DIFFERENT = "equal", "different"
+FAILS_ONLY_PREDICTED, FAILS_ONLY_RECORDED = "fails-only-predicted", "fails-only-recorded"
+MORE_PREDICTED, FEWER_PREDICTED, OTHER_OPERATORS = "more-nodes-predicted", "fewer-nodes-predicted", "other-operators"
+WRONG_ONLY_PREDICTED, WRONG_ONLY_RECORDED = "wrong-only-predicted", "wrong-only-recorded"
+ACCEPTED_ONLY_PREDICTED, REFUSED_ONLY_PREDICTED = "accepted-only-predicted", "refused-only-predicted"
+LOG_EXPLAINED, LOG_UNEXPLAINED = "log-explained", "log-unexplained"
+NO_MODEL, OTHER_MODEL, UNREADABLE = "no-model", "other-model", "unreadable-model"
+NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING = "not-simulated", "unknown-release", "states-nothing"
+
+CLASSES = {
+    FAILS_ONLY_PREDICTED: "the simulation says that the model fails on the accelerator, and it ran",
+    FAILS_ONLY_RECORDED: "the model failed on the accelerator, and the simulation says that it runs",
+    MORE_PREDICTED: "the simulation gives the accelerator more nodes than the device did",
+    FEWER_PREDICTED: "the simulation gives the accelerator fewer nodes than the device did",
+    OTHER_OPERATORS: "as many nodes, but of other operators",
+    WRONG_ONLY_PREDICTED: "the simulation says that outputs are wrong, and they were right",
+    WRONG_ONLY_RECORDED: "outputs were wrong, and the simulation does not say so",
+    ACCEPTED_ONLY_PREDICTED: "the rules accept nodes of the operator, and the device did not",
+    REFUSED_ONLY_PREDICTED: "the rules have no node of the operator, and the device took some",
+    LOG_EXPLAINED: "the log differs, and an assumption about the device explains it (reconcile)",
+    LOG_UNEXPLAINED: "the log differs, and no assumption explains it (reconcile)",
+    NO_MODEL: "the model is not among the given models",
+    OTHER_MODEL: "the given model is another file: its digest or its number of nodes differs",
+    UNREADABLE: "the given model cannot be simulated",
+    NOT_SIMULATED: "the accelerator is not simulated",
+    UNKNOWN_RELEASE: "the rules of the release are not known",
+    STATES_NOTHING: "the record states nothing that can be compared",
+}
+"""The classes of differences, and of records that are not compared."""
+_NOT_COMPARED_CLASSES = (NO_MODEL, OTHER_MODEL, UNREADABLE, NOT_SIMULATED, UNKNOWN_RELEASE, STATES_NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared(Declared):
+    """A value that was predicted and recorded. ``difference`` is its class, or "" if both are equal."""
+
+    columns = (Column("value"), Column("predicted"), Column("recorded"), Column("difference"))
+
+    value: str
+    predicted: str
+    recorded: str
+    difference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score(Declared):
+    """A record, and its comparison. ``status`` is ``equal``, ``different`` or ``not-compared``."""
+
+    columns = (
+        *(Column("file"), Column("subject"), Column("accelerator"), Column("release"), Column("status")),
+        *(Column("reason"), Column("values", LIST, parts=Compared.columns)),
+    )
+
+    file: str
+    subject: str
+    """The name of the model, or the operator."""
+    accelerator: str
+    release: str
+    status: str
+    reason: str
+    """The class of a record that is not compared, or ""."""
+    values: tuple[Compared, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scoreboard(Declared):
+    """All records and their comparisons."""
+
+    document = "scoreboard"
+    columns = (
+        *(Column(key, INTEGER) for key in ("equal", "different", "not_compared")),
+        Column("records", LIST, source="scores", parts=Score.columns),
+    )
+
+    scores: tuple[Score, ...]
+
+    @property
+    def equal(self) -> int:
+        """The number of records whose stated values are all equal."""
+        return self._count(EQUAL)
+
+    @property
+    def different(self) -> int:
+        """The number of records with a difference."""
+        return self._count(DIFFERENT)
+
+    @property
+    def not_compared(self) -> int:
+        """The number of records without a comparison."""
+        return self._count(NOT_COMPARED)
+
+    @property
+    def classes(self) -> Counter[str]:
+        """The number of records for each class of difference and each reason."""
+        return Counter(
+            [name for score in self.scores for name in {score.reason, *(part.difference for part in score.values)} if name]
+        )
+
+    def _count(self, status: str) -> int:
+        return sum(score.status == status for score in self.scores)
+
+
+class Predicted(NamedTuple):
+    """The predicted values of a run, and how many nodes of each operator are delegated."""
+
+    measures: Measures
+    operators: Counter[str]
+
+
+class _NotCompared(Exception):
+    """The class of a record that cannot be compared."""
+
+
+def score_records(
+    records: Sequence[Record], models: Mapping[str, str], delegate: str | None = None, release: str | None = None
+) -> Scoreboard:
+    """Compare records with predictions.
+
+    ``models`` has the path of each model by its file name. A record without a model's name uses the model if there is only one.
+    ``delegate`` and ``release`` are for records that do not name them. Raises OptionError if one of them is unknown.
+    """
+    if release is not None:
+        parse_release(release)
+    predictions = _Predictions(models, delegate, release)
+    return Scoreboard(tuple([predictions.score(asked, recorded) for asked, recorded in records]))
+
+
+class _Predictions:
+    """Predictions for records. Each model is predicted once for a target. The last model is kept, because its records follow."""
+
+    def __init__(self, models: Mapping[str, str], delegate: str | None, release: str | None) -> None:
+        self.models, self.delegate, self.release = models, delegate, release
+        self.loaded: tuple[str, Model, AnalysisCache] | None = None
+        self.known: dict[tuple[str, str, str], Predicted] = {}
+        self.digests: dict[str, str] = {}
+
+    def score(self, asked: Asked, recorded: Recorded) -> Score:
+        release = asked.release or self.release or NEWEST.name
+        subject = asked.operator if asked.operator is not None else asked.model
+        accelerator = asked.accelerator
+        try:
+            if recorded.log is not None:
+                values, accelerator, release = self._log(asked, recorded)
+            elif asked.operator is not None:
+                values = self._operator(asked, recorded)
+            else:
+                values = list(_compared(self._predict(asked, release), recorded))
+            if not values:
+                raise _NotCompared(STATES_NOTHING)
+        except _NotCompared as reason:
+            return Score(asked.file, subject, accelerator, release, NOT_COMPARED, str(reason), ())
+        other = next((part.difference for part in values if part.difference in _NOT_COMPARED_CLASSES), "")
+        status = NOT_COMPARED if other else DIFFERENT if any(part.difference for part in values) else EQUAL
+        return Score(asked.file, subject, accelerator, release, status, other, tuple(values))
+
+    def _target(self, asked: Asked, release: str) -> Target:
+        name = asked.delegate or ("" if asked.accelerator else self.delegate or "")
+        if not name:
+            raise _NotCompared(NOT_SIMULATED)
+        delegate = find_delegate(name)
+        try:
+            known = parse_release(release)
+        except OptionError as error:
+            raise _NotCompared(UNKNOWN_RELEASE) from error
+        if known.is_after_newest:
+            raise _NotCompared(UNKNOWN_RELEASE)
+        return Target(delegate, parse_options(name, delegate.options, {}, "api"), known, assume_ops_registered=True)
+
+    def _predict(self, asked: Asked, release: str) -> Predicted:
+        target, path = self._target(asked, release), self._path(asked)
+        key = (path, target.delegate.name, target.release.name)
+        if key not in self.known:
+            model, cache = self._model(path)
+            try:
+                self.known[key] = _predicted(simulate(model, target, cache=cache))
+            except DelegateSimError as error:
+                raise _NotCompared(UNREADABLE) from error
+        return self.known[key]
+
+    def _path(self, asked: Asked) -> str:
+        path = self.models.get(asked.model)
+        if path is None and not asked.model and len(self.models) == 1:
+            (path,) = self.models.values()
+        if path is None:
+            raise _NotCompared(NO_MODEL)
+        if asked.sha256:
+            if path not in self.digests:
+                self.digests[path] = _digest(path)
+            if self.digests[path] != asked.sha256:
+                raise _NotCompared(OTHER_MODEL)
+        return path
+
+    def _model(self, path: str) -> tuple[Model, AnalysisCache]:
+        if self.loaded is None or self.loaded[0] != path:
+            try:
+                self.loaded = path, load(path), AnalysisCache()
+            except DelegateSimError as error:
+                raise _NotCompared(UNREADABLE) from error
+        return self.loaded[1:]
+
+    def _operator(self, asked: Asked, recorded: Recorded) -> list[Compared]:
+        target = self._target(asked, asked.release)
+        rule = target.delegate.rules_for(target.options).rule_of(asked.operator or "")
+        accepts = rule is not None and (rule.introduced is None or rule.introduced <= target.release)
+        if recorded.accepts is None:
+            return []
+        difference = ACCEPTED_ONLY_PREDICTED if accepts else REFUSED_ONLY_PREDICTED
+        return [_values("operator", _yes(accepts), _yes(recorded.accepts), difference)]
+
+    def _log(self, asked: Asked, recorded: Recorded) -> tuple[list[Compared], str, str]:
+        assert recorded.log is not None
+        named = asked if asked.model in self.models else Asked(asked.file, "", "", "", "")
+        model, _ = self._model(self._path(named))
+        try:
+            result = reconcile(model, recorded.log)
+        except ReconcileError as error:
+            raise _NotCompared(OTHER_MODEL) from error
+        except DelegateSimError as error:
+            raise _NotCompared(NOT_SIMULATED) from error
+        if result.counts_agree is False:
+            raise _NotCompared(OTHER_MODEL)
+        if result.status == NOT_COMPARED:
+            return [], result.setting.delegate.name, result.run.release.name
+        difference = {REPRODUCED: "", EXPLAINED: LOG_EXPLAINED}.get(result.status, LOG_UNEXPLAINED)
+        counts = Compared("log", str(result.simulated.delegated), str(result.device.delegated), difference)
+        return [counts], result.setting.delegate.name, result.run.release.name
+
+
+def _predicted(run: Run) -> Predicted:
+    delegated = [subgraph.graph.nodes[index].op for subgraph in run.subgraphs for index in subgraph.delegated]
+    return Predicted(measure(run), Counter(delegated))
+
+
+def _compared(predicted: Predicted, recorded: Recorded) -> Iterator[Compared]:
+    """Yield the comparison of each value that the record states."""
+    measures = predicted.measures
+    is_running = measures.outcome not in NOT_RUNNING
+    if recorded.loads is not None:
+        difference = FAILS_ONLY_RECORDED if is_running else FAILS_ONLY_PREDICTED
+        yield _values("runs", _yes(is_running), _yes(recorded.loads), difference)
+    if not is_running or recorded.loads is False:
+        return
+    if recorded.nodes is not None and recorded.nodes != measures.nodes:
+        yield Compared("nodes", str(measures.nodes), str(recorded.nodes), OTHER_MODEL)
+        return
+    delegated = measures.delegated_nodes
+    if recorded.delegated is not None:
+        difference = MORE_PREDICTED if delegated > recorded.delegated else FEWER_PREDICTED
+        yield _values("delegated nodes", str(delegated), str(recorded.delegated), difference)
+    elif recorded.is_whole is not None:
+        is_whole = delegated == measures.nodes
+        yield _values(
+            "all nodes delegated", _yes(is_whole), _yes(recorded.is_whole), MORE_PREDICTED if is_whole else FEWER_PREDICTED
+        )
+    if recorded.operators is not None and recorded.delegated == delegated:
+        yield _values("operators", _listed(predicted.operators), _listed(recorded.operators), OTHER_OPERATORS)
+    if recorded.is_right is not None:
+        may_be_wrong, is_wrong = measures.possibly_wrong_results, measures.wrong_results
+        if is_wrong is not None and (not may_be_wrong or is_wrong):  # "may be wrong" contradicts no record
+            difference = WRONG_ONLY_PREDICTED if is_wrong else WRONG_ONLY_RECORDED
+            yield _values("right outputs", _yes(not is_wrong), _yes(recorded.is_right), difference)
+
+
+def _values(value: str, predicted: str, recorded: str, difference: str) -> Compared:
+    return Compared(value, predicted, recorded, "" if predicted == recorded else difference)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def _listed(operators: Counter[str]) -> str:
+    return ", ".join([f"{name} {count}" for name, count in sorted(operators.items())])
+
+
+def _digest(path: str) -> str:
+    """Return the SHA-256 of a file, or "" if it cannot be read."""
+    try:
+        with open_input(path) as file:
+            digest = hashlib.sha256()
+            while chunk := file.read(1 << 20):
+                digest.update(chunk)
+            return digest.hexdigest()
+    except OSError:
+        return ""
