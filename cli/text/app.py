@@ -52,13 +52,24 @@ def app_lines(app: App, width: int) -> Iterator[Line]:
         yield Line(f"  {printable(command_line(['inspect', typed_path(app.path), '--verbose']))}", HINT)
 
 
-def missing_text(app: App) -> str:
+def unmet_lines(apps: Sequence[App], width: int) -> Iterator[Line]:
+    """Yield what the targets of applications lack, and the command that shows more about the first one."""
+    incomplete = [(app, text) for app in apps if (text := _missing_text(app))]
+    for app, text in incomplete:
+        yield from paragraph(message(f"{app.path}: {text}"), width, "", "  ", style="yellow")
+    if incomplete:
+        yield Line(
+            f"To see what accelerators need: {message(command_line(['inspect', typed_path(incomplete[0][0].path)]))}", HINT
+        )
+
+
+def _missing_text(app: App) -> str:
     """Return what the targets of an application lack, or "" if they lack nothing."""
     return "; ".join(dict.fromkeys([_missing(target) for target in app.targets if target.state == INCOMPLETE]))
 
 
 def _verdict(app: App) -> str:
-    complete, missing = _names(app, COMPLETE), missing_text(app)
+    complete, missing = _names(app, COMPLETE), _missing_text(app)
     parts = [f"The file has what {complete} needs"] if complete else []
     parts += [f"incomplete: {missing}"] if missing else []
     return "; ".join(parts) or "No accelerator's libraries are complete in the file"

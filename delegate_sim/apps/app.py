@@ -19,7 +19,7 @@ from ..bundles.ranged import Content, local_content
 from ..delegates.registry import find_live
 from ..delegates.traits import PluginTraits
 from ..errors import DelegateSimError, LimitError, ModelError
-from ..foundation.columns import INTEGER, LIST, Column, Declared, attributes
+from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ..foundation.limits import naming_model, raised
 from ..foundation.printable import printable
 from ..foundation.work_budget import work_budget
@@ -55,7 +55,7 @@ class AppModel(Declared):
     ``compiled_for`` is empty if the model is not compiled, or if the file does not name the SoC.
     """
 
-    columns = (Column("address"), Column("is_compiled", "boolean"), *attributes("compiled_for", "fault"))
+    columns = (Column("address"), Column("is_compiled", YES_OR_NO), *attributes("compiled_for", "fault"))
 
     address: str
     is_compiled: bool
@@ -72,7 +72,7 @@ class Requirement(Declared):
 
     columns = (
         *attributes("code", "state"),
-        *(Column("needed", LIST), Column("found", LIST), Column("place"), Column("for_all", "boolean")),
+        *(Column("needed", LIST), Column("found", LIST), Column("place"), Column("for_all", YES_OR_NO)),
     )
 
     code: str
@@ -110,8 +110,8 @@ class App(Declared):
     document = "app"
     columns = (
         *attributes("path", "format", "package"),
-        *(Column("min_sdk", INTEGER), Column("target_sdk", INTEGER), Column("extracts_libraries", "boolean")),
-        Column("declared", LIST, parts=(Column("name"), Column("is_required", "boolean"))),
+        *(Column("min_sdk", INTEGER), Column("target_sdk", INTEGER), Column("extracts_libraries", YES_OR_NO)),
+        Column("declared", LIST, parts=(Column("name"), Column("is_required", YES_OR_NO))),
         *(Column("manifest_fault"), Column("abis", LIST), Column("runtimes", LIST)),
         Column("models", LIST, parts=AppModel.columns),
         *(Column("targets", LIST, parts=AppTarget.columns), Column("not_checked", LIST)),

@@ -51,9 +51,11 @@ def read_manifest(content: bytes) -> Manifest:
             libraries.setdefault(attributes.get("name", ""), _truth(attributes.get("required")) is not False)
         else:
             found.setdefault(name, attributes)
+    if _ROOT not in found:
+        raise XmlError(f"it has no element {_ROOT}")
     sdk = found.get(_SDK, {})
     return Manifest(
-        found.get(_ROOT, {}).get("package", ""),
+        found[_ROOT].get("package", ""),
         _number(sdk.get("minSdkVersion")),
         _number(sdk.get("targetSdkVersion")),
         _truth(found.get(_APPLICATION, {}).get("extractNativeLibs")),
