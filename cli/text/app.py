@@ -1,4 +1,4 @@
-"""What an Android application has of what accelerators need, as text."""
+"""The needs of accelerators in an Android application as text."""
 
 from __future__ import annotations
 
@@ -108,9 +108,9 @@ def _target_lines(target: AppTarget, width: int) -> Iterator[Line]:
         if need.state != FOUND:
             text = f"{_TITLES[need.state]}: {_wanted(need)} in {name(need.place)} ({need.code})"
             yield from paragraph(text, width, "  ", "    ", style="red" if need in target.missing else "")
-    found = [name(own) for need in target.needs if need.state == FOUND for own in need.found]
-    if found:
-        yield from paragraph(f"there: {item_list(found)}", width, "  ", "    ")
+    present = [name(own) for need in target.needs if need.state == FOUND for own in need.found]
+    if present:
+        yield from paragraph(f"there: {item_list(present)}", width, "  ", "    ")
 
 
 def _wanted(need: Requirement) -> str:

@@ -43,7 +43,7 @@ _OTHER_QNN_USERS = frozenset({"libQnnTFLiteDelegate.so", "libqnn_executorch_back
 _DISPATCH = "libLiteRtDispatch_"
 
 FOUND, MISSING, CONFLICT, UNKNOWN = "found", "missing", "conflict", "not known"
-"""The states of a need. In a conflict, several libraries are found of which LiteRT loads one."""
+"""The states of a need. In a conflict, several libraries are found, and LiteRT loads one of them."""
 COMPLETE, INCOMPLETE, ABSENT = "complete", "incomplete", "absent"
 """The states of a target, besides ``not known``. ``absent``: the file has none of its libraries, and no model compiled for it."""
 
@@ -268,7 +268,7 @@ def _not_checked(form: str, runtimes: Sequence[str]) -> Iterator[str]:
 
 
 class _Contents:
-    """What an application has: libraries by ABI, the manifest (None if it cannot be read), and models."""
+    """The content of an application: libraries by ABI, the manifest (None if it cannot be read), and models."""
 
     def __init__(self, files: _Files, manifest: Manifest | None, models: Sequence[AppModel]) -> None:
         self._files, self._manifest, self._models = files, manifest, models
@@ -288,8 +288,8 @@ class _Contents:
                 here = self.by_abi.get(abi, set())
                 is_meant = bool(socs) or self._is_meant(own, here) or (target == "mldrift" and bool(here & _LINKED_GPU))
                 if is_meant or here.intersection(runtimes):
-                    found = tuple(self._requirements(own, abi, here, socs)) if is_meant else ()
-                    yield AppTarget(target, abi, _state(found), found)
+                    requirements = tuple(self._requirements(own, abi, here, socs)) if is_meant else ()
+                    yield AppTarget(target, abi, _state(requirements), requirements)
 
     def _socs(self, target: str) -> set[str]:
         """Return the SoCs of the models that are compiled for the vendor of a target; "" for a SoC without a name."""
@@ -326,9 +326,9 @@ class _Contents:
                 continue
             for version in self._versions(needs, here, socs) if need.each_version else ("",):
                 names = tuple([name.format(version or "V*") for name in need.names])
-                found = tuple([name for name in names if name in here])
-                state = FOUND if found else UNKNOWN if need.target == "mldrift" and here & _LINKED_GPU else MISSING
-                yield Requirement(need.code, state, names, found, place, need.for_all)
+                present = tuple([name for name in names if name in here])
+                state = FOUND if present else UNKNOWN if need.target == "mldrift" and here & _LINKED_GPU else MISSING
+                yield Requirement(need.code, state, names, present, place, need.for_all)
         if is_npu:
             yield from self._directories(needs[0].names[0], abi)
             yield self._extracted()
@@ -351,19 +351,19 @@ class _Contents:
         if target_sdk is not None and target_sdk < _DECLARING_SDK:
             return None
         declared = {library.name for library in self._manifest.libraries} | here
-        found = tuple([name for name in need.names if name in declared])
-        return Requirement(need.code, FOUND if found else MISSING, need.names, found, place, need.for_all)
+        present = tuple([name for name in need.names if name in declared])
+        return Requirement(need.code, FOUND if present else MISSING, need.names, present, place, need.for_all)
 
     def _directories(self, own: str, abi: str) -> Iterator[Requirement]:
         """Yield a conflict for each directory that has the dispatch libraries of several vendors."""
         for (module, directory), names in self._files.libraries.items():
-            found = tuple(sorted([name for name in names if name.startswith(_DISPATCH)]))
-            if directory == abi and own in found and len(found) > 1:
-                yield Requirement("app-one-dispatch-library", CONFLICT, (own,), found, f"{module}/{abi}")
+            present = tuple(sorted([name for name in names if name.startswith(_DISPATCH)]))
+            if directory == abi and own in present and len(present) > 1:
+                yield Requirement("app-one-dispatch-library", CONFLICT, (own,), present, f"{module}/{abi}")
 
     def _extracted(self) -> Requirement:
         value = None if self._manifest is None else self._manifest.extracts_libraries
         state = UNKNOWN if value is None else FOUND if value else MISSING
-        found = () if value is None else (f'extractNativeLibs="{str(value).lower()}"',)
+        present = () if value is None else (f'extractNativeLibs="{str(value).lower()}"',)
         place = "BundleConfig.pb" if self._files.format == "aab" else "AndroidManifest.xml"
-        return Requirement("app-extracted-libraries", state, ('extractNativeLibs="true"',), found, place)
+        return Requirement("app-extracted-libraries", state, ('extractNativeLibs="true"',), present, place)

@@ -44,21 +44,21 @@ class Manifest:
 
 def read_manifest(content: bytes) -> Manifest:
     """Read a manifest in any of its three forms. Raises XmlError."""
-    found = dict[str, Mapping[str, str]]()
+    single = dict[str, Mapping[str, str]]()
     libraries = dict[str, bool]()
     for name, attributes in _elements(content):
         if name == _LIBRARY:
             libraries.setdefault(attributes.get("name", ""), _truth(attributes.get("required")) is not False)
         else:
-            found.setdefault(name, attributes)
-    if _ROOT not in found:
+            single.setdefault(name, attributes)
+    if _ROOT not in single:
         raise XmlError(f"it has no element {_ROOT}")
-    sdk = found.get(_SDK, {})
+    sdk = single.get(_SDK, {})
     return Manifest(
-        found[_ROOT].get("package", ""),
+        single[_ROOT].get("package", ""),
         _number(sdk.get("minSdkVersion")),
         _number(sdk.get("targetSdkVersion")),
-        _truth(found.get(_APPLICATION, {}).get("extractNativeLibs")),
+        _truth(single.get(_APPLICATION, {}).get("extractNativeLibs")),
         tuple([DeclaredLibrary(name, is_required) for name, is_required in libraries.items() if name]),
     )
 
