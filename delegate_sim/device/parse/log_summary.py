@@ -38,6 +38,8 @@ from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
 from .log_facts import LogFacts
+from .npu_stages import NO, YES, NpuStages, npu_stages
+from .npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (
@@ -55,6 +57,10 @@ of a delegate. ``crashed``: the process crashed before the log shows what the de
 
 _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|compile|No usable")
 """Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
+
+
+_STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
+"""The outcome of a delegate without lines of its own, by whether the model was compiled and loaded for the NPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,14 @@ class LogSummary(Declared):
         Column("refusals", LIST, parts=positions("op", "reason", "times")),
         *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
         *(Column("cause"), Column("notes", LIST, parts=positions("line", "meaning"))),
-        *(Column("chips", LIST), COMPILER, _counts_by_name("parts"), Column("line_count", INTEGER), Column("unused", LIST)),
+        *(
+            Column("chips", LIST),
+            Column("npu", OBJECT),
+            COMPILER,
+            _counts_by_name("parts"),
+            Column("line_count", INTEGER),
+            Column("unused", LIST),
+        ),
         *(Column("unused_count", INTEGER), Column("is_cut", YES_OR_NO)),
     )
 
@@ -132,6 +145,8 @@ class LogSummary(Declared):
     """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
+    npu: NpuStages | None
+    """How far the model came on an NPU. None if the log has nothing about it."""
     edge_tpu: EdgeTpuCompilation
     """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
@@ -163,6 +178,9 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
     if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Event.CRASH):
         own = replace(own, outcome=CRASHED)
+    stages = npu_stages(log)
+    if stages is not None and own.outcome in (REQUESTED, UNKNOWN):
+        own = replace(own, outcome=_STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome))
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
@@ -188,6 +206,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         _cause(log, (own, *others), errors, end),
         explained_notes(log),
         chip_names(log.chips),
+        stages,
         log.edge_tpu,
         tuple(_parts(log)),
         log.line_count,
