@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from delegate_sim.apps.app import ABSENT, COMPLETE, CONFLICT, FOUND, INCOMPLETE, MISSING, UNKNOWN, App, AppTarget, Requirement
+from delegate_sim.apps.app import ABSENT, COMPLETE, CONFLICT, FOUND, INCOMPLETE, MISSING, UNKNOWN, App, AppNeed, AppTarget
 from delegate_sim.apps.needs import CODES
 from delegate_sim.foundation.printable import command_line, printable, typed_path
 
@@ -113,7 +113,7 @@ def _target_lines(target: AppTarget, width: int) -> Iterator[Line]:
         yield from paragraph(f"there: {item_list(present)}", width, "  ", "    ")
 
 
-def _wanted(need: Requirement) -> str:
+def _wanted(need: AppNeed) -> str:
     if need.state == CONFLICT:
         return " and ".join(map(name, need.found))
     return " or ".join(need.needed) + ("" if need.for_all else ", which only some phones need,")

@@ -36,7 +36,7 @@ _MOST_MANIFEST = 4 << 20
 _DECLARING_SDK = 31
 """The first ``targetSdkVersion`` for which the manifest has to declare libraries of the phone (Android 12)."""
 _COMPILED_MODEL = ("libLiteRt.so", "liblitert_jni.so", "liblitertlm_jni.so", "libLiteRtLm.so")
-_INTERPRETER = ("libtensorflowlite_jni.so", "libtensorflowlite_gpu_jni.so", "libtensorflowlite.so", "libtensorflowlite_c.so")
+_INTERPRETER = ("libtensorflowlite_jni.so", "libtensorflowlite.so", "libtensorflowlite_c.so")
 _LINKED_GPU = frozenset({"liblitertlm_jni.so", "libLiteRtLm.so"})
 _OTHER_QNN_USERS = frozenset({"libQnnTFLiteDelegate.so", "libqnn_executorch_backend.so", "libonnxruntime.so", "libSNPE.so"})
 """Libraries that use Qualcomm's libraries without LiteRT's dispatch library."""
@@ -64,7 +64,7 @@ class AppModel(Declared):
 
 
 @dataclass(frozen=True, slots=True)
-class Requirement(Declared):
+class AppNeed(Declared):
     """One need of a target, and what the file has: names of libraries, or the value of ``extractNativeLibs``.
 
     One of the names in ``needed`` is enough. If ``for_all`` is False, only some phones need it.
@@ -87,15 +87,15 @@ class Requirement(Declared):
 class AppTarget(Declared):
     """A target on one ABI: whether it can run the models of the application, and its needs."""
 
-    columns = (*attributes("target", "abi", "state"), Column("needs", LIST, parts=Requirement.columns))
+    columns = (*attributes("target", "abi", "state"), Column("needs", LIST, parts=AppNeed.columns))
 
     target: str
     abi: str
     state: str
-    needs: tuple[Requirement, ...]
+    needs: tuple[AppNeed, ...]
 
     @property
-    def missing(self) -> tuple[Requirement, ...]:
+    def missing(self) -> tuple[AppNeed, ...]:
         """The needs of all phones that the file does not meet."""
         return tuple([need for need in self.needs if need.for_all and need.state in (MISSING, CONFLICT)])
 
@@ -138,7 +138,7 @@ def is_app(path: str) -> bool:
     if not path.lower().endswith(APP_SUFFIXES) or format_at(path) != ZIP:
         return False
     with suppress(BundleError, LimitError, OSError), work_budget(is_new=True):
-        return bool(_Files(local_content(path)).manifests)
+        return bool(_AppFiles(local_content(path)).manifests)
     return False
 
 
@@ -150,7 +150,7 @@ def read_app(path: str) -> App:
     with work_budget(), naming_model(path):
         try:
             content = local_content(path)
-            files = _Files(content)
+            files = _AppFiles(content)
             if not files.manifests:
                 raise BundleError("has no AndroidManifest.xml")
             models = tuple(map(_model, models_in(path)))
@@ -161,7 +161,7 @@ def read_app(path: str) -> App:
         return _app(path, files, models)
 
 
-class _Files:
+class _AppFiles:
     """The manifests and libraries of an archive. ``libraries`` has the names of libraries by module and ABI."""
 
     def __init__(self, content: Content) -> None:
@@ -221,7 +221,7 @@ def _model(address: str) -> AppModel:
     return AppModel(address, stamp.is_compiled, f"{stamp.manufacturer} {stamp.soc}".strip(), "")
 
 
-def _app(path: str, files: _Files, models: tuple[AppModel, ...]) -> App:
+def _app(path: str, files: _AppFiles, models: tuple[AppModel, ...]) -> App:
     manifest, fault = Manifest(), ""
     try:
         manifest = files.manifest()
@@ -247,7 +247,7 @@ def _app(path: str, files: _Files, models: tuple[AppModel, ...]) -> App:
     )
 
 
-def _state(needs: Sequence[Requirement]) -> str:
+def _state(needs: Sequence[AppNeed]) -> str:
     states = {need.state for need in needs if need.for_all}
     if not states:
         return ABSENT
@@ -270,7 +270,7 @@ def _not_checked(form: str, runtimes: Sequence[str]) -> Iterator[str]:
 class _Contents:
     """The content of an application: libraries by ABI, the manifest (None if it cannot be read), and models."""
 
-    def __init__(self, files: _Files, manifest: Manifest | None, models: Sequence[AppModel]) -> None:
+    def __init__(self, files: _AppFiles, manifest: Manifest | None, models: Sequence[AppModel]) -> None:
         self._files, self._manifest, self._models = files, manifest, models
         self.by_abi: dict[str, set[str]] = defaultdict(set)
         for (_, abi), names in files.libraries.items():
@@ -282,11 +282,11 @@ class _Contents:
         for need in NEEDS:
             needs[need.target].append(need)
         for target, own in needs.items():
-            runtimes = _INTERPRETER if target == "gpu" else _COMPILED_MODEL
+            runtimes = _INTERPRETER if own[0].is_of_interpreter else _COMPILED_MODEL
             socs = self._socs(target)
             for abi in own[0].abis or sorted(self.by_abi):
                 here = self.by_abi.get(abi, set())
-                is_meant = bool(socs) or self._is_meant(own, here) or (target == "mldrift" and bool(here & _LINKED_GPU))
+                is_meant = bool(socs) or self._is_meant(own, here) or (own[0].may_be_linked and bool(here & _LINKED_GPU))
                 if is_meant or here.intersection(runtimes):
                     requirements = tuple(self._requirements(own, abi, here, socs)) if is_meant else ()
                     yield AppTarget(target, abi, _state(requirements), requirements)
@@ -313,7 +313,7 @@ class _Contents:
         chosen = versions or (HTP_VERSIONS if need.each_version else ("",))
         return tuple([name.format(version) for name in need.names for version in chosen if name.format(version) in here])
 
-    def _requirements(self, needs: Sequence[Need], abi: str, here: set[str], socs: set[str]) -> Iterator[Requirement]:
+    def _requirements(self, needs: Sequence[Need], abi: str, here: set[str], socs: set[str]) -> Iterator[AppNeed]:
         is_npu = needs[0].target.startswith("npu-")
         has_source_models = not socs or any(not model.is_compiled and not model.fault for model in self._models)
         place = f"{'jni' if self._files.format == 'aar' else 'lib'}/{abi}"
@@ -327,8 +327,8 @@ class _Contents:
             for version in self._versions(needs, here, socs) if need.each_version else ("",):
                 names = tuple([name.format(version or "V*") for name in need.names])
                 present = tuple([name for name in names if name in here])
-                state = FOUND if present else UNKNOWN if need.target == "mldrift" and here & _LINKED_GPU else MISSING
-                yield Requirement(need.code, state, names, present, place, need.for_all)
+                state = FOUND if present else UNKNOWN if need.may_be_linked and here & _LINKED_GPU else MISSING
+                yield AppNeed(need.code, state, names, present, place, need.for_all)
         if is_npu:
             yield from self._directories(needs[0].names[0], abi)
             yield self._extracted()
@@ -342,28 +342,28 @@ class _Contents:
         ]
         return versions or [""]
 
-    def _declared(self, need: Need, here: set[str]) -> Requirement | None:
+    def _declared(self, need: Need, here: set[str]) -> AppNeed | None:
         """Return a need of the manifest, or None if Android does not ask for the declaration."""
         place = "AndroidManifest.xml"
         if self._manifest is None:
-            return Requirement(need.code, UNKNOWN, need.names, (), place, need.for_all)
+            return AppNeed(need.code, UNKNOWN, need.names, (), place, need.for_all)
         target_sdk = self._manifest.target_sdk
         if target_sdk is not None and target_sdk < _DECLARING_SDK:
             return None
         declared = {library.name for library in self._manifest.libraries} | here
         present = tuple([name for name in need.names if name in declared])
-        return Requirement(need.code, FOUND if present else MISSING, need.names, present, place, need.for_all)
+        return AppNeed(need.code, FOUND if present else MISSING, need.names, present, place, need.for_all)
 
-    def _directories(self, own: str, abi: str) -> Iterator[Requirement]:
+    def _directories(self, own: str, abi: str) -> Iterator[AppNeed]:
         """Yield a conflict for each directory that has the dispatch libraries of several vendors."""
         for (module, directory), names in self._files.libraries.items():
             present = tuple(sorted([name for name in names if name.startswith(_DISPATCH)]))
             if directory == abi and own in present and len(present) > 1:
-                yield Requirement("app-one-dispatch-library", CONFLICT, (own,), present, f"{module}/{abi}")
+                yield AppNeed("app-one-dispatch-library", CONFLICT, (own,), present, f"{module}/{abi}")
 
-    def _extracted(self) -> Requirement:
+    def _extracted(self) -> AppNeed:
         value = None if self._manifest is None else self._manifest.extracts_libraries
         state = UNKNOWN if value is None else FOUND if value else MISSING
         present = () if value is None else (f'extractNativeLibs="{str(value).lower()}"',)
         place = "BundleConfig.pb" if self._files.format == "aab" else "AndroidManifest.xml"
-        return Requirement("app-extracted-libraries", state, ('extractNativeLibs="true"',), present, place)
+        return AppNeed("app-extracted-libraries", state, ('extractNativeLibs="true"',), present, place)

@@ -24,7 +24,8 @@ _NAMES = {
 _UTF8 = 1 << 8
 _STRING, _BOOLEAN = 0x03, 0x12
 _NONE = 0xFFFFFFFF
-_ELEMENT_HEADER, _ATTRIBUTE = 36, 20
+_ELEMENT_HEADER = 36
+_ATTRIBUTE = struct.Struct("<4xII3xBI")
 _LONGEST_STRING = 1_000
 """Largest number of characters of a string that is kept. Names of libraries and packages are shorter."""
 _CHUNKS_IN_A_STEP = 4
@@ -73,12 +74,12 @@ def _elements(content: bytes, wanted: Collection[str]) -> Iterator[Element]:
 
 def _attributes(chunk: bytes, header: int, strings: _Strings, numbers: tuple[int, ...]) -> Mapping[str, str]:
     start, size, count = struct.unpack_from("<HHH", chunk, 24)
-    if size < _ATTRIBUTE or header + start + count * size > len(chunk):
+    content = chunk[header + start : header + start + count * size]
+    if size != _ATTRIBUTE.size or len(content) != count * size:
         raise XmlError("an element has attributes outside it")
     spend_steps(count, READING)
     attributes = dict[str, str]()
-    for at in range(header + start, header + start + count * size, size):
-        key, raw, kind, data = struct.unpack_from("<4xII3xBI", chunk, at)
+    for key, raw, kind, data in _ATTRIBUTE.iter_unpack(content):
         name = _NAMES.get(numbers[key], "") if key < len(numbers) else ""
         if raw != _NONE or kind == _STRING:
             value = strings.text(raw if raw != _NONE else data)

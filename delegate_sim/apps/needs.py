@@ -17,6 +17,10 @@ class Need(NamedTuple):
 
     code: str
     target: str
+    is_of_interpreter: bool
+    """Whether the classic Interpreter applies the accelerator, and not CompiledModel."""
+    may_be_linked: bool
+    """Whether LiteRT-LM's library may contain the accelerator."""
     is_declared: bool
     """Whether the manifest has to declare a library of the phone, unless the application has a library of this name."""
     names: tuple[str, ...]
@@ -37,6 +41,8 @@ def _needs() -> tuple[Need, ...]:
             Need(
                 row["code"],
                 row["target"],
+                row["runtime"] == "Interpreter",
+                row["runtime"].endswith("linked"),
                 row["kind"] == "declared",
                 tuple(row["needed"].split(",")),
                 row["when"] == "not compiled",

@@ -7,8 +7,7 @@ from delegate_sim.apps.needs import CODES, HTP_VERSIONS, NEEDS
 from delegate_sim.delegates.npu.vendors.qualcomm import SOCS
 from delegate_sim.delegates.registry import find_live
 from delegate_sim.errors import ModelError
-from fixtures.apps import LIBRARIES, aab, aar, apk, manifest
-from fixtures.bundles import zip_bytes
+from fixtures.bundles import LIBRARIES, aab, aar, apk, manifest, zip_bytes
 from tests.support.delegates.npu_models import compiled
 from tests.support.models import chain_model
 

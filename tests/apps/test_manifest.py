@@ -6,7 +6,7 @@ import pytest
 
 from delegate_sim.apps.binary_xml import XmlError
 from delegate_sim.apps.manifest import DeclaredLibrary, Manifest, read_manifest
-from fixtures.apps import binary_xml, manifest, protobuf_xml, text_xml
+from fixtures.bundles import binary_xml, manifest, protobuf_xml, text_xml
 
 DECLARED = ("libOpenCL.so", "libcdsprpc.so")
 WHOLE = Manifest("org.example.app", 24, 35, True, tuple([DeclaredLibrary(name, False) for name in DECLARED]))

@@ -13,8 +13,7 @@ from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.engine import run_engine
 from delegate_sim.llm.report import BundleReplacement, engine_document
 from delegate_sim.results.report.outcome_words import NOT_COMPILED
-from fixtures.apps import LIBRARIES, aab, apk
-from fixtures.bundles import zip_bytes
+from fixtures.bundles import LIBRARIES, aab, apk, zip_bytes
 from fixtures.language_models import bundle, decoder, embedder
 from tests.support.cli.own_schemas import SCHEMAS, validate
 from tests.support.gate_models import classifier, reshaper, upsampler

@@ -24,9 +24,8 @@ from delegate_sim.model.reader import load
 from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
-from fixtures.apps import apk, long_field, manifest, protobuf_xml
 from fixtures.builder import ModelBuilder
-from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.bundles import apk, litertlm_bytes, long_field, manifest, protobuf_xml, tar_bytes, zip_bytes
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, field
 from fixtures.op_profiles import write_profile

@@ -20,8 +20,7 @@ from delegate_sim.scan.journal import Journal
 from delegate_sim.scan.output import read_tables
 from delegate_sim.scan.questions import VIEWS
 from fixtures import op_profiles
-from fixtures.apps import LIBRARIES, aab, aar, apk
-from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.bundles import LIBRARIES, aab, aar, apk, litertlm_bytes, tar_bytes, zip_bytes
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, embedder, encoder
 from fixtures.runtime_logs import runtime_lines

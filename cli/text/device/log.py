@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from delegate_sim.device.compare.npu_stages import NO, YES, NpuStages
+from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
@@ -30,8 +32,6 @@ from delegate_sim.device.parse.log_summary import (
     LogDelegate,
     LogSummary,
 )
-from delegate_sim.device.parse.npu_stages import NO, YES, NpuStages
-from delegate_sim.device.parse.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.parse.profiles.operator_tables import RunTimes
 from delegate_sim.timing.words import milliseconds
 

@@ -13,6 +13,8 @@ from ...delegates.base import Delegate
 from ...delegates.registry import EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
+from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
+from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
 from .delegate_identity import (
@@ -38,8 +40,6 @@ from .kinds import KINDS, Event, kinds_with
 from .known_lines import ARMNN_PARSER
 from .log_contents import DeviceLog
 from .log_facts import LogFacts
-from .npu_stages import NO, YES, NpuStages, npu_stages
-from .npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from .profiles.operator_tables import RunTimes
 
 WHOLE, PART, NONE, FAILED, NOT_CREATED, NOT_LOADED, NOT_SHOWN, APPLIED_TO, MADE, REQUESTED, UNKNOWN = (

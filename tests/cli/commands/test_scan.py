@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim_cli.commands.scan import command
-from fixtures.apps import LIBRARIES, apk
+from fixtures.bundles import LIBRARIES, apk
 from tests.support.models import MIXED, chain_model
 from tests.support.scans import write_zoo
 

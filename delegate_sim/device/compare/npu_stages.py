@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...foundation.columns import INTEGER, Column, Declared, attributes
-from .delegate_identity import DISPATCH, plain_name
-from .kinds import Event
-from .known_lines import Statement
-from .log_contents import DeviceLog, Replacement
+from ..parse.delegate_identity import DISPATCH, plain_name
+from ..parse.kinds import Event
+from ..parse.known_lines import Statement
+from ..parse.log_contents import DeviceLog, Replacement
 
 YES, NO, NOT_SHOWN = "yes", "no", "not-shown"
 _NPU = "NPU"
