@@ -17,7 +17,7 @@ from ..releases.catalogue import DEFAULT_RELEASE, Release, parse_release
 from ..results.report.rule_set import rule_set_version
 from ..runtime.interpreter import Run, option_values, simulate
 from ..runtime.target import Target
-from .engine import Compilation, Engine, LiveDecision, LivePartition, LivePlacement
+from .engine import Engine, LiveCompilation, LiveDecision, LivePartition, LivePlacement
 from .live_runs import decided_run
 
 _SHOWN = 3
@@ -52,7 +52,7 @@ class LiveResult(Declared):
     """The name of the code, such as ``litert-2.3.0``."""
     decision: LiveDecision
     differences: tuple[str, ...] = ()
-    compilation: Compilation | None = None
+    compilation: LiveCompilation | None = None
     """The answer of the vendor's compiler; None if it was not asked."""
     is_run: bool = True
     """True if the code ran. If the code did not run, the decision names the missing requirements."""

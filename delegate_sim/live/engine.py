@@ -105,7 +105,7 @@ class LiveDecision:
 
 
 @dataclass(frozen=True, slots=True)
-class Compilation(Declared):
+class LiveCompilation(Declared):
     """The answer of a vendor's compiler about the nodes that its plugin selected.
 
     ``partitions`` counts the compiled partitions, and ``size`` the bytes of their code. ``messages`` are the errors of the
@@ -158,7 +158,7 @@ class Engine(ABC):
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the decision of a simulated run in the engine's format."""
 
-    def compilation(self, model: Model, options: OptionValues) -> Compilation | None:
+    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation | None:
         """Compile the selected nodes in a separate process. Return None if the code has no compiler behind its decision."""
         return None
 

@@ -19,7 +19,7 @@ from ..model.model import Model, Node, Subgraph
 from ..model.precompiled import is_dispatch, precompiled
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .engine import Compilation, Engine, LiveDecision, LiveNode, LivePartition
+from .engine import Engine, LiveCompilation, LiveDecision, LiveNode, LivePartition
 from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 
@@ -69,15 +69,15 @@ class PluginEngine(Engine):
         is_decided = is_crash and bool(lines)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_decided, output=finished.output)
 
-    def compilation(self, model: Model, options: OptionValues) -> Compilation:
+    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation:
         """Run the tool with the vendor's compiler in a separate process."""
         finished, written = self._run_tool(self._content(model, options), options, "apply")
         if finished.status == 0 and written is not None:
             sizes = precompiled(load(written)).code_sizes
-            return Compilation(bool(sizes), len(sizes), sum(sizes), ())
+            return LiveCompilation(bool(sizes), len(sizes), sum(sizes), ())
         matches = [_ERROR.match(line) for line in finished.output.splitlines()]
         printed = [_RAISED_IN.sub("", match["text"] or match["library"]) for match in matches if match is not None]
-        return Compilation(False, 0, 0, (*dict.fromkeys(printed), finished.words)[-_MOST_MESSAGES:])
+        return LiveCompilation(False, 0, 0, (*dict.fromkeys(printed), finished.words)[-_MOST_MESSAGES:])
 
     def _content(self, model: Model, options: OptionValues) -> bytes:
         # Tensor names must not change if options select nodes by name.

@@ -6,7 +6,7 @@ import pytest
 
 import delegate_sim
 from delegate_sim.live.comparison import run_and_compare
-from delegate_sim.live.engine import Compilation
+from delegate_sim.live.engine import LiveCompilation
 from tests.support.delegates.npu_models import chain, compiled
 from tests.support.live.plugin_tool import find_engine, stand_in
 
@@ -39,16 +39,16 @@ def answer(make, applied, **given):
 @pytest.mark.parametrize(
     ("applied", "expected"),
     [
-        pytest.param(f"open(out, 'wb').write({COMPILED!r})", Compilation(True, 1, 1234, ()), id="compiled"),
-        pytest.param("pass", Compilation(False, 0, 0, ()), id="nothing is compiled"),
+        pytest.param(f"open(out, 'wb').write({COMPILED!r})", LiveCompilation(True, 1, 1234, ()), id="compiled"),
+        pytest.param("pass", LiveCompilation(False, 0, 0, ()), id="nothing is compiled"),
         pytest.param(
             f"print({chr(10).join(ERRORS)!r}); sys.exit(248)",
-            Compilation(False, 0, 0, (*MESSAGES, "it failed with status 248")),
+            LiveCompilation(False, 0, 0, (*MESSAGES, "it failed with status 248")),
             id="the compiler fails",
         ),
         pytest.param(
             "os.kill(os.getpid(), signal.SIGSEGV)",
-            Compilation(False, 0, 0, ("it crashed (SIGSEGV)",)),
+            LiveCompilation(False, 0, 0, ("it crashed (SIGSEGV)",)),
             id="the compiler crashes",
         ),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, Compilation, LivePlacement, figures_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LiveCompilation, LivePlacement, figures_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -55,7 +55,7 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
         yield from item_lines(notes, view.width)
 
 
-def _compilation(compilation: Compilation) -> Iterator[str]:
+def _compilation(compilation: LiveCompilation) -> Iterator[str]:
     if compilation.is_compiled:
         size = f"{compilation.size:,} bytes of code"
         yield f"compiled: the vendor's compiler made {counted(compilation.partitions, 'partition')} ({size}); not run on a device"

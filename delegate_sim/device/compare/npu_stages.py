@@ -27,7 +27,7 @@ _LOADER_WORDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NpuStages(Declared):
-    """How far a log shows that a model came. Each stage is ``yes``, ``no`` or ``not-shown``.
+    """The stages that a model passed, as a log shows them. Each stage is ``yes``, ``no`` or ``not-shown``.
 
     ``selected`` and ``nodes`` count the nodes that the compiler plugins selected, and all nodes, over all subgraphs; None if the
     log has no line of a plugin. ``stop`` is the line of the first stage that failed, or "".

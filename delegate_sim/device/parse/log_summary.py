@@ -146,7 +146,7 @@ class LogSummary(Declared):
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
     npu: NpuStages | None
-    """How far the model came on an NPU. None if the log has nothing about it."""
+    """The stages that the model passed on its way to an NPU. None if the log has nothing about it."""
     edge_tpu: EdgeTpuCompilation
     """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
