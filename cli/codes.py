@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
+from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
@@ -18,7 +19,7 @@ from delegate_sim.versions.features import FEATURES
 
 def explanations(delegates: tuple[Delegate, ...]) -> dict[str, Explanation]:
     """Return the meaning of every code that a report can contain."""
-    known = {**GATE, **FEATURES, **_suggestions(), **MICRO, **VELA}
+    known = {**GATE, **FEATURES, **_suggestions(), **MICRO, **VELA, **APP}
     for delegate in delegates:
         known |= {code: kind.explanation for code, kind in delegate.kinds.items()}
     return known

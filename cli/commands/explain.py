@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.base import Delegate
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
@@ -114,6 +115,8 @@ def _explanation(code: str, explanation: Explanation, delegates: tuple[Delegate,
         yield Line("A feature that raises the version of an operator.")
     elif code in MICRO:
         yield Line("Reported about TensorFlow Lite Micro.")
+    elif code in APP:
+        yield Line("Reported about Android applications.")
     elif code in VELA:
         yield Line("Reported about Arm's compiler Vela.")
     elif code in _OF_THE_RUNTIME or not any(code in delegate.kinds for delegate in delegates):

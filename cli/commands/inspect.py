@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import click
 
+from delegate_sim.apps.app import is_app, read_app
 from delegate_sim.bundles.formats import LITERTLM, format_at
 from delegate_sim.export.lowered import lowered
 from delegate_sim.graph.effort import SIMULATION, Effort
@@ -28,6 +29,7 @@ Examples:
   delegate-sim inspect model.tflite --file-shapes --subgraph 1
   delegate-sim inspect model.tflite --format json
   delegate-sim inspect llm.litertlm
+  delegate-sim inspect app.apk
 """
 
 
@@ -55,10 +57,15 @@ def command(
     shapes in the model file (--file-shapes). Each tensor has a type, a shape and an allocation: constant (in the file),
     persistent (computed once), arena, variable or dynamic.
 
-    For a LiteRT-LM bundle, show the sections and their requirements. With --verbose, also show the graphs of the models.
+    For a LiteRT-LM bundle, show the sections and their requirements. For an Android application (APK, AAB) or library (AAR), show
+    which libraries and manifest entries accelerators need, and which of them are in the file. With --verbose, show the graphs of
+    the models instead.
     """
-    if not (lowered_models or verbose or file_shapes or subgraph is not None) and {*map(format_at, paths)} == {LITERTLM}:
-        return _inspect_bundles(paths, form, output)
+    if not (lowered_models or verbose or file_shapes or subgraph is not None):
+        if {*map(format_at, paths)} == {LITERTLM}:
+            return _inspect_bundles(paths, form, output)
+        if all(map(is_app, paths)):
+            return _inspect_apps(paths, form, output)
     target = arguments.target() if lowered_models else None
     release = parse_release(arguments.runtime)
     shapes = "file" if file_shapes else "prepared"
@@ -95,6 +102,16 @@ def _inspect_bundles(paths: Sequence[str], form: str, output: str | None) -> int
         )
 
     return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(contents_columns(), is_left_out=False), answer)
+
+
+def _inspect_apps(paths: Sequence[str], form: str, output: str | None) -> int:
+    from ..text.app import APP_COLUMNS, app_lines, app_row
+
+    def answer(path: str) -> Answer:
+        app = read_app(path)
+        return Answer(lambda: [app.to_dict()], lambda: app_lines(app, width()), lambda: [app_row(app)])
+
+    return write_answers(Models(paths, are_bundles=True), form, output, ModelTable(APP_COLUMNS, is_left_out=False), answer)
 
 
 def _graphs(path: str, subgraph: int | None, file_shapes: bool, release: Release) -> tuple[Model, tuple[Graph, ...]]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 import click
 
+from delegate_sim.apps.app import App, is_app, read_app
 from delegate_sim.delegates.options import parse_options
+from delegate_sim.errors import LimitError, ModelError
 from delegate_sim.live.live_runs import require_engines
 from delegate_sim.releases.catalogue import DEFAULT_RELEASE, parse_release
 from delegate_sim.scan.job import TargetSpec
@@ -21,6 +24,7 @@ from ..exits import DONE, INTERNAL_ERROR, INTERRUPTED, USAGE
 from ..models import STANDARD_INPUT, model_paths, require_models
 from ..options.delegate_flags import DelegateCommand
 from ..options.targets import TargetArguments, complete_releases, delegates_option, target_arguments
+from ..text.app import unmet_lines
 from ..text.scan import scan_lines
 
 _EPILOG = """\b
@@ -73,7 +77,8 @@ def command(
 ) -> int:
     """Simulate every model below each PATH on every target, and write the results to a table.
 
-    A PATH is a model, a folder, a pattern, an archive (zip, tar), an application (APK, AAR) or a bundle (.task, .litertlm).
+    A PATH is a model, a folder, a pattern, an archive (zip, tar), an application (APK, AAB, AAR) or a bundle (.task, .litertlm).
+    For a named application, also name the libraries and manifest entries that its accelerators lack.
     """
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes applies only to this machine: leave it out with --scheduler")
@@ -87,11 +92,19 @@ def command(
     engine = Workers(min(processes or usable_cores(), len(models)), scheduler)
     outcome = scan(models, targets, output, engine, _shower())
     write_lines(scan_lines(outcome, output, len(models), width()))
+    write_lines(unmet_lines(list(_apps(paths)), width()))
     if outcome.is_interrupted:
         return INTERRUPTED
     if outcome.has_fault:
         return INTERNAL_ERROR
     return USAGE if outcome.totals.failed_models else DONE
+
+
+def _apps(paths: Sequence[str]) -> Iterator[App]:
+    """Yield the given applications that can be read. Applications in folders are left out, as they may be many."""
+    for path in filter(is_app, dict.fromkeys(paths)):
+        with suppress(LimitError, ModelError):
+            yield read_app(path)
 
 
 def _targets(arguments: TargetArguments, releases: Sequence[str], scheduler: str | None) -> list[TargetSpec]:

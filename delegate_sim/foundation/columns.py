@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 SCHEMAS = (
     "delegate-sim/accuracy/1",
+    "delegate-sim/app/1",
     "delegate-sim/baseline/2",
     "delegate-sim/bundle/1",
     "delegate-sim/check/2",
@@ -66,7 +67,7 @@ SCHEMAS = (
 _VERSION_KEYS = {
     **dict.fromkeys(("diff", "fix", "fix-bundle", "fix-per-target", "micro-diagnosis", "micro-fix"), "delegate_sim"),
     **dict.fromkeys(("engine", "micro", "page"), "version"),
-    **dict.fromkeys(("bundle", "explanations", "log"), ""),
+    **dict.fromkeys(("app", "bundle", "explanations", "log"), ""),
 }
 """The key of this tool's version in documents without the key ``tool``. Empty for documents without a version."""
 _BY_NAME = {schema.split("/")[1]: schema for schema in SCHEMAS}

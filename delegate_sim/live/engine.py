@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from ..delegates.base import Delegate
 from ..delegates.decision import FileNode
 from ..delegates.options import OptionValues
-from ..foundation.columns import INTEGER, YES_OR_NO, Column, Declared, attributes
+from ..foundation.columns import INTEGER, LIST, YES_OR_NO, Column, Declared, attributes
 from ..model.model import Model
 from ..runtime.interpreter import Run
 
@@ -112,6 +112,22 @@ class LiveDecision:
     """For each accelerator, such as ``gpu``, the numbers of delegated nodes and delegate kernels; None if they are not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class LiveCompilation(Declared):
+    """The answer of a vendor's compiler about the nodes that its plugin selected.
+
+    ``partitions`` counts the compiled partitions, and ``size`` the bytes of their code. ``messages`` are the errors of the
+    compiler, and how its process ended.
+    """
+
+    columns = (Column("is_compiled", YES_OR_NO), *attributes("partitions", "size", type=INTEGER), Column("messages", LIST))
+
+    is_compiled: bool
+    partitions: int
+    size: int
+    messages: tuple[str, ...]
+
+
 class Engine(ABC):
     """Interface to a delegate's real code on this host.
 
@@ -149,6 +165,10 @@ class Engine(ABC):
     @abstractmethod
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the decision of a simulated run in the engine's format."""
+
+    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation | None:
+        """Compile the selected nodes in a separate process. Return None if the code has no compiler behind its decision."""
+        return None
 
 
 class NoEngine(Engine):

@@ -16,10 +16,10 @@ from ..delegates.traits import PluginTraits
 from ..errors import DelegateSimError
 from ..foundation import packages
 from ..model.model import Model, Node, Subgraph
-from ..model.precompiled import is_dispatch
+from ..model.precompiled import is_dispatch, precompiled
 from ..model.reader import load
 from ..runtime.interpreter import Run
-from .engine import Engine, LiveDecision, LiveNode, LivePartition
+from .engine import Engine, LiveCompilation, LiveDecision, LiveNode, LivePartition
 from .naming import result_names, with_distinct_names
 from .process import Finished, run_limited
 
@@ -28,6 +28,13 @@ _PREFIX = re.compile(r"^\w+: \[[^\]]*\] ")
 _COMPARED = re.compile(r"^(Partition strategy|Partitioned subgraph|Partitioning yielded \d{1,9} NPU|Inlined|Found empty)")
 """Pattern of the lines about partitioning. All other lines depend on the host and are not compared."""
 _YIELDED = re.compile(r"Partitioning yielded (\d{1,9}) new subgraphs")
+_ERROR = re.compile(
+    r"(?:ERROR: \[[^\]]{1,200}\] (?!ERROR: \[)|[\d. ]{1,40}ms \[ ERROR \] {1,9})(?P<text>\S.{0,1000})|"
+    r"(?P<library>Cannot load library .{1,1000})"
+)
+"""Matches the errors of a vendor's compiler."""
+_RAISED_IN = re.compile(r"(?:: Error)?: Exception from \S{1,200}$")
+_MOST_MESSAGES = 5
 _UNLOADED = re.compile(
     r"(?:Could not load shared library [^:]{0,300}|Failed to load [^:]{0,300}library(?: from [^:]{0,300})?): (.*)|"
     r"(Fail to load .{0,300} library)"
@@ -49,10 +56,8 @@ class PluginEngine(Engine):
 
     def decide(self, model: Model, options: OptionValues) -> LiveDecision:
         """Run the tool in a separate process."""
-        # Tensor names must not change if options select nodes by name.
-        keeps_names = any(options.get(name) is not None for name in self._traits.texts)
-        content = bytes(model.content) if keeps_names else with_distinct_names(model)
-        finished, written = self._run_tool(content, options)
+        content = self._content(model, options)
+        finished, written = self._run_tool(content, options, "partition")
         printed = [_PREFIX.sub("", line) for line in finished.output.splitlines()]
         lines = tuple([line for line in printed if _COMPARED.match(line)])
         is_closed = self.delegate.is_live_only or (bool(self._traits.closed_line) and self._traits.closed_line in printed)
@@ -63,6 +68,21 @@ class PluginEngine(Engine):
         lacks = "" if lines else _missing_library(printed, self._traits)
         is_decided = is_crash and bool(lines)
         return LiveDecision(True, finished.words, lines, None, lacks, is_closed, is_decided=is_decided, output=finished.output)
+
+    def compilation(self, model: Model, options: OptionValues) -> LiveCompilation:
+        """Run the tool with the vendor's compiler in a separate process."""
+        finished, written = self._run_tool(self._content(model, options), options, "apply")
+        if finished.status == 0 and written is not None:
+            sizes = precompiled(load(written)).code_sizes
+            return LiveCompilation(bool(sizes), len(sizes), sum(sizes), ())
+        matches = [_ERROR.match(line) for line in finished.output.splitlines()]
+        printed = [_RAISED_IN.sub("", match["text"] or match["library"]) for match in matches if match is not None]
+        return LiveCompilation(False, 0, 0, (*dict.fromkeys(printed), finished.words)[-_MOST_MESSAGES:])
+
+    def _content(self, model: Model, options: OptionValues) -> bytes:
+        # Tensor names must not change if options select nodes by name.
+        keeps_names = any(options.get(name) is not None for name in self._traits.texts)
+        return bytes(model.content) if keeps_names else with_distinct_names(model)
 
     def expected(self, model: Model, run: Run) -> LiveDecision:
         """Return the simulated log lines and partitions."""
@@ -77,7 +97,7 @@ class PluginEngine(Engine):
         ]
         return LiveDecision(False, "", lines, tuple(groups))
 
-    def _run_tool(self, model: bytes, options: OptionValues) -> tuple[Finished, bytes | None]:
+    def _run_tool(self, model: bytes, options: OptionValues, task: str) -> tuple[Finished, bytes | None]:
         root = self._runtime.folder
         assert root is not None
         with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +105,7 @@ class PluginEngine(Engine):
             source.write_bytes(model)
             command = [
                 str(root / _TOOL),
-                "--cmd=partition",
+                f"--cmd={task}",
                 f"--model={source}",
                 f"--o={result}",
                 f"--soc_manufacturer={self._traits.manufacturer}",

@@ -13,7 +13,7 @@ from delegate_sim.live.litert_lm.engine import LiveBundle
 from delegate_sim.llm.engine import run_engine
 from delegate_sim.llm.report import BundleReplacement, engine_document
 from delegate_sim.results.report.outcome_words import NOT_COMPILED
-from fixtures.bundles import zip_bytes
+from fixtures.bundles import LIBRARIES, aab, apk, zip_bytes
 from fixtures.language_models import bundle, decoder, embedder
 from tests.support.cli.own_schemas import SCHEMAS, validate
 from tests.support.gate_models import classifier, reshaper, upsampler
@@ -134,6 +134,15 @@ def test_bundles(bundles, run, command, schema):
     for names in (["llm"], ["other"], ["llm", "other", "broken"]):
         found = run(command, *[bundles / f"{name}.litertlm" for name in names], "--format", "json")
         validate(schema, json.loads(found.stdout))
+
+
+def test_applications(tmp_path, run):
+    names = ["complete.apk", "damaged.apk", "bundle.aab"]
+    for name, content in zip(names, (apk(), apk(elements=[]), aab({"base": LIBRARIES})), strict=True):
+        (tmp_path / name).write_bytes(content)
+    for given in ([names[0]], names):
+        found = json.loads(run("inspect", *[tmp_path / name for name in given], "--format", "json").stdout)
+        validate("app", found)
 
 
 @pytest.mark.parametrize("result", LIVE, ids=lambda result: result.outcome or "not run")

@@ -29,7 +29,7 @@ from delegate_sim.results.compare.model_outline import outline
 from delegate_sim.scan.journal import _FIRST_LINE, _LAST_LINE
 from delegate_sim.scan.schema import COLUMNS, declaration
 from fixtures.builder import ModelBuilder
-from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.bundles import apk, litertlm_bytes, long_field, manifest, protobuf_xml, tar_bytes, zip_bytes
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, field
 from fixtures.op_profiles import write_profile
@@ -402,6 +402,45 @@ def zip_with_equal_names(count):
         for _ in range(count):
             target.writestr("m.tflite", MODEL[:100])
     return archive("a.zip", content.getvalue())
+
+
+def application(elements, libraries=()):
+    return {"a.apk": apk(libraries, None, elements)}, ("inspect", "a.apk")
+
+
+@kind(400)
+def apk_with_many_libraries(count):
+    return application(manifest(), [f"libLiteRtDispatch_{number}.so" for number in range(count)])
+
+
+@kind(400)
+def apk_with_many_declared_libraries(count):
+    return application(manifest([f"lib{number}.so" for number in range(count)]), ["libLiteRt.so"])
+
+
+@kind(400)
+def apk_with_many_attributes(count):
+    return application([("manifest", {f"attribute{number}": number for number in range(count)})])
+
+
+@kind(1_000)
+def apk_with_many_elements(count):
+    return application([*manifest(), *[("other", {})] * count, *[("uses-sdk", {"minSdkVersion": 1})] * count])
+
+
+@kind(1_000)
+def aar_with_nested_elements(count):
+    xml = b"<manifest>" + b"<application>" * count + b"</application>" * count + b"</manifest>"
+    return {"a.aar": zip_bytes({"AndroidManifest.xml": xml, "classes.jar": b""})}, ("inspect", "a.aar")
+
+
+@kind(20_000)
+def aab_with_nested_elements(count):
+    nested = b""
+    for _ in range(count // 20):
+        nested = long_field(1, long_field(5, nested))
+    files = {"base/manifest/AndroidManifest.xml": protobuf_xml(manifest()) + nested, "BundleConfig.pb": b""}
+    return {"a.aab": zip_bytes(files)}, ("inspect", "a.aab")
 
 
 @kind(20)

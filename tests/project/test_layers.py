@@ -33,7 +33,7 @@ LAYERS = (
     ("versions", "delegates"),
     ("runtime",),
     ("hypothetical", "llm"),
-    ("results", "inference"),
+    ("apps", "results", "inference"),
     ("micro",),
     ("fixing",),
     ("device", "diagnosis", "live"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from delegate_sim.apps.needs import CODES as APP
 from delegate_sim.delegates.registry import DELEGATE_NAMES, find_delegate
 from delegate_sim.delegates.vela.delegate import EXPLAINED as VELA
 from delegate_sim.diagnosis.advice.change_kinds import SUGGESTIONS
@@ -38,7 +39,7 @@ def _sections() -> Iterator[str]:
     known = explanations(delegates)
     runtime = [kind.name for kind in RUNTIME_KINDS if kind.name in known]
     yield _section("Any delegate: the model and the runtime", runtime, known)
-    listed = {*runtime, *GATE, *FEATURES, *SUGGESTIONS, *MICRO, *VELA}
+    listed = {*runtime, *GATE, *FEATURES, *SUGGESTIONS, *MICRO, *VELA, *APP}
     by_owners: dict[tuple[str, ...], list[str]] = {}
     for code in sorted(known.keys() - listed):
         owners = tuple([delegate.name for delegate in delegates if code in delegate.kinds])
@@ -46,6 +47,7 @@ def _sections() -> Iterator[str]:
     for owners, codes in sorted(by_owners.items(), key=lambda entry: [*map(DELEGATE_NAMES.index, entry[0])]):
         yield _section(", ".join(owners), codes, known)
     yield _section("Arm's compiler Vela", sorted(VELA), known)
+    yield _section("Android applications", sorted(APP), known)
     yield _section("TensorFlow Lite Micro", sorted(MICRO), known)
     yield _section("Findings of check and scan", sorted(GATE), known)
     yield _section("Features that raise an operator's version", sorted(FEATURES), known)

@@ -3,8 +3,8 @@
 An example is a line ``$ delegate-sim ...`` in a block of code, followed by the output that it shows. The line ``...`` stands for
 any number of lines; a shown line that ends with ``...`` may go on. ``$ echo $?`` shows an exit code other than 0. ``$ cat FILE``
 shows a file, as do blocks whose first line is ``# FILE``, and ``$ cp FROM TO`` copies one. Each page has a folder with models
-of this repository under the names in ``FILES``, and with bundles (``fixtures.language_models.documented``). The comment
-``<!-- not run: REASON -->`` before a block leaves it out.
+of this repository under the names in ``FILES``, with bundles (``fixtures.language_models.documented``) and an application. The
+comment ``<!-- not run: REASON -->`` before a block leaves it out.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from delegate_sim_cli.main import program
+from fixtures.bundles import apk, manifest
 from fixtures.language_models import documented
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,6 +196,7 @@ def _folder() -> Iterator[None]:
                 shutil.copyfile(ROOT / "fixtures" / "models" / f"{fixture}.tflite", name)
             for name, content in documented().items():
                 Path(name).write_bytes(content)
+            Path("app.apk").write_bytes(apk(elements=manifest(["libOpenCL.so"], extracts=False)))
             yield
         finally:
             os.chdir(before)

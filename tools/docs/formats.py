@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from delegate_sim.apps.app import App
 from delegate_sim.device.compare.accelerator_chain import StackReconciliation
 from delegate_sim.device.compare.reconcile import Reconciliation
 from delegate_sim.device.compare.row_matching import CompilerJoin
@@ -55,7 +56,7 @@ _TABLES: Mapping[str, Iterable[Column]] = {
     '`to_pandas("findings")` of a check, after `model` and `target`': FINDING,
 }
 _RESULTS: tuple[type[Declared], ...] = (
-    *(BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected, MicroAnswer, MicroDiagnosis),
+    *(App, BundleContents, Comparison, CompilerJoin, Diagnosis, ExplainedLog, Inspected, MicroAnswer, MicroDiagnosis),
     *(PrecisionReport, Reconciliation, ReleaseTable, Report, Results, Search, StackReconciliation, Swept, Verification),
 )
 _LIVE = Column("live", LIST, parts=LiveResult.columns, is_optional=True)

@@ -20,7 +20,7 @@ from delegate_sim.scan.journal import Journal
 from delegate_sim.scan.output import read_tables
 from delegate_sim.scan.questions import VIEWS
 from fixtures import op_profiles
-from fixtures.bundles import litertlm_bytes, tar_bytes, zip_bytes
+from fixtures.bundles import LIBRARIES, aab, aar, apk, litertlm_bytes, tar_bytes, zip_bytes
 from fixtures.device_logs import FORMS, Device, HiddenDriver, HiddenRule, write_log
 from fixtures.language_models import bundle, decoder, embedder, encoder
 from fixtures.runtime_logs import runtime_lines
@@ -104,6 +104,9 @@ def _archives() -> list[Seed]:
     archives = {
         "a.zip": zip_bytes(files),
         "b.apk": inner,
+        "h.apk": apk(models=files),
+        "i.aab": aab({"base": LIBRARIES}, uncompressed=False),
+        "j.aar": aar(LIBRARIES),
         "c.task": zip_bytes({"TF_LITE_PREFILL_DECODE": decoder(), **files}),
     }
     tars = {

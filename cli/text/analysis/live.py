@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from delegate_sim.foundation.printable import printable, shortened
 from delegate_sim.live.comparison import LiveResult
-from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LivePlacement, figures_text, taken_text
+from delegate_sim.live.engine import CPU, GONE, NPU, UNKNOWN, LiveCompilation, LivePlacement, figures_text, taken_text
 from delegate_sim.model.model import Model
 
 from ...console.layout import counted, message, name
@@ -52,7 +52,18 @@ def live_lines(model: Model, results: Sequence[LiveResult], view: View) -> Itera
             notes += [*([estimates] if estimates else []), *_placements(model, result.decision.placements, view)]
         elif not result.is_compared:
             notes += _selection(model, result, view)
+        if result.compilation is not None:
+            notes += _compilation(result.compilation)
         yield from item_lines(notes, view.width)
+
+
+def _compilation(compilation: LiveCompilation) -> Iterator[str]:
+    if compilation.is_compiled:
+        size = f"{compilation.size:,} bytes of code"
+        yield f"compiled: the vendor's compiler made {counted(compilation.partitions, 'partition')} ({size}); not run on a device"
+        return
+    yield "selected, but not compiled"
+    yield from map(shortened, compilation.messages)
 
 
 def _headline(result: LiveResult) -> str:

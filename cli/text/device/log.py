@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from delegate_sim.device.compare.npu_stages import NO, YES, NpuStages
+from delegate_sim.device.compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from delegate_sim.device.compare.row_matching import CompilerJoin, JoinedRow
 from delegate_sim.device.parse.delegate_identity import DISPATCH, plain_name
 from delegate_sim.device.parse.delegated_counts import Count
@@ -108,6 +110,8 @@ def _summary(summary: LogSummary, columns: int, verbose: bool) -> Iterator[Line]
     ):
         if values:
             yield from fact(title, message(", ".join(values)), columns)
+    if summary.npu is not None:
+        yield from fact("NPU", message(_stages(summary.npu)), columns)
     for text in summary.compiled:
         yield from fact("compiled", message(text), columns)
     if summary.parts:
@@ -154,6 +158,14 @@ def _result(summary: LogSummary, columns: int) -> Iterator[Line]:
         yield from fact("cause", message(summary.cause), columns)
     if times := [f"{title} {milliseconds(ms)}" for title, ms in _times(summary.times) if ms is not None]:
         yield from fact("times", ", ".join(times), columns)
+
+
+def _stages(stages: NpuStages) -> str:
+    words = {NO: "not {}", STAGE_NOT_SHOWN: "{}: not shown", YES: "{}"}
+    parts = [] if stages.selected is None else [f"selected {stages.selected:,} of {stages.nodes:,} nodes"]
+    states = {"compiled": stages.compiled, "loaded": stages.loaded, "used": stages.used}
+    parts += [words[state].format(stage) for stage, state in states.items()]
+    return ", ".join(parts) + (f" ({stages.stop})" if stages.stop else "")
 
 
 def _outcome(delegate: LogDelegate) -> str:

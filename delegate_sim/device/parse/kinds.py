@@ -22,6 +22,7 @@ class Event:
     CRASH, BENCHMARK_FAILED, LOAD_ERROR, WARNED = "crash", "benchmark-failed", "load-error", "warned"
     CREATED, NOT_CREATED, NOT_APPLIED, APPLIED, RESTORED = "created", "not-created", "not-applied", "applied", "restored"
     COMPILED, COMPILED_PART, LIBRARY, LITERT = "compiled", "compiled-part", "library", "litert"
+    PLUGINS_APPLIED = "plugins-applied"
     REGISTERED, NOT_REGISTERED, MISSING_SERVICE, VERSION_SAID = "registered", "not-registered", "missing-service", "version-said"
     CHOICE, DRIVER_REFUSAL, RUNTIME, NPU_ROW, NPU_GRAPH = "choice", "driver-refusal", "runtime", "npu-row", "npu-graph"
     NOTED, PROGRESS, VENDOR, INTERFACE_USED = "noted", "progress", "vendor", "interface-used"

@@ -13,6 +13,8 @@ from ...delegates.base import Delegate
 from ...delegates.registry import EDGE_TPU, find_delegate
 from ...foundation.columns import INTEGER, LIST, OBJECT, YES_OR_NO, Column, Declared, attributes, positions
 from ...model.schema import operator_name
+from ..compare.npu_stages import NO, YES, NpuStages, npu_stages
+from ..compare.npu_stages import NOT_SHOWN as STAGE_NOT_SHOWN
 from ..compare.runtime_log_check import compilation_text
 from .applied_target import delegate_in, is_of_second_litert, is_switched_on, may_be_older, releases_of
 from .delegate_identity import (
@@ -57,6 +59,10 @@ _FATAL = re.compile(r"initiali[sz]e|create|load|prepare|execute|invoke|modify|co
 """Matches errors of LiteRT 2 after which no node runs. After all other errors, LiteRT 2 continues."""
 
 
+_STAGE_OUTCOMES = {(NO, NO): NOT_COMPILED_FOR, (YES, STAGE_NOT_SHOWN): COMPILED_FOR, (YES, NO): FAILED}
+"""The outcome of a delegate without lines of its own, by whether the model was compiled and loaded for the NPU."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogDelegate:
     """A delegate in a log. If the delegate is not simulated, ``name`` is empty. Users see ``title``."""
@@ -92,7 +98,14 @@ class LogSummary(Declared):
         Column("refusals", LIST, parts=positions("op", "reason", "times")),
         *(Column("errors", LIST), _counts_by_name("chosen_devices"), *attributes("compiled", "accelerators", type=LIST)),
         *(Column("cause"), Column("notes", LIST, parts=positions("line", "meaning"))),
-        *(Column("chips", LIST), COMPILER, _counts_by_name("parts"), Column("line_count", INTEGER), Column("unused", LIST)),
+        *(
+            Column("chips", LIST),
+            Column("npu", OBJECT),
+            COMPILER,
+            _counts_by_name("parts"),
+            Column("line_count", INTEGER),
+            Column("unused", LIST),
+        ),
         *(Column("unused_count", INTEGER), Column("is_cut", YES_OR_NO)),
     )
 
@@ -132,6 +145,8 @@ class LogSummary(Declared):
     """Pairs of line and meaning, for notable lines that are not errors. The meaning may be ""."""
     chips: tuple[str, ...]
     """The vendors and SoCs that the log names."""
+    npu: NpuStages | None
+    """The stages that the model passed on its way to an NPU. None if the log has nothing about it."""
     edge_tpu: EdgeTpuCompilation
     """The output of the Edge TPU compiler."""
     parts: tuple[tuple[str, int], ...]
@@ -163,6 +178,9 @@ def summary_of(log: DeviceLog) -> LogSummary:
         own = _simulated_delegate(log, delegate) if delegate is not None else _unsimulated_delegate(log)
     if own.outcome in (REQUESTED, UNKNOWN) and log.statements_of(Event.CRASH):
         own = replace(own, outcome=CRASHED)
+    stages = npu_stages(log)
+    if stages is not None and own.outcome in (REQUESTED, UNKNOWN):
+        own = replace(own, outcome=_STAGE_OUTCOMES.get((stages.compiled, stages.loaded), own.outcome))
     errors = explained_errors(log)
     own, others = _in_order(log, own, tuple(_other_delegates(log, delegate, own)))
     own, others, end = _with_end(log, own, others)
@@ -188,6 +206,7 @@ def summary_of(log: DeviceLog) -> LogSummary:
         _cause(log, (own, *others), errors, end),
         explained_notes(log),
         chip_names(log.chips),
+        stages,
         log.edge_tpu,
         tuple(_parts(log)),
         log.line_count,

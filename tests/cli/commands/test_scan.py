@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from delegate_sim_cli.commands.scan import command
+from fixtures.bundles import LIBRARIES, apk
+from tests.support.models import MIXED, chain_model
 from tests.support.scans import write_zoo
 
 
@@ -35,6 +37,19 @@ def test_the_command_says_what_was_found(zoo):
     shares = connection.execute("SELECT target, delegated_share, multiply_add_share FROM runs WHERE model = 'zoo/b.tflite'")
     assert dict(row[:2] for row in shares) == {"nnapi --runtime=litert-2.3": 1.0, "gpu --runtime=litert-2.3": 1.0}
     connection.close()
+
+
+def test_a_named_application_that_lacks_a_library(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = {"m.tflite": chain_model(MIXED).bytes()}
+    libraries = [name for name in LIBRARIES if name != "libLiteRtDispatch_Qualcomm.so"]
+    Path("whole.apk").write_bytes(apk(models=model))
+    Path("part.apk").write_bytes(apk(libraries, model))
+    done = run("whole.apk", "part.apk", "-o", "z.csv", "--delegate", "gpu", "--processes", "1")
+    assert done.return_value == 0
+    assert "part.apk: npu-qualcomm (arm64-v8a) lacks libLiteRtDispatch_Qualcomm.so\n" in done.output
+    assert done.output.endswith("delegate-sim inspect part.apk\n")
+    assert "whole.apk" not in done.output
 
 
 @pytest.mark.parametrize("broken", ["delegate_sim.live.live_runs.simulate", "delegate_sim.model.reader.load"])

@@ -1,0 +1,1 @@
+"""Android applications and libraries: what their models need on a phone, and what the file has of it."""
