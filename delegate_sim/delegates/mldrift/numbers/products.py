@@ -32,12 +32,16 @@ def _grouped(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"groups": groups, "inputs": inputs, "outputs": outputs})
 
 
-def _depthwise(node: NodeView, part: GraphPart) -> Affected | None:
+def multiplied(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a depthwise convolution of several channels with constant weights and a depth multiplier above 1."""
     source, weights = node.input(0), node.input(1)
-    if source.rank != 4 or weights.rank != 4 or not weights.is_constant or weights.shape[1:3] != (1, 1):
+    if source.rank != 4 or weights.rank != 4 or not weights.is_constant:
         return None
-    channels = source.shape[3]
-    return Affected(weights) if channels > 1 and weights.shape[3] > channels else None
+    return Affected(weights) if 1 < source.shape[3] < weights.shape[3] else None
+
+
+def _depthwise(node: NodeView, part: GraphPart) -> Affected | None:
+    return multiplied(node, part) if node.input(1).shape[1:3] == (1, 1) else None
 
 
 def _transposed(node: NodeView, part: GraphPart) -> Affected | None:
@@ -66,11 +70,16 @@ def _is_flattened(node: NodeView) -> bool:
     return source.rank > 1 and weights.rank == 2 and source.shape[-1] != weights.shape[-1]
 
 
-def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
+def several_rows(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a matrix product that does not keep the rank of its input, although the input has several rows in a batch."""
     source = node.input(0)
-    if not _is_quantized(node.input(1)) or node.options.keep_num_dims or _is_flattened(node):
+    if not node.input(1).is_constant or node.options.keep_num_dims or _is_flattened(node):
         return None
     return Affected(source) if source.rank > 2 and element_count(source.shape[1:-1]) > 1 else None
+
+
+def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
+    return several_rows(node, part) if _is_quantized(node.input(1)) else None
 
 
 def _broadcast_batches(node: NodeView, part: GraphPart) -> Affected | None:
