@@ -19,7 +19,7 @@ from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
-from ...rules.kinds import field_values, kinds_data
+from ...rules.kinds import kinds_data
 from ..mldrift.numbers import RULES as SHARED
 from ..mldrift.numbers import elementwise, padding, products
 from ..mldrift.numbers.rule import (
@@ -29,6 +29,7 @@ from ..mldrift.numbers.rule import (
     RiskFinder,
     affected_nodes,
     by_operator,
+    is_never_negative,
     number_rule,
     pad_value,
 )
@@ -39,6 +40,7 @@ OLDEST_READ = parse_release("litert-1.2.0")
 """The oldest release whose source was read. The newest one is the newest release that is simulated."""
 
 _DOUBT = "read in the source, not run"
+_OTHER_RELEASE = "read in the source of other releases, not run"
 _TEXTS = kinds_data("delegates/gpu")["numbers"]
 _READ: MappingProxyType[str, Any] = MappingProxyType(
     {
@@ -87,6 +89,10 @@ def _unrepeated_factor(node: NodeView, part: GraphPart) -> Affected | None:
         if constant.is_constant and not is_plain and result.rank == len(sizes) and sizes[1:3] != result.shape[1:3]:
             return Affected(constant, {"other": list(result.shape)})
     return None
+
+
+def _negative_base(node: NodeView, part: GraphPart) -> Affected | None:
+    return None if is_never_negative(part, node.input(0)) else Affected(node.input(0))
 
 
 def _lost_value(node: NodeView, part: GraphPart) -> Affected | None:
@@ -175,7 +181,7 @@ _OPENCL = (
 _OPENGL = (
     _own("elementwise-operand-size", _WITH_CONSTANT, _unrepeated_by_opengl),
     _own("mul-constant-size", ("MUL",), _unrepeated_factor),
-    _shared("pow-negative", **field_values(_TEXTS["pow-negative"])),
+    _own("pow-negative", ("POW",), _negative_base),
     _own("pad-value", ("PADV2",), _lost_value),
 )
 RULES = MappingProxyType({"opencl": (*_BOTH, *_OPENCL), "opengl": (*_BOTH, *_OPENGL)})
@@ -190,7 +196,7 @@ def is_read(release: Release) -> bool:
 
 def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: Release) -> Iterator[Refusal]:
     """Yield what one partition may compute wrongly, in the order of its nodes."""
-    doubt = _DOUBT if is_read(release) else f"{_DOUBT}, and not in this release"
+    doubt = _DOUBT if is_read(release) else _OTHER_RELEASE
     part = GraphPart(graph, subset)
     for rule, found, node in affected_nodes(part, subset.nodes, _RULES_OF[options["backend"]], release):
         yield rule.risk(found, node, doubt)
