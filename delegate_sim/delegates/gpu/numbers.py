@@ -14,14 +14,14 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from ...graph.graph import Graph, NodeView
+from ...graph.graph import Graph, NodeView, fused_activation
 from ...graph.partition import Subset
 from ...model.model import Tensor
 from ...refusal import Refusal
 from ...releases.catalogue import Release, parse_release
 from ...rules.kinds import kinds_data
 from ..mldrift.numbers import RULES as SHARED
-from ..mldrift.numbers import elementwise, padding, products
+from ..mldrift.numbers import chains, elementwise, padding, products
 from ..mldrift.numbers.rule import (
     Affected,
     GraphPart,
@@ -143,6 +143,15 @@ def _joined_output(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(source) if is_merged and part.is_output(source) else None
 
 
+def _merged_output(node: NodeView, part: GraphPart) -> Affected | None:
+    source = chains.runtime_operand(node)
+    writer = None if source is None else part.writer(source)
+    if source is None or writer is None or not part.is_output(source) or part.only_reader(source) is None:
+        return None
+    is_elementwise = chains.runtime_operand(writer) is not None or fused_activation(writer) != "NONE"
+    return Affected(source) if is_elementwise and source.shape == node.output(0).shape else None
+
+
 def _own(name: str, operators: tuple[str, ...], find: RiskFinder, **facts: Any) -> NumberRule:
     return number_rule(name, operators, find, _TEXTS, **_READ, **facts)
 
@@ -167,6 +176,7 @@ _BOTH = (
     _shared("concat-of-one", find=_joined_output),
     _own("elementwise-mixed-ranks", _BY_NAME["elementwise-const-layout"].operators, _moved_operand),
     _own("dwconv-multiplier", ("DEPTHWISE_CONV_2D",), products.multiplied),
+    _own("elementwise-output", chains.ELEMENTWISE, _merged_output),
     _own("fc-rows", ("FULLY_CONNECTED",), products.several_rows),
 )
 _OPENCL = (

@@ -56,6 +56,11 @@ def appended(op, value):
     return model_of({"x": (1, 2, 2, 5), "p": TAIL, "v": value, "y": (1, 2, 2, 8)}, [(op, "x p v", "y", {})])
 
 
+def chained(outputs, **options):
+    tensors = {"x": IMAGE, "c": zeros(8), "a": IMAGE, "y": IMAGE}
+    return model_of(tensors, [("ADD", "x c", "a", options), ("LOGISTIC", "a", "y", {})], outputs)
+
+
 def joined(outputs):
     tensors = {"x": IMAGE, "a": IMAGE, "b": IMAGE, "y": IMAGE}
     return model_of(tensors, [("ABS", "x", "a", {}), ("CONCATENATION", "a", "b", {"axis": 3}), ("ABS", "b", "y", {})], outputs)
@@ -101,6 +106,8 @@ OPENCL = {
         model_of({"x": IMAGE, "a": one(2), "y": IMAGE}, [("CUMSUM", "x a", "y", {"exclusive": True})]),
         [(0, "cumsum-exclusive-reverse")],
     ),
+    "output between elementwise nodes": (chained("a y"), [(1, "elementwise-output")]),
+    "tensor between elementwise nodes": (chained("y"), []),
     "concatenation of an output": (joined("a y"), [(1, "concat-of-one")]),
     "concatenation of one tensor": (joined("y"), []),
 }
