@@ -52,7 +52,7 @@ def _gpu_rows() -> Iterator[str]:
 
 def _certainty(rule: NumberRule) -> str:
     certainty = "may be wrong" if rule.depends_on_values else "wrong"
-    backend = "" if rule.is_before_backend else "; seen on WebGPU"
+    backend = f"; only {rule.only_on}" if rule.only_on else "" if rule.is_before_backend else "; seen on WebGPU"
     return f"{certainty}{backend}{'' if rule.fixed_in is None else f'; until {rule.fixed_in}'}"
 
 

@@ -6,6 +6,7 @@ from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
+from ....releases.catalogue import parse_release
 from ..shapes import are_groups_split, groups_of
 from .rule import Affected, GraphPart, number_rule
 
@@ -98,6 +99,22 @@ def _transposed_constant(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(matrix) if is_matrix and (options.adj_x or options.adj_y) else None
 
 
+def _mask(node: NodeView, part: GraphPart) -> Affected | None:
+    for scores, mask in (node.inputs, node.inputs[::-1]) if len(node.inputs) == 2 else ():
+        is_product = _is_behind_product(scores, part)
+        if is_product and scores.rank == mask.rank == 4 and mask.shape[1] == 1 < scores.shape[1]:
+            return Affected(mask, {"other": list(scores.shape)})
+    return None
+
+
+def _is_behind_product(tensor: Tensor, part: GraphPart) -> bool:
+    """Return whether a BATCH_MATMUL computes a tensor, perhaps before a multiplication by one number."""
+    writer = part.writer(tensor)
+    if writer is not None and writer.op in ("MUL", "DIV") and writer.input(1).is_constant and writer.input(1).element_count == 1:
+        writer = part.writer(writer.input(0))
+    return writer is not None and writer.op == "BATCH_MATMUL"
+
+
 def _table(node: NodeView, part: GraphPart) -> Affected | None:
     table = node.input(1)
     is_single = table.type == "INT8" and _is_quantized(table) and not table.is_per_channel
@@ -125,5 +142,14 @@ RULES = (
     ),
     number_rule("bmm-broadcast", ("BATCH_MATMUL",), _broadcast_batches),
     number_rule("bmm-const2d-adj", ("BATCH_MATMUL",), _transposed_constant, is_before_backend=True),
+    number_rule(
+        "bmm-masked",
+        ("ADD",),
+        _mask,
+        depends_on_values=True,
+        only_on="opencl",
+        fixed_in=parse_release("litert-2.1.6"),
+        read_in="Reported with OpenCL in litert-2.1.3 and litert-2.1.5 (LiteRT issue 8593), not measured. WebGPU is right.",
+    ),
     number_rule("embedding-per-tensor", ("EMBEDDING_LOOKUP",), _table),
 )

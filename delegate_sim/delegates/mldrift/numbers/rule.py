@@ -116,6 +116,8 @@ class NumberRule:
     """
     fixed_in: Release | None = None
     """The first release without the problem, or None."""
+    only_on: str = ""
+    """The only backend with the problem. Empty if there may be several."""
     delegate: str = "mldrift"
     """The delegate with the problem. Other delegates share rules with the default one (see ``delegates.gpu.numbers``)."""
     read_in: str = ""
