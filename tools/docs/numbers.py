@@ -40,10 +40,10 @@ def _gpu_rows() -> Iterator[str]:
         for rule in rules:
             known = next((other for other in backends if other.code == rule.code), rule)
             backends.setdefault(known, []).append(backend)
-    shared = {rule: found for rule, found in backends.items() if (rule.name, rule.condition) in texts}
-    for found in dict.fromkeys(map(tuple, shared.values())):
-        names = ", ".join([f"`{rule.name}`" for rule, own in shared.items() if tuple(own) == found])
-        yield f"- Conditions of the first table ({' and '.join(found)}): {names}"
+    shared = {rule: own for rule, own in backends.items() if (rule.name, rule.condition) in texts}
+    for group in dict.fromkeys(map(tuple, shared.values())):
+        names = ", ".join([f"`{rule.name}`" for rule, own in shared.items() if tuple(own) == group])
+        yield f"- Conditions of the first table ({' and '.join(group)}): {names}"
     yield "\n" + "\n".join(_HEADING).format("backend")
     for rule, own in backends.items():
         if rule not in shared:

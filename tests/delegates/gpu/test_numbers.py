@@ -1,4 +1,4 @@
-"""What the delegate may compute wrongly."""
+"""Nodes that the delegate may compute wrongly."""
 
 from __future__ import annotations
 

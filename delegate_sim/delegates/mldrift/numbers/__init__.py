@@ -47,9 +47,9 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     part = GraphPart(graph, subset)
     doubt = "" if is_checked(release) else "not measured in this release"
     elsewhere = "" if options["backend"] == BACKEND else "seen only on WebGPU"
-    for rule, found, node in affected_nodes(part, subset.nodes, _RULES_OF, release):
+    for rule, affected, node in affected_nodes(part, subset.nodes, _RULES_OF, release):
         doubts = [doubt, "" if rule.is_before_backend or rule.only_on else elsewhere]
         if rule.only_on in ("", options["backend"]):
-            yield rule.risk(found, node, "; ".join(filter(None, doubts)))
+            yield rule.risk(affected, node, "; ".join(filter(None, doubts)))
     for rule, tensor in merging.unwritten_outputs(part):
         yield rule.risk(Affected(tensor), None, doubt)

@@ -178,11 +178,11 @@ RulesOf = Mapping[str, Sequence[NumberRule]]
 
 def by_operator(rules: Iterable[NumberRule]) -> RulesOf:
     """Return rules by the operators that they judge."""
-    found: dict[str, list[NumberRule]] = {}
+    rules_of: dict[str, list[NumberRule]] = {}
     for rule in rules:
         for op in rule.operators:
-            found.setdefault(op, []).append(rule)
-    return found
+            rules_of.setdefault(op, []).append(rule)
+    return rules_of
 
 
 def affected_nodes(part: GraphPart, nodes: Sequence[int], rules_of: RulesOf, release: Release) -> Iterator[AffectedNode]:
@@ -191,16 +191,16 @@ def affected_nodes(part: GraphPart, nodes: Sequence[int], rules_of: RulesOf, rel
         node = part.graph.nodes[index]
         view = part.graph.view(node)
         for rule in () if node.is_custom else rules_of.get(node.op, ()):
-            found = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
-            if found is not None:
-                yield AffectedNode(rule, found, index)
+            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
+            if affected is not None:
+                yield AffectedNode(rule, affected, index)
 
 
 class AffectedNode(NamedTuple):
     """A node, what is wrong in it, and the rule that says so."""
 
     rule: NumberRule
-    found: Affected
+    affected: Affected
     node: int
 
 
