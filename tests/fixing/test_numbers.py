@@ -55,6 +55,25 @@ def test_a_slope_in_the_kernel_of_a_prelu_is_cured(slope, name):
     assert plan.after[0].at_risk == ()
 
 
+IMAGE = (1, 4, 4, 8)
+SUMS = {"x": IMAGE, "z": IMAGE, "s": IMAGE, "c": ints(1, 2), "y": (1, 1, 1, 8)}
+COPIED = [
+    (SUMS, [("ADD", "x z", "s", {}), ("SUM", "s c", "y", {"keep_dims": True})], "s y"),
+    (
+        {"x": IMAGE, "a": IMAGE, "s": IMAGE, "o": ints(0, 0, 0, 0), "c": ints(*IMAGE)},
+        [("NEG", "x", "a", {}), ("SLICE", "a o c", "s", {})],
+        "a s",
+    ),
+]
+
+
+@pytest.mark.parametrize(("tensors", "steps", "outputs"), COPIED)
+def test_an_output_that_is_merged_becomes_a_copy(tensors, steps, outputs):
+    plan = planned(tensors, steps, outputs)
+    assert [step.name for step in plan.steps] == ["output-as-copy"]
+    assert (len(plan.before[0].at_risk), plan.after[0].at_risk) == (1, ())
+
+
 def test_a_node_that_no_pass_cures_stays():
     plan = planned({"x": (1, 4), "y": (1, 4)}, [("NEG", "x", "y", {})], "x y")
     assert not plan.is_changed

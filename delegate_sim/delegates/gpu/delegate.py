@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -132,7 +133,6 @@ class GpuDelegate(Delegate):
     )
     options = OPTIONS
     rules = RULES
-    further_kinds = MappingProxyType({**KINDS, **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
     limits = PartitionLimits("max_delegated_partitions", 1_000_000, fallback=1)
     log = LogTraits(
         switch="use gpu",
@@ -140,7 +140,16 @@ class GpuDelegate(Delegate):
         tried_options=MappingProxyType({"allow_quant_ops": False}),
     )
     history = ReleaseHistory("tf-2.14")
+    has_number_rules = True
     semantics = 4
+
+    @functools.cached_property
+    def further_kinds(self) -> Mapping[str, Kind]:
+        """The kinds of failures and of wrong numbers, by code."""
+        from .numbers import RULES as NUMBERS  # only explanations need all conditions
+
+        numbers = {rule.code: rule.kind for rules in NUMBERS.values() for rule in rules}
+        return MappingProxyType({**KINDS, **numbers, **kinds_by_code(NODE_RANGE, PARTITION_LIMIT, FLOAT16_DEQUANTIZE)})
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
@@ -187,6 +196,18 @@ class GpuDelegate(Delegate):
         if failure is None or release.is_at_least(NEWEST):
             return failure
         return replace(failure, is_predicted=True)
+
+    def number_risks(self, graph: Graph, subset: Subset, options: OptionValues, release: Release = NEWEST) -> Iterator[Refusal]:
+        """Yield what one partition may compute wrongly, as read in the source."""
+        from .numbers import number_risks  # only some results need the numbers
+
+        return number_risks(graph, subset, options, release)
+
+    def numbers_are_checked(self, release: Release) -> bool:
+        """Return whether the source of a release was read for its numbers."""
+        from .numbers import is_read
+
+        return is_read(release)
 
     def remedies(self, code: str, options: OptionValues) -> Iterator[OptionValues]:
         """Yield options that avoid refusals with this code: without limits, or with quantized nodes."""

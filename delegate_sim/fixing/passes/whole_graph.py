@@ -200,6 +200,38 @@ def _decomposed(work: Work, node: Node) -> list[Node] | None:
     ]
 
 
+_MERGED = frozenset(
+    (
+        *("ADD", "AVERAGE_POOL_2D", "CONV_2D", "DEPTHWISE_CONV_2D", "MAX_POOL_2D", "MEAN", "MUL", "REDUCE_MAX", "REDUCE_MIN"),
+        *("REDUCE_PROD", "RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR", "SLICE", "STRIDED_SLICE", "SUM"),
+    )
+)
+"""The operators of nodes that a delegate merges with the node before them, even if the tensor between them is an output."""
+
+
+def _copy_outputs(work: Work) -> None:
+    editor = work.editor
+    outputs = frozenset(editor.outputs)
+    read = {
+        index
+        for origin, node in editor.nodes
+        if work.is_chosen(origin) and node.op in _MERGED
+        for index in node.inputs
+        if index in outputs
+    }
+    copied: dict[int, int] = {}
+    nodes = []
+    for origin, node in editor.nodes:
+        own = [index for index in node.outputs if index in read and not work.is_open(work.tensor(index))]
+        copied |= {index: work.result(work.tensor(index), "copied") for index in own}
+        renamed = node._replace(
+            inputs=tuple([copied.get(index, index) for index in node.inputs]),
+            outputs=tuple([copied.get(index, index) for index in node.outputs]),
+        )
+        nodes += [(origin, renamed), *[(-1, work.reshape(copied[index], index)) for index in own]]
+    editor.nodes = nodes
+
+
 PASSES: tuple[Pass, ...] = (
     graph_pass("composites-inlined", Exactness.EXACT, _inline_composites, {"STABLEHLO_COMPOSITE"}),
     graph_pass("broadcasts-of-constants", Exactness.EXACT, _broadcast_constants, _BROADCASTS),
@@ -223,5 +255,6 @@ PASSES: tuple[Pass, ...] = (
 LAST: tuple[Pass, ...] = (
     graph_pass("pairs-that-cancel", Exactness.EXACT, _cancel, {"TRANSPOSE", "RESHAPE", "QUANTIZE"}, is_for_all=True),
     node_pass("weights-widened", " ".join(_HYBRID), Exactness.APPROXIMATE, _widen_weights),
+    graph_pass("output-as-copy", Exactness.EXACT, _copy_outputs, _MERGED, is_for_wrong=True),
 )
 """Passes that run last. They remove pairs of nodes that other passes add, or make the file larger."""

@@ -58,7 +58,8 @@ COUNTS = [
     ([NEG], "", "mldrift", (0, 0)),
     ([NEG, ADD, REVERSED], "", "mldrift", (1, 1)),
     ([NEG], "q q", "mldrift", (1, 0)),
-    ([NEG, ADD], "", "gpu", (None, None)),
+    ([NEG, ADD], "", "gpu", (0, 1)),
+    ([NEG, ADD], "", "nnapi", (None, None)),
 ]
 
 

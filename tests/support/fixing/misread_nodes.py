@@ -196,8 +196,17 @@ def _pointwise(sketch: Sketch) -> None:
     sketch.node("DEPTHWISE_CONV_2D", [operand, weights, bias], "FLOAT32", (1, 3, 4, 4 * multiplier), options)
 
 
+def _scaled_output(sketch: Sketch) -> None:
+    shape = _shape(sketch, sketch.number(1, 4))
+    sketch.node("ABS", [sketch.input_of("FLOAT32", shape)], "FLOAT32", shape)
+    read = sketch.last()
+    sketch.node("MUL", [read, sketch.constant("FLOAT32", (), 2)], "FLOAT32", shape, {"fused_activation_function": 0})
+    sketch.output(read)
+
+
 MISREAD: Mapping[str, Maker] = MappingProxyType(
     {
+        "output-as-copy": _scaled_output,
         "constant-operand-of-image": _with_constant,
         "padding-of-image": _padding,
         "layer-of-matrix": _layer,

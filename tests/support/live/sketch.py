@@ -115,6 +115,10 @@ class Sketch:
         self._graph.node(op, operands, made, version, options)
         self._tensors += [SketchTensor(index, type, tuple(shape), quantization) for index in made]
 
+    def output(self, tensor: SketchTensor) -> None:
+        """Make a tensor an output, although nodes have read it."""
+        self._read.discard(tensor.index)
+
     def unpacked(self, type: str, shape: Sequence[int]) -> int:
         """Return a FLOAT32 tensor that DEQUANTIZE makes of a constant."""
         packed = self.constant(type, shape, **({} if type == "FLOAT16" else {"scale": 0.5, "zero_point": 0}))

@@ -7,7 +7,7 @@ SwiftShader), which computes in float32.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from ....graph.graph import Graph
 from ....graph.partition import Subset
@@ -15,7 +15,7 @@ from ....refusal import Refusal
 from ....releases.catalogue import Release
 from ...options import OptionValues
 from . import axes, chains, elementwise, merging, padding, products
-from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule
+from .rule import BACKEND, CHECKED, Affected, GraphPart, NumberRule, affected_nodes, by_operator
 
 RULES: tuple[NumberRule, ...] = (
     *elementwise.RULES,
@@ -30,15 +30,7 @@ RULES: tuple[NumberRule, ...] = (
 """All conditions under which numbers are wrong."""
 
 
-def _by_operator() -> Mapping[str, Sequence[NumberRule]]:
-    rules: dict[str, list[NumberRule]] = {}
-    for rule in RULES:
-        for op in rule.operators:
-            rules.setdefault(op, []).append(rule)
-    return rules
-
-
-_RULES_OF = _by_operator()
+_RULES_OF = by_operator(RULES)
 
 
 def is_checked(release: Release) -> bool:
@@ -55,14 +47,9 @@ def number_risks(graph: Graph, subset: Subset, options: OptionValues, release: R
     part = GraphPart(graph, subset)
     doubt = "" if is_checked(release) else "not measured in this release"
     elsewhere = "" if options["backend"] == BACKEND else "seen only on WebGPU"
-    for index in subset.nodes:
-        node = graph.nodes[index]
-        rules = [] if node.is_custom else _RULES_OF.get(node.op, [])
-        view = graph.view(node)
-        for rule in rules:
-            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
-            if affected is not None:
-                doubts = [doubt, "" if rule.is_before_backend else elsewhere]
-                yield rule.risk(affected, index, "; ".join(filter(None, doubts)))
+    for rule, affected, node in affected_nodes(part, subset.nodes, _RULES_OF, release):
+        doubts = [doubt, "" if rule.is_before_backend or rule.only_on else elsewhere]
+        if rule.only_on in ("", options["backend"]):
+            yield rule.risk(affected, node, "; ".join(filter(None, doubts)))
     for rule, tensor in merging.unwritten_outputs(part):
         yield rule.risk(Affected(tensor), None, doubt)

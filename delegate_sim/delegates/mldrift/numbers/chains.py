@@ -15,8 +15,12 @@ _UNARY = frozenset(
 )
 _BINARY = frozenset({"ADD", "DIV", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "MUL", "POW", "SQUARED_DIFFERENCE", "SUB"})
 
+ELEMENTWISE = (*sorted(_UNARY), *sorted(_BINARY))
+"""The operators of elementwise nodes."""
 
-def _runtime_operand(node: NodeView) -> Tensor | None:
+
+def runtime_operand(node: NodeView) -> Tensor | None:
+    """Return the only operand of an elementwise node that is computed at run time, or None."""
     if node.op in _UNARY:
         return node.input(0)
     runtime = {tensor.index: tensor for tensor in node.inputs if not tensor.is_constant} if node.op in _BINARY else {}
@@ -36,7 +40,7 @@ def _first_appended(node: NodeView, part: GraphPart) -> int | None:
         writer = _kernel_before(node, part)
         if writer is None:
             break
-        if _runtime_operand(writer) is None:
+        if runtime_operand(writer) is None:
             first = node.node.index if fused_activation(writer) == "NONE" else None
             break
         node = writer
@@ -50,7 +54,7 @@ def _kernel_before(node: NodeView, part: GraphPart) -> NodeView | None:
 
     None if the operand has other readers, is an output or enters the part: the elementwise node then begins a kernel.
     """
-    source, last = _runtime_operand(node), node.node.index
+    source, last = runtime_operand(node), node.node.index
     while source is not None and part.only_reader(source) is not None and not part.is_output(source):
         writer = part.writer(source)
         if writer is None or writer.node.index >= last:
@@ -58,7 +62,7 @@ def _kernel_before(node: NodeView, part: GraphPart) -> NodeView | None:
         is_merged = writer.op in ("ADD", "MUL") and is_merged_after_weights(writer, part)
         if not is_merged and not _is_removed(writer):
             return writer
-        source, last = (_runtime_operand(writer) if is_merged else writer.input(0)), writer.node.index
+        source, last = (runtime_operand(writer) if is_merged else writer.input(0)), writer.node.index
     return None
 
 

@@ -10,7 +10,7 @@ from ....graph.graph import NodeView, fused_activation
 from ....model.model import Tensor
 from ....model.numbers import FlatNumbers, fact_of, fulfill
 from ....releases.catalogue import parse_release
-from ..shapes import Bhwc, axes_of, bhwc, filled, is_linear
+from ..shapes import Bhwc, axes_of, bhwc, filled
 from .rule import Affected, GraphPart, is_never_negative, is_positive, number_rule
 
 _BROADCASTING = (
@@ -54,9 +54,12 @@ def constant_layout(constant: Tensor) -> Bhwc:
         return Bhwc(1, 1, 1, 1)
     if constant.type not in ("FLOAT32", "FLOAT16") and constant.quantization is None:
         return bhwc(constant.shape)
-    if is_linear(constant.shape):
-        return Bhwc(1, 1, 1, constant.shape[-1])
-    return filled(Bhwc(1, 1, 1, 1), (0, 1, 2, 3)[-constant.rank :], constant.shape)
+    return aligned(constant.shape)
+
+
+def aligned(shape: tuple[int, ...]) -> Bhwc:
+    """Return the sizes of a tensor whose last dimension becomes the channels, as broadcasting aligns shapes."""
+    return Bhwc(*((1,) * (4 - len(shape)) + shape)[-4:])
 
 
 def _constant_and_other(node: NodeView) -> tuple[Tensor, Tensor] | None:
@@ -93,16 +96,27 @@ def _constant_batches(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(operands[0], {"other": list(operands[1].shape)})
 
 
-def _mixed_ranks(node: NodeView, part: GraphPart) -> Affected | None:
-    operands, result = [node.input(0), node.input(1)], node.output(0).shape
-    if (
-        len(node.node.inputs) != 2
-        or any(tensor.is_constant or tensor.rank > len(result) for tensor in operands)
-        or len(result) > 4
-    ):
+def runtime_operands(node: NodeView) -> tuple[Tensor, Tensor] | None:
+    """Return the two operands that are computed at run time, or None."""
+    inputs, rank = node.inputs, node.output(0).rank
+    if len(inputs) != 2 or rank > 4 or any(tensor.is_constant or tensor.rank > rank for tensor in inputs):
         return None
-    moved = [tensor for tensor in operands if is_read_elsewhere(tensor.shape, bhwc(tensor.shape), result)]
-    return Affected(moved[0], {"other": list(result)}) if moved else None
+    return inputs[0], inputs[1]
+
+
+def takes_place_of(second: Bhwc, first: Bhwc) -> bool:
+    """Return whether ADD and MUL read the second operand as the first one, because it seems to be larger."""
+    return first.h <= second.h and first.w <= second.w and first.c == second.c
+
+
+def _mixed_ranks(node: NodeView, part: GraphPart) -> Affected | None:
+    operands = runtime_operands(node)
+    if operands is None or operands[0].rank == operands[1].rank:
+        return None
+    first, second = (tensor.shape for tensor in operands)
+    if aligned(first) == aligned(second) or not takes_place_of(bhwc(second), bhwc(first)):
+        return None
+    return Affected(min(operands, key=lambda tensor: tensor.rank), {"other": list(node.output(0).shape)})
 
 
 def _condition_elsewhere(node: NodeView, part: GraphPart) -> Affected | None:
@@ -134,17 +148,12 @@ def _leaky(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"alpha": alpha}) if alpha > 1 or alpha < 0 else None
 
 
-_RANK4 = (
-    "Reshape the runtime operand to rank 4, with sizes of 1 in front, and keep the constant as it is. Reshape the result back. "
-    "To reshape only the constant, or to swap the operands, does not help."
-)
-
 RULES = (
     number_rule("elementwise-const-layout", _BROADCASTING, _constant_elsewhere, is_before_backend=True),
     number_rule("elementwise-runtime-layout", _BROADCASTING, _operand_elsewhere, is_before_backend=True),
     number_rule("elementwise-const-batch", _BROADCASTING, _constant_batches),
     number_rule(
-        "elementwise-mixed-ranks", _BROADCASTING, _mixed_ranks, is_before_backend=True, fixed_in=parse_release("litert-2.1.6")
+        "elementwise-mixed-ranks", ("ADD", "MUL"), _mixed_ranks, is_before_backend=True, fixed_in=parse_release("litert-2.1.6")
     ),
     number_rule("select-cond-layout", ("SELECT", "SELECT_V2"), _condition_elsewhere, is_before_backend=True),
     number_rule(

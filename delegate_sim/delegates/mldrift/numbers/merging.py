@@ -39,8 +39,14 @@ def _maximum_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"sum": total.node.index})
 
 
+def _is_part_of_image(node: NodeView) -> bool:
+    """Return whether a node is a pool whose window is smaller or larger than its input."""
+    options = node.options
+    return node.op == "AVERAGE_POOL_2D" and (options.filter_height, options.filter_width) != node.input(0).shape[1:3]
+
+
 def _output_of_sum(node: NodeView, part: GraphPart) -> Affected | None:
-    total = _sum_before(node, part)
+    total = None if _is_part_of_image(node) else _sum_before(node, part)
     if total is None or not part.is_output(total.output(0)):
         return None
     return Affected(total.output(0), {"sum": total.node.index})
@@ -164,7 +170,7 @@ OUTPUT_TWICE = number_rule("output-twice", (), is_before_backend=True)
 
 RULES = (
     number_rule("add-then-max", ("REDUCE_MAX", "REDUCE_MIN"), _maximum_of_sum, depends_on_values=True, is_before_backend=True),
-    number_rule("add-reduce-output", _REDUCTIONS, _output_of_sum, is_before_backend=True),
+    number_rule("add-reduce-output", (*_REDUCTIONS, "AVERAGE_POOL_2D"), _output_of_sum, is_before_backend=True),
     number_rule("fused-output", ("ADD", "MUL"), _fused_output, is_before_backend=True),
     number_rule("noop-output", (*_SLICES, *_RESIZINGS), _removed_behind_output, is_before_backend=True),
     number_rule("noop-split", (*_SLICES, *_RESIZINGS), _removed_behind_split, is_before_backend=True),

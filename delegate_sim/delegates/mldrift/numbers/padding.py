@@ -104,7 +104,8 @@ def _unwritten(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(padding.output(0), {"padding": padding.node.index})
 
 
-def _channels_behind(node: NodeView, part: GraphPart) -> Affected | None:
+def appended_channels(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a padding that appends channels to a number of channels that is not a multiple of 4."""
     shape, pads = node.input(0).shape, paddings(node)
     if len(pads) != 4 or pads[3][0] or not pads[3][1] or shape[3] % 4 == 0:
         return None
@@ -128,5 +129,5 @@ RULES = (
         is_before_backend=True,
     ),
     number_rule("pad-output", (*_POOLS, *_CONVOLUTIONS, "ADD"), _unwritten, is_before_backend=True),
-    number_rule("pad-channel-tail", _FILLING, _channels_behind, fixed_in=parse_release("litert-2.3.0")),
+    number_rule("pad-channel-tail", _FILLING, appended_channels, fixed_in=parse_release("litert-2.3.0")),
 )

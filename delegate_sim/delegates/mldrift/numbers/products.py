@@ -6,6 +6,7 @@ from ....foundation.limits import element_count
 from ....graph.graph import NodeView
 from ....model import schema
 from ....model.model import Tensor
+from ....releases.catalogue import parse_release
 from ..shapes import are_groups_split, groups_of
 from .rule import Affected, GraphPart, number_rule
 
@@ -32,12 +33,16 @@ def _grouped(node: NodeView, part: GraphPart) -> Affected | None:
     return Affected(node.output(0), {"groups": groups, "inputs": inputs, "outputs": outputs})
 
 
-def _depthwise(node: NodeView, part: GraphPart) -> Affected | None:
+def multiplied(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a depthwise convolution of several channels with constant weights and a depth multiplier above 1."""
     source, weights = node.input(0), node.input(1)
-    if source.rank != 4 or weights.rank != 4 or not weights.is_constant or weights.shape[1:3] != (1, 1):
+    if source.rank != 4 or weights.rank != 4 or not weights.is_constant:
         return None
-    channels = source.shape[3]
-    return Affected(weights) if channels > 1 and weights.shape[3] > channels else None
+    return Affected(weights) if 1 < source.shape[3] < weights.shape[3] else None
+
+
+def _depthwise(node: NodeView, part: GraphPart) -> Affected | None:
+    return multiplied(node, part) if node.input(1).shape[1:3] == (1, 1) else None
 
 
 def _transposed(node: NodeView, part: GraphPart) -> Affected | None:
@@ -66,11 +71,16 @@ def _is_flattened(node: NodeView) -> bool:
     return source.rank > 1 and weights.rank == 2 and source.shape[-1] != weights.shape[-1]
 
 
-def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
+def several_rows(node: NodeView, part: GraphPart) -> Affected | None:
+    """Find a matrix product that does not keep the rank of its input, although the input has several rows in a batch."""
     source = node.input(0)
-    if not _is_quantized(node.input(1)) or node.options.keep_num_dims or _is_flattened(node):
+    if not node.input(1).is_constant or node.options.keep_num_dims or _is_flattened(node):
         return None
     return Affected(source) if source.rank > 2 and element_count(source.shape[1:-1]) > 1 else None
+
+
+def _quantized_rows(node: NodeView, part: GraphPart) -> Affected | None:
+    return several_rows(node, part) if _is_quantized(node.input(1)) else None
 
 
 def _broadcast_batches(node: NodeView, part: GraphPart) -> Affected | None:
@@ -87,6 +97,22 @@ def _transposed_constant(node: NodeView, part: GraphPart) -> Affected | None:
     matrix, options = node.input(1), node.options
     is_matrix = matrix.is_constant and matrix.rank == 2
     return Affected(matrix) if is_matrix and (options.adj_x or options.adj_y) else None
+
+
+def _mask(node: NodeView, part: GraphPart) -> Affected | None:
+    for scores, mask in (node.inputs, node.inputs[::-1]) if len(node.inputs) == 2 else ():
+        is_product = _is_behind_product(scores, part)
+        if is_product and scores.rank == mask.rank == 4 and mask.shape[1] == 1 < scores.shape[1]:
+            return Affected(mask, {"other": list(scores.shape)})
+    return None
+
+
+def _is_behind_product(tensor: Tensor, part: GraphPart) -> bool:
+    """Return whether a BATCH_MATMUL computes a tensor, perhaps before a multiplication by one number."""
+    writer = part.writer(tensor)
+    if writer is not None and writer.op in ("MUL", "DIV") and writer.input(1).is_constant and writer.input(1).element_count == 1:
+        writer = part.writer(writer.input(0))
+    return writer is not None and writer.op == "BATCH_MATMUL"
 
 
 def _table(node: NodeView, part: GraphPart) -> Affected | None:
@@ -116,5 +142,14 @@ RULES = (
     ),
     number_rule("bmm-broadcast", ("BATCH_MATMUL",), _broadcast_batches),
     number_rule("bmm-const2d-adj", ("BATCH_MATMUL",), _transposed_constant, is_before_backend=True),
+    number_rule(
+        "bmm-masked",
+        ("ADD",),
+        _mask,
+        depends_on_values=True,
+        only_on="opencl",
+        fixed_in=parse_release("litert-2.1.6"),
+        read_in="Reported with OpenCL in litert-2.1.3 and litert-2.1.5 (LiteRT issue 8593), not measured. WebGPU is right.",
+    ),
     number_rule("embedding-per-tensor", ("EMBEDDING_LOOKUP",), _table),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -116,15 +116,23 @@ class NumberRule:
     """
     fixed_in: Release | None = None
     """The first release without the problem, or None."""
+    only_on: str = ""
+    """The only backend with the problem. Empty if there may be several."""
+    delegate: str = "mldrift"
+    """The delegate with the problem. Other delegates share rules with the default one (see ``delegates.gpu.numbers``)."""
+    read_in: str = ""
+    """The source in which the condition was read, as a sentence. Empty if the condition was measured."""
 
     @property
     def code(self) -> str:
         """The code of the condition."""
-        return f"mldrift-numbers-{self.name}"
+        return f"{self.delegate}-numbers-{self.name}"
 
     @property
     def truth(self) -> str:
         """The source of the condition as a sentence: the releases and the backend on which it was measured."""
+        if self.read_in:
+            return self.read_in
         releases = ", ".join([str(release) for release in CHECKED if self.counts_in(release)])
         measured = f"Measured on WebGPU in {releases}." if releases else f"Seen on WebGPU in releases before {self.fixed_in}."
         return (
@@ -164,12 +172,50 @@ class NumberRule:
         return replace(refusal, effect=Effect.PERHAPS_WRONG_NUMBERS) if doubt or not found.is_certain else refusal
 
 
+RulesOf = Mapping[str, Sequence[NumberRule]]
+"""The rules for the nodes of each operator."""
+
+
+def by_operator(rules: Iterable[NumberRule]) -> RulesOf:
+    """Return rules by the operators that they judge."""
+    rules_of: dict[str, list[NumberRule]] = {}
+    for rule in rules:
+        for op in rule.operators:
+            rules_of.setdefault(op, []).append(rule)
+    return rules_of
+
+
+def affected_nodes(part: GraphPart, nodes: Sequence[int], rules_of: RulesOf, release: Release) -> Iterator[AffectedNode]:
+    """Yield the nodes whose numbers are wrong, in the order of ``nodes``."""
+    for index in nodes:
+        node = part.graph.nodes[index]
+        view = part.graph.view(node)
+        for rule in () if node.is_custom else rules_of.get(node.op, ()):
+            affected = rule.find(view, part) if rule.find is not None and rule.counts_in(release) else None
+            if affected is not None:
+                yield AffectedNode(rule, affected, index)
+
+
+class AffectedNode(NamedTuple):
+    """A node, what is wrong in it, and the rule that says so."""
+
+    rule: NumberRule
+    affected: Affected
+    node: int
+
+
 _TEXTS = kinds_data("delegates/mldrift")["numbers"]
 
 
-def number_rule(name: str, operators: tuple[str, ...], find: RiskFinder | None = None, **facts: Any) -> NumberRule:
+def number_rule(
+    name: str,
+    operators: tuple[str, ...],
+    find: RiskFinder | None = None,
+    texts: Mapping[str, Mapping[str, Any]] = _TEXTS,
+    **facts: Any,
+) -> NumberRule:
     """Return a rule with the texts that ``kinds.json`` has for its name. ``facts`` are further fields of the rule."""
-    return NumberRule(name, operators=operators, find=find, **field_values(_TEXTS[name]), **facts)
+    return NumberRule(name, operators=operators, find=find, **{**field_values(texts[name]), **facts})
 
 
 _POSITIVE = frozenset({"EXP", "LOGISTIC", "RSQRT", "SOFTMAX"})

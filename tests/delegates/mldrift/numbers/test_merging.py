@@ -32,6 +32,20 @@ def test_a_reduced_sum(op, axes, outputs, risks):
     assert risks_of(model_of(tensors, [("ADD", "a b", "s", {}), (op, "s c", "y", KEPT)], outputs)) == risks
 
 
+@pytest.mark.parametrize(
+    ("op", "window", "risks"),
+    [
+        ("AVERAGE_POOL_2D", 4, [(1, "add-reduce-output", "wrong")]),
+        ("AVERAGE_POOL_2D", 2, []),
+        ("MAX_POOL_2D", 4, []),
+    ],
+)
+def test_a_pool_of_a_sum(op, window, risks):
+    options = {"padding": 1, "stride_h": window, "stride_w": window, "filter_height": window, "filter_width": window}
+    tensors = {"a": IMAGE, "b": IMAGE, "s": IMAGE, "y": (1, 4 // window, 4 // window, 8)}
+    assert risks_of(model_of(tensors, [("ADD", "a b", "s", {}), (op, "s", "y", options)], "s y")) == risks
+
+
 def test_a_sum_of_a_tensor_with_itself_is_not_merged():
     tensors = {"a": IMAGE, "s": IMAGE, "c": ints(1), "y": (1, 1, 4, 8)}
     assert risks_of(model_of(tensors, [("ADD", "a a", "s", {}), ("SUM", "s c", "y", KEPT)], "s y")) == []

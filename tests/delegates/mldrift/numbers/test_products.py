@@ -112,3 +112,19 @@ def test_weights_of_float16_that_are_widened_are_constant():
     tensors = {"x": (1, 4, 4, 4), "h": np.zeros((4, 3, 3, 2), np.float16), "w": (4, 3, 3, 2), "b": zeros(4), "y": (1, 4, 4, 4)}
     steps = [("DEQUANTIZE", "h", "w", {}), ("CONV_2D", "x w b", "y", {"padding": SAME, "stride_h": 1, "stride_w": 1})]
     assert risks_of(model_of(tensors, steps)) == [(1, "grouped-conv", "wrong")]
+
+
+MASKED = [
+    ((1, 1, 8, 8), "litert-2.1.5", "opencl", [(2, "bmm-masked", "may be wrong")]),
+    ((1, 1, 8, 8), "litert-2.1.6", "opencl", []),
+    ((1, 1, 8, 8), "litert-2.1.5", "webgpu", []),
+    ((1, 4, 8, 8), "litert-2.1.5", "opencl", []),
+]
+
+
+@pytest.mark.parametrize(("mask", "runtime", "backend", "risks"), MASKED)
+def test_a_mask_for_all_heads(mask, runtime, backend, risks):
+    scores = (1, 4, 8, 8)
+    tensors = {"q": scores, "k": scores, "a": scores, "s": np.array(0.5, np.float32), "b": scores, "m": mask, "y": scores}
+    steps = [("BATCH_MATMUL", "q k", "a", {}), ("MUL", "a s", "b", {}), ("ADD", "b m", "y", {})]
+    assert risks_of(model_of(tensors, steps), runtime, backend) == risks
