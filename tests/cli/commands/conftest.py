@@ -29,7 +29,7 @@ def gated(repository, run):
 
 @pytest.fixture
 def phone_model(tmp_path):
-    """A model of which each device of a phone takes a part."""
+    """A model with a node for each device of the phone."""
     path = tmp_path / "chain.tflite"
     chain_model(["RELU", "ABS", "TANH"]).write(path)
     return path

@@ -24,7 +24,7 @@ def checked(run, *arguments):
 
 
 def statuses(run, *arguments):
-    """How many cases of a check have each status."""
+    """The number of cases of a check with each status."""
     return {status: number for status, number in checked(run, *arguments)["counts"].items() if number}
 
 

@@ -23,7 +23,7 @@ def chain(tmp_path):
 @pytest.fixture
 def explained(run):
     def explained(path, *arguments):
-        """The JSON of what is explained of each run of a log."""
+        """Explain a log, and return the runs of the JSON."""
         result = run("explain", "--log", path, *arguments, "--format", "json")
         assert (result.exit_code, result.stderr) == (0, "")
         return json.loads(result.stdout)["runs"]

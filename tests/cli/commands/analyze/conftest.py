@@ -7,6 +7,6 @@ from tests.support.delegates.npu_models import chain
 
 @pytest.fixture
 def path(tmp_path):
-    """A model of which plugins select one node, two nodes or all."""
+    """A model whose nodes plugins select in part or wholly."""
     chain(["TANH", "ELU", "SIGN"]).write(tmp_path / "model.tflite")
     return tmp_path / "model.tflite"
