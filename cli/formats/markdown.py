@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from delegate_sim.foundation.printable import printable
@@ -54,25 +54,31 @@ def render(results: Results) -> str:
             *_strips(cases),
         ]
     )
-    sections = [_Piece(_section(case, results.command)) for case in cases if case.findings or case.changes or case.notes]
-    return "\n\n".join([head, *_listed(sections, _LONGEST - len(head), "more case")]) + "\n"
+    detailed = [case for case in cases if case.findings or case.changes or case.notes]
+    sections = (_Piece(_section(case, results.command)) for case in detailed)
+    shown, left_out = _fitting(sections, _LONGEST - len(head), len(detailed))
+    return "\n\n".join([head, *shown, *([_more(left_out, "more case")] if left_out else [])]) + "\n"
 
 
 def _listed(pieces: Sequence[_Piece], room: int, noun: str, bullet: str = "") -> list[str]:
     """Return the pieces that fit, and a line with the number of omitted items."""
-    shown, left_out = _fitting(pieces, room)
+    shown, left_out = _fitting(pieces, room, sum([piece.number for piece in pieces]))
     return [*shown, f"{bullet}{_more(left_out, noun)}"] if left_out else shown
 
 
-def _fitting(pieces: Sequence[_Piece], room: int) -> tuple[list[str], int]:
-    """Return the pieces that fit, and the number of omitted items. ``room`` includes the line about omitted items."""
+def _fitting(pieces: Iterable[_Piece], room: int, number: int) -> tuple[list[str], int]:
+    """Return the pieces that fit, and how many of the ``number`` items are omitted.
+
+    ``room`` includes the line about omitted items. Pieces after the first that does not fit are not made.
+    """
     shown: list[str] = []
     room -= _MORE_ROOM
-    for position, piece in enumerate(pieces):
+    for piece in pieces:
         room -= len(piece.text) + 2
         if room < 0:
-            return shown, sum([other.number for other in pieces[position:]])
+            return shown, number
         shown.append(piece.text)
+        number -= piece.number
     return shown, 0
 
 
@@ -86,7 +92,7 @@ def _table(results: Results, cases: Sequence[Case]) -> Iterator[str]:
     titles = number_titles(cases)
     columns = ("model", "target", "status" if results.command == "check" else "outcome", *titles)
     rule = ["---"] * 3 + ["---:"] * len(titles)
-    rows, left_out = _fitting([_Piece(_row(case, results.command)) for case in cases], _TABLE_ROOM)
+    rows, left_out = _fitting((_Piece(_row(case, results.command)) for case in cases), _TABLE_ROOM, len(cases))
     yield "\n".join([row(columns), row(rule), *rows])
     if left_out:
         yield _more(left_out, "more case")

@@ -91,7 +91,7 @@ def head(document: str) -> dict[str, Any]:
 
 
 TEXT, INTEGER, NUMBER, YES_OR_NO, LIST, OBJECT = "text", "integer", "number", "yes or no", "list", "object"
-_PLAIN = (str, int, float)
+_PLAIN = (str, int, float, bool)
 _JSON_TYPES = {TEXT: "string", INTEGER: "integer", NUMBER: "number", YES_OR_NO: "boolean", LIST: "array", OBJECT: "object"}
 
 
@@ -137,6 +137,8 @@ class Column:
         source = self.source or self.key
         if not isinstance(source, str):
             return source(result)
+        if "." not in source:
+            return None if result is None else getattr(result, source)
         for name in source.split("."):
             result = None if result is None else getattr(result, name)
         return result
@@ -193,7 +195,11 @@ def values(columns: Iterable[Column], result: Any) -> tuple[Any, ...]:
 def entry(columns: Iterable[Column], result: Any) -> dict[str, Any]:
     """Return the values of a result by key, as plain data."""
     pairs = [(column, column.rounded(result)) for column in columns]
-    return {column.key: _part(column, value) for column, value in pairs if value is not None or not column.is_optional}
+    return {
+        column.key: value if value is None or type(value) in _PLAIN else _part(column, value)
+        for column, value in pairs
+        if value is not None or not column.is_optional
+    }
 
 
 def _part(column: Column, value: Any) -> Any:

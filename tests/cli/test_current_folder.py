@@ -8,23 +8,22 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from delegate_sim_cli.main import _COMMANDS
 from tests.support.conversion.fake_converters import make_environment, make_source
+from tests.support.models import chain_model
 from tests.support.shadows import imported_shadows, write_shadows
 
-ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = shutil.which("delegate-sim", path=os.path.dirname(sys.executable))
 LOG = "INFO: Created TensorFlow Lite delegate for NNAPI.\n"
 RUNS = {
     "analyze": ["a.tflite"],
     "diagnose": ["a.tflite", "--delegate", "nnapi"],
     "compare": ["a.tflite", "b.tflite", "--delegate", "gpu"],
-    "whatif": ["a.tflite", "--delegate", "nnapi", "--set-version", "FULLY_CONNECTED=4"],
-    "fix": ["a.tflite", "--delegate", "nnapi", "-o", "fixed.tflite"],
+    "whatif": ["a.tflite", "--delegate", "nnapi", "--set-version", "ADD=4"],
+    "fix": ["a.tflite", "--delegate", "nnapi", "--feature-level", "28", "-o", "fixed.tflite"],
     "sweep": ["good.keras", "--delegate", "gpu", "--no-cache", "--python", "../environment"],
     "verify": ["a.tflite", "b.tflite"],
     "reduce": ["a.tflite", "--command", f"{sys.executable} -c 'import click, socket; exit(1)'", "-o", "small.tflite"],
@@ -54,7 +53,7 @@ def downloads(tmp_path):
     folder = tmp_path / "downloads"
     write_shadows(folder)
     for name in ("a.tflite", "b.tflite"):
-        shutil.copy(ROOT / "fixtures" / "models" / "transformer_block.tflite", folder / name)
+        chain_model(["ADD", "NEG", "ADD"]).write(folder / name)
     (folder / "a.log").write_text(LOG)
     make_source(folder, "good")
     make_environment(tmp_path / "environment")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -16,6 +17,7 @@ import pytest
 from delegate_sim.errors import OutputError
 from delegate_sim.foundation.files import open_input, read_whole, write_whole
 from delegate_sim.foundation.outputs import files_kept
+from tests.support.cli.forked import Forked
 from tests.support.models import MIXED, chain_model
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="needs pipes, devices and limits of POSIX")
@@ -172,10 +174,8 @@ def test_no_regular_file(folder, name, what):
     else:
         (folder / name).symlink_to(what)
     arguments = ["analyze", name] if name == "model.tflite" else ["check", "--config", "delegate-sim.toml"]
-    result = subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False)
-    assert result.returncode == 2
-    assert result.stderr.count("\n") == 1
-    assert result.stderr.startswith("error: ")
+    code, errors = Forked(*arguments).ended()
+    assert (code, errors.count("\n"), errors[:7]) == (2, 1, "error: ")
 
 
 def test_too_large(tmp_path):
@@ -229,9 +229,7 @@ def test_baselines(run, folder, text):
     "arguments", [("analyze", "model.tflite"), ("--help",), ("rules",), ("analyze", "model.tflite", "--format", "json")]
 )
 def test_a_full_disk_at_standard_output(folder, arguments):
-    with open("/dev/full", "w") as full:
-        result = subprocess.run([*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
-    assert (result.returncode, result.stderr) == (2, "error: standard output: No space left on device\n")
+    assert Forked(*arguments, stdout="/dev/full").ended() == (2, "error: standard output: No space left on device\n")
 
 
 @posix_only
@@ -245,35 +243,57 @@ def test_a_full_disk_leaves_the_old_file(folder, limit):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
     arguments = ["analyze", "model.tflite", "--format", "json", "--force", "--output", "out.json"]
-    result = subprocess.run([*PROGRAM, *arguments], preexec_fn=limited, capture_output=True, text=True, timeout=120, check=False)
-    assert (result.returncode, result.stderr) == (2, "error: out.json: File too large\n")
+    assert Forked(*arguments, before=limited).ended() == (2, "error: out.json: File too large\n")
     assert sorted(path.name for path in folder.iterdir()) == ["delegate-sim.toml", "model.tflite", "out.json"]
     assert (folder / "out.json").read_text() == "old"
 
 
-@pytest.mark.slow
-@posix_only
-@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_ended_at_any_time(folder, sign):
-    """The baseline is whole, whenever an update ends; an interrupt gives no traceback."""
-    subprocess.run([*PROGRAM, "check", "--update"], capture_output=True, timeout=120, check=True)
+def ended_at_any_time(folder, run, start, end):
+    """Test that the baseline is whole, whenever an update ends. ``start`` and ``end`` start an update and end it."""
+    assert run("check", "--update").exit_code == 0
+    before = time.monotonic()
+    end(start(), after=120)
+    usual = time.monotonic() - before
     generator = random.Random(1)
-    start = time.monotonic()
-    subprocess.run([*PROGRAM, "check"], capture_output=True, timeout=120, check=True)
-    usual = time.monotonic() - start
     for number in range(KILLS):
         chain_model(["ADD"] * (number % 12 + 1)).write(folder / "model.tflite")
-        process = subprocess.Popen([*ENTRY, "check", "--update"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        time.sleep(generator.uniform(0, usual))
-        process.send_signal(sign)
+        end(start(), after=generator.uniform(0, usual))
+        result = run("check")
+        assert result.exit_code in (0, 1), result.stderr
+    assert run("check", "--update").exit_code == 0
+    assert not [path.name for path in folder.iterdir() if path.name.endswith(".unfinished")]
+
+
+@pytest.mark.slow
+@posix_only
+def test_killed_at_any_time(folder, run):
+    def end(child, after):
+        if after < 120:
+            time.sleep(after)
+            child.kill()
+        child.ended()
+
+    ended_at_any_time(folder, run, lambda: Forked("check", "--update"), end)
+
+
+@pytest.mark.slow
+@posix_only
+def test_interrupted_at_any_time(folder, run):
+    """An interrupt gives no traceback, also while modules are imported."""
+
+    def start():
+        return subprocess.Popen([*ENTRY, "check", "--update"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def end(process, after):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=after)
+        process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=120)
         # Before the first line of the program an interrupt is the interpreter's.
         assert b"/delegate_sim/" not in errors
         assert b"/cli/" not in errors
-        result = subprocess.run([*PROGRAM, "check"], capture_output=True, timeout=120, check=False)
-        assert result.returncode in (0, 1), result.stderr
-    subprocess.run([*PROGRAM, "check", "--update"], capture_output=True, timeout=120, check=True)
-    assert not [path.name for path in folder.iterdir() if path.name.endswith(".unfinished")]
+
+    ended_at_any_time(folder, run, start, end)
 
 
 @pytest.mark.slow
@@ -288,14 +308,16 @@ def test_ended_at_any_time(folder, sign):
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_an_output_is_absent_old_or_whole(folder, arguments, is_old):
+def test_an_output_is_absent_old_or_whole(folder, run, arguments, is_old):
     """However a process ends that writes it."""
     chain_model(["ADD", "NEG", "ADD"]).write(folder / "model.tflite")
-    command, out = [*PROGRAM, *arguments], folder / arguments[-1]
-    start = time.monotonic()
-    first = subprocess.run(command, capture_output=True, timeout=120, check=False)
-    usual = time.monotonic() - start
+    out = folder / arguments[-1]
+    first = run(*arguments)
     assert out.exists(), first.stderr
+    out.unlink()
+    start = time.monotonic()
+    Forked(*arguments).ended()
+    usual = time.monotonic() - start
     whole = out.read_bytes()
     old = b"old" if is_old and not arguments[-1].endswith("sqlite") else whole if is_old else None
     generator = random.Random(2)
@@ -304,10 +326,10 @@ def test_an_output_is_absent_old_or_whole(folder, arguments, is_old):
             path.unlink()
         if old is not None:
             out.write_bytes(old)
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = Forked(*arguments)
         time.sleep(generator.uniform(0, 1.2 * usual))
-        process.kill()
-        process.wait(timeout=120)
+        child.kill()
+        child.ended()
         found = out.read_bytes() if out.exists() else None
         assert found in (old, whole)
 
@@ -347,8 +369,7 @@ def test_a_full_file_system(folder):
         (disk / "out").write_text("old")
         chain_model(["ADD"] * 300).write(folder / "model.tflite")
         arguments = ["analyze", "model.tflite", "--delegate", "vx", "--format", "json", "--force", "-o", "disk/out"]
-        result = subprocess.run([*PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False)
-        assert (result.returncode, result.stderr) == (2, "error: disk/out: No space left on device\n")
+        assert Forked(*arguments).ended() == (2, "error: disk/out: No space left on device\n")
         assert [path.name for path in disk.iterdir()] == ["out"]
         assert (disk / "out").read_text() == "old"
     finally:

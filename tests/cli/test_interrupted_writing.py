@@ -15,6 +15,7 @@ import pytest
 
 import delegate_sim
 from fixtures.device_logs import Device, HiddenDriver, HiddenRule, write_log
+from tests.support.cli.forked import Forked
 from tests.support.conversion.fake_converters import make_environment, make_source
 from tests.support.models import chain_model
 
@@ -100,23 +101,24 @@ def folder(writing, run_in, tmp_path):
     return old
 
 
-def test_killed(writing, folder):
+def test_killed(writing, folder, run_in):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    reference = folder.parent / "reference"
-    shutil.copytree(folder, reference)
+    references = [folder.parent / name for name in ("first", "second")]
+    for reference in references:
+        shutil.copytree(folder, reference)
+    done = run_in(references[0], writing.arguments)  # imports modules
     start = time.monotonic()
-    done = subprocess.run([*PROGRAM, *writing.arguments], cwd=reference, capture_output=True, timeout=120, check=False)
+    Forked(*writing.arguments, folder=references[1]).ended()
     usual = time.monotonic() - start
-    whole = content(reference / writing.out)
+    whole, again = (content(reference / writing.out) for reference in references)
+    assert whole == again
     assert writing.out == "out.toml" or whole != before[writing.out], done.stderr
     generator = random.Random(str(writing.arguments))
     for _ in range(-(-KILLS // 9) + 1):
-        process = subprocess.Popen(
-            [*PROGRAM, *writing.arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-        )
+        child = Forked(*writing.arguments, folder=folder)
         time.sleep(generator.uniform(0.3, 1.2) * usual)
-        process.kill()
-        process.wait(timeout=120)
+        child.kill()
+        child.ended()
         assert content(folder / writing.out) in (before[writing.out], whole)
         for name, kept in before.items():
             assert name == writing.out or content(folder / name) == kept
@@ -171,12 +173,10 @@ def test_a_full_disk(writing, folder, limit):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
-    done = subprocess.run(
-        [*PROGRAM, *writing.arguments], cwd=folder, preexec_fn=limited, capture_output=True, text=True, timeout=120, check=False
-    )
+    code, errors = Forked(*writing.arguments, folder=folder, before=limited).ended()
     after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert (done.returncode, after) == (2, before), done.stderr
-    assert done.stderr.splitlines()[-1].endswith(f"{writing.out}: File too large")
+    assert (code, after) == (2, before), errors
+    assert errors.splitlines()[-1].endswith(f"{writing.out}: File too large")
 
 
 @pytest.mark.parametrize("what", ["pipe", "folder"])
@@ -193,15 +193,15 @@ def test_what_is_no_file_is_not_written(writing, folder, run_in, what):
     assert sorted(os.listdir(folder)) == names
 
 
-def test_a_circle_of_links_is_not_written(writing, folder):
+def test_a_circle_of_links_is_not_written(writing, folder, run_in):
     if writing.out == "delegate-sim.toml":
         pytest.skip("the configuration has a name of its own")
     (folder / writing.out).unlink()
     (folder / writing.out).symlink_to("other")
     (folder / "other").symlink_to(writing.out)
     names = sorted(os.listdir(folder))
-    done = subprocess.run([*PROGRAM, *writing.arguments], cwd=folder, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 2, done.stderr
+    done = run_in(folder, writing.arguments)
+    assert done.exit_code == 2, done.stderr
     assert done.stderr.splitlines()[-1].startswith("error: ")
     assert "internal error" not in done.stderr
     assert sorted(os.listdir(folder)) == names

@@ -97,13 +97,14 @@ def test_output_goes_to_a_file_that_only_force_replaces(run, model, tmp_path, ar
     )
     output = tmp_path / "output"
     arguments = [argument.format(model=model, log=log) for argument in arguments]
+    expected = run(*arguments).stdout
     assert run(*arguments, "-o", output).stdout == ""
-    assert output.read_text("utf-8") == run(*arguments).stdout
+    assert output.read_text("utf-8") == expected
     output.write_text("old", "utf-8")
     refused = run(*arguments, "--output", output)
     assert (refused.exit_code, refused.stderr) == (2, f"error: {output}: already exists; --force replaces it\n")
     run(*arguments, "--output", output, "--force")
-    assert output.read_text("utf-8") == run(*arguments).stdout
+    assert output.read_text("utf-8") == expected
 
 
 @pytest.mark.parametrize(("former", "command"), [("analyse", "analyze"), ("diff", "verify")])
@@ -279,12 +280,12 @@ def test_help_imports_no_command():
         ("explain nnapi-missing-b", "plain,nnapi-missing-bias"),
     ],
 )
-def test_shell_completion(words, expected):
+def test_shell_completion(run, words, expected):
     words = f"delegate-sim {words}"
     environment = {
         "_DELEGATE_SIM_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1),
     }  # fmt: skip
-    assert python("-m", "delegate_sim", **environment).stdout.split() == expected.split()
+    assert run(**environment).stdout.split() == expected.split()
 
 
 @pytest.mark.parametrize(

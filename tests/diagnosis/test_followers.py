@@ -11,6 +11,8 @@ import pytest
 from delegate_sim import load
 from delegate_sim.delegates.registry import DELEGATE_NAMES
 from delegate_sim.diagnosis.diagnose import diagnose
+from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.graph.effort import Effort
 from delegate_sim.results.report.placement import on_cpu
 from fixtures import networks, runtime_cases
 from fixtures.builder import ModelBuilder
@@ -19,6 +21,15 @@ from tests.support.diagnoses import diagnosed, target
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 MODELS = Path(__file__).resolve().parents[2] / "fixtures" / "models"
+
+
+def diagnoses(model):
+    """Yield the diagnosis of each delegate. They share what does not depend on the delegate, but not the effort."""
+    cache = AnalysisCache()
+    for delegate in DELEGATE_NAMES:
+        effort = Effort(model)
+        effort.cache = cache
+        yield delegate, diagnose(model, target(delegate), effort)
 
 
 def without_cause(diagnosis):
@@ -34,7 +45,7 @@ def test_in_every_fixture(path):
     if path.stem == "newer_schema":
         pytest.skip("nothing in it is known to the reader")
     model = load(path)
-    left = {delegate: without_cause(diagnose(model, target(delegate))) for delegate in DELEGATE_NAMES}
+    left = {delegate: without_cause(diagnosis) for delegate, diagnosis in diagnoses(model)}
     assert {delegate: keys for delegate, keys in left.items() if keys} == {}
 
 
@@ -47,9 +58,8 @@ def test_in_converted_models(corpus):
     with zipfile.ZipFile(archive) as files:
         names = [entry for entry in files.infolist() if entry.filename.endswith(".tflite") and entry.file_size < 1_000_000]
         for entry in random.Random(5).sample(names, 6):
-            model = load(files.read(entry))
-            for delegate in DELEGATE_NAMES:
-                assert without_cause(diagnose(model, target(delegate))) == [], (entry.filename, delegate)
+            for delegate, diagnosis in diagnoses(load(files.read(entry))):
+                assert without_cause(diagnosis) == [], (entry.filename, delegate)
 
 
 def test_nodes_that_widen_float16_weights_go_with_the_cause_of_the_others():

@@ -5,7 +5,9 @@ The recorded verdicts lie beside the repository, in ../shared; without them thes
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import json
 import random
 import zipfile
 from collections import Counter
@@ -14,7 +16,12 @@ from pathlib import Path
 import pytest
 
 import delegate_sim
+from delegate_sim.api.arguments import targets_with
 from delegate_sim.delegates.registry import DELEGATE_NAMES
+from delegate_sim.foundation.columns import entry
+from delegate_sim.graph.analysis_cache import AnalysisCache
+from delegate_sim.results.report.report import RUN_ENTRY
+from delegate_sim.runtime.interpreter import simulate
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 TOOL = SHARED / "tools" / "conformance.py"
@@ -48,7 +55,7 @@ NOT_THE_TRUTH = {
 }
 """Models whose records do not say what the delegate does with the file; docs/learned.md has the reason of each entry."""
 
-DELEGATE_ALONE = {"nnapi": {"nnapi_runtime": "none"}}
+DELEGATE_ALONE = {"nnapi": {"android": "none"}}
 """Options without a stage behind the delegate, which the records do not have."""
 
 
@@ -58,6 +65,13 @@ SCORED = ("partitioned", "restored", "dynamic-tensors")
 def is_simulated(record):
     """Whether no backend of Arm NN is named that is not simulated."""
     return "GpuAcc" not in record["options"].get("backends", "")
+
+
+def runs_of(model, targets):
+    """Return a run of a report for each target. They share what does not depend on the options."""
+    cache = AnalysisCache()
+    for target in targets:
+        yield entry(RUN_ENTRY, simulate(model, target, cache=cache))
 
 
 def only_validated(delegate, record):
@@ -91,15 +105,19 @@ def test_a_sample_agrees_with_the_real_delegate(tool, delegate, corpus):
     grouped = tool.read_oracle(oracle)
     names = random.Random(7).sample(sorted(grouped), min(SAMPLE[corpus], len(grouped)))
     compared, differences = Counter(), []
+
+    @functools.cache
+    def target(options):
+        named = {**tool.named(delegate, json.loads(options)), **DELEGATE_ALONE.get(delegate, {})}
+        return targets_with(None, delegate, named, None, "api", False)[0]
+
     with zipfile.ZipFile(archive) as files:
         for name in sorted(set(names) - NOT_THE_TRUTH.get((delegate, corpus), set())):
             scored = [record for record in grouped[name] if record["outcome"] in SCORED and is_simulated(record)]
             if not scored:
                 continue
-            model = delegate_sim.load(files.read(name))
-            for record in scored:
-                options = {**record["options"], **DELEGATE_ALONE.get(delegate, {})}
-                run = delegate_sim.analyze(model, delegate=delegate, options=options, defaults="api").to_dict()["runs"][0]
+            targets = [target(json.dumps(record["options"])) for record in scored]
+            for record, run in zip(scored, runs_of(delegate_sim.load(files.read(name)), targets), strict=True):
                 for count, equal, what in (*tool.compare(record, run), *(messages(record, run) if delegate == "gpu" else ())):
                     if count not in COUNTED or (count == "refusals" and only_validated(delegate, record)):
                         continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fixtures.builder import ModelBuilder
 
 RESIZE_OPTIONS = {"align_corners": False, "half_pixel_centers": False}
@@ -62,3 +64,27 @@ def reshaper(is_dynamic: bool = False) -> ModelBuilder:
     graph.node("LOGISTIC", [flat], [result])
     graph.outputs(result)
     return builder
+
+
+def restore(repository):
+    """Write three models of a repository."""
+    classifier().write(repository / "models" / "classifier.tflite")
+    upsampler().write(repository / "models" / "upsampler.tflite")
+    reshaper().write(repository / "models" / "reshaper.tflite")
+
+
+def make_worse(repository):
+    """Worsen each model: an operator version, a driver that rejects an operator, a shape that is dynamic."""
+    classifier(9, names="v2/", swapped=True).write(repository / "models" / "classifier.tflite")
+    reshaper(is_dynamic=True).write(repository / "models" / "reshaper.tflite")
+    reject = 'delegate = "nnapi"\noptions = { driver_rejects = ["RESIZE_NEAREST_NEIGHBOR"] }'
+    configuration = repository / "delegate-sim.toml"
+    configuration.write_text(configuration.read_text(encoding="utf-8").replace('delegate = "nnapi"', reject), encoding="utf-8")
+
+
+def accept_again(repository):
+    """Take back what ``make_worse`` did."""
+    restore(repository)
+    configuration = repository / "delegate-sim.toml"
+    text = re.sub("^options = .*\n", "", configuration.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    configuration.write_text(text, encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import cProfile
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -13,17 +13,7 @@ from delegate_sim.foundation.work_budget import work_budget
 
 def calls(function: Callable[..., Any], *arguments: Any) -> int:
     """Return the number of calls of Python and C functions while a function runs. Ignore errors of input."""
-    count = 0
-
-    def trace(frame: Any, event: str, argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
+    profile = cProfile.Profile()
     with work_budget(is_new=True), suppress(DelegateSimError):
-        sys.setprofile(trace)
-        try:
-            function(*arguments)
-        finally:
-            sys.setprofile(before)
-    return count
+        profile.runcall(function, *arguments)
+    return sum([entry.callcount for entry in profile.getstats()])

@@ -12,8 +12,6 @@ import pytest
 
 import delegate_sim
 from delegate_sim.delegates.registry import DELEGATE_NAMES
-from fixtures.builder import ModelBuilder
-from fixtures.layers import Layers
 from fixtures.suggestion_cases import EXAMPLES
 from tests.support.cli.own_schemas import validate
 from tests.support.edge_tpu import edge_tpu_model
@@ -101,21 +99,6 @@ def test_the_end_of_a_cause_that_changes_nothing_is_said_in_words(run):
     assert "fixing only this cause does not help: other causes must be fixed too" in text
 
 
-def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
-    builder = ModelBuilder()
-    layers = Layers(builder.subgraph())
-    layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), custom="edgetpu-custom-op")
-    layers.finish()
-    builder.write(tmp_path / "m.tflite")
-    text = " ".join(run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout.split())
-    assert "the result of this change cannot be simulated analyse-source:" in text
-
-
-def test_nothing_to_diagnose(run, tmp_path):
-    classifier().write(tmp_path / "m.tflite")
-    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.code)
 def test_json(run_json, tmp_path, example):
     example.before().write(tmp_path / "m.tflite")
@@ -147,12 +130,6 @@ def test_names_are_made_safe(run, tmp_path):
 def test_to_a_file(run, chain, tmp_path):
     assert run("diagnose", "--delegate", "nnapi", chain, "--output", tmp_path / "out.txt").stdout == ""
     assert (tmp_path / "out.txt").read_text(encoding="utf-8") == DIAGNOSIS.format(path=chain)
-
-
-def test_what_cannot_be_diagnosed(run, tmp_path):
-    result = run("diagnose", tmp_path / "none.tflite")
-    assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path / 'none.tflite'}: No such file or directory\n")
-    assert run("diagnose", tmp_path / "none.tflite", "--option", "level=3").exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -252,13 +229,6 @@ def test_goals_in_kernels_and_multiply_adds(run, run_json, chain, tmp_path):
     assert "\nTo reach at least 90 % of multiply-adds delegated, 1 cause must be fixed" in result.stdout
 
 
-def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
-    chain_model(["ADD"]).write(tmp_path / "m.tflite")
-    result = run("whatif", tmp_path / "m.tflite", "--delegate", "hexagon", "--search", "1")
-    assert "\nNo set of causes reaches at most 1 partition" in result.stdout
-    assert "with all causes fixed:" in " ".join(result.stdout.split())
-
-
 def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     classifier().write(tmp_path / "m.tflite")
     arguments = ("diagnose", chain, tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu")
@@ -278,12 +248,6 @@ def test_several_models_and_delegates(run, run_json, chain, tmp_path):
     ]
 
 
-def test_several_targets_that_take_everything(run, tmp_path):
-    classifier().write(tmp_path / "m.tflite")
-    text = run("diagnose", tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu").stdout
-    assert "\nNothing in the models keeps nodes on the CPU.\n" in text
-
-
 def test_the_defaults_of_the_api_and_the_tail_are_named(run, tmp_path):
     path = tmp_path / "m.tflite"
     chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
@@ -301,15 +265,6 @@ def test_a_model_that_cannot_be_read_does_not_stop_the_others(run, chain, tmp_pa
 
 def test_search_as_json_is_json(run, chain):
     assert json.loads(run("whatif", chain, "--search", "1", "--format", "json").stdout)["is_exact"]
-
-
-def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
-    text = " ".join(
-        run(
-            "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
-        ).stdout.split()
-    )
-    assert "after another cause is fixed, keeps 3 nodes on the CPU: LSTM 3" in text
 
 
 def test_a_batch_that_the_file_has_already_folds_what_is_made_of_the_shapes(run_json):

@@ -20,39 +20,44 @@ def chain(tmp_path):
     return path
 
 
-def test_a_log_without_the_model(run):
-    result = run("explain", "--log", LOGS / "hexagon_failed.log")
-    assert (result.exit_code, result.stderr) == (0, "")
-    assert "delegate       hexagon\n" in result.stdout
-    assert "outcome        could not be applied\n" in result.stdout
-    assert "delegated: 9, nodes: 12, on the CPU: 3, partitions: 3 (by the" in result.stdout
-    assert "Node number 12 (TfLiteHexagonDelegate) failed to prepare." in result.stdout
+@pytest.fixture
+def explained(run):
+    def explained(path, *arguments):
+        """Explain a log, and return the runs of the JSON."""
+        result = run("explain", "--log", path, *arguments, "--format", "json")
+        assert (result.exit_code, result.stderr) == (0, "")
+        return json.loads(result.stdout)["runs"]
+
+    return explained
 
 
-def test_a_plan_is_no_outcome(run, tmp_path):
+def test_a_log_without_the_model(explained):
+    (only,) = explained(LOGS / "hexagon_failed.log")
+    assert (only["delegate"]["name"], only["delegate"]["outcome"]) == ("hexagon", "failed")
+    first = only["delegate"]["counts"][0]
+    assert [first[key] for key in ("delegated", "total", "on_cpu", "partitions")] == [9, 12, 3, 3]
+    assert [error["node"] for error in only["errors"] if error["kind"] == "node-error"] == [12]
+
+
+def test_a_plan_is_no_outcome(explained, tmp_path):
     path = tmp_path / "log.txt"
     path.write_text("4 operations will run on the GPU, and the remaining 5 operations will run on the CPU.\n", encoding="utf-8")
-    assert "outcome        planned to delegate part of the graph: 4 of 9 nodes; the log" in run("explain", "--log", path).stdout
+    (only,) = explained(path)
+    assert only["delegate"]["is_planned"]
 
 
-def test_every_run_is_shown_or_one(run):
-    result = run("explain", "--log", LOGS / "several_models.log")
-    assert "run 1 of 2" in result.stdout
-    assert "run 2 of 2" in result.stdout
-    first = run("explain", "--log", LOGS / "several_models.log", "--run", "1")
-    assert "delegated: 30" in first.stdout
-    assert "delegated: 12" not in first.stdout
-    assert (
-        "error: the log has 2 runs, so there is no run 3"
-        in run("explain", "--log", LOGS / "several_models.log", "--run", 3).stderr
-    )
+def test_every_run_is_shown_or_one(run, explained):
+    path = LOGS / "several_models.log"
+    assert [one["delegate"]["counts"][0]["delegated"] for one in explained(path)] == [30, 12]
+    assert [one["delegate"]["counts"][0]["delegated"] for one in explained(path, "--run", "1")] == [30]
+    assert run("explain", "--log", path, "--run", 3).exit_code == 2
 
 
-def test_unused_lines_are_counted_and_shown(run):
-    result = run("explain", "--log", LOGS / "label_image.log")
-    assert "1 of the log's 3 lines not used (--verbose shows them)" in result.stdout
-    assert "something else" not in result.stdout
-    assert "    [component_container-1] something else\n" in run("explain", "--log", LOGS / "label_image.log", "-v").stdout
+def test_unused_lines_are_counted_and_shown(run, explained):
+    (only,) = explained(LOGS / "label_image.log")
+    assert (only["unused_count"], only["line_count"], only["unused"]) == (1, 3, ["[component_container-1] something else"])
+    texts = [run("explain", "--log", LOGS / "label_image.log", *options).stdout for options in ((), ("-v",))]
+    assert ["component_container" in text for text in texts] == [False, True]
 
 
 def test_as_json(run):
@@ -60,7 +65,7 @@ def test_as_json(run):
     entry = json.loads(result.stdout)
     (only,) = entry["runs"]
     assert (entry["schema"], only["delegate"]["name"], only["delegate"]["outcome"]) == ("delegate-sim/log/1", "gpu", "part")
-    assert only["refusals"][0] == {"op": "CUMSUM", "reason": "Operation is not supported.", "times": 1}
+    assert (only["refusals"][0]["op"], only["refusals"][0]["times"]) == ("CUMSUM", 1)
 
 
 @pytest.mark.parametrize("path", sorted(LOGS.glob("*.log")), ids=lambda path: path.stem)
@@ -69,58 +74,31 @@ def test_every_made_up_log(run, path):
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_a_code_and_a_log(run):
-    result = run("explain", "partition-limit", "--log", LOGS / "errors.log")
-    assert result.exit_code == 2
-    assert "give a CODE or --log, not both" in result.stderr
-
-
-def test_a_log_that_says_nothing(run, tmp_path):
-    path = tmp_path / "other.txt"
-    path.write_text("hello\n")
-    result = run("explain", "--log", path)
-    assert result.exit_code == 2
-    assert "has no lines about a delegate" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-def test_a_binary_file(run, tmp_path):
-    pytest.importorskip("google.protobuf", reason="needs the extra 'protobuf'")
-    path = tmp_path / "profile.pb"
-    path.write_bytes(b"\x0a\x03abc\x00\x12\x00" * 9)
-    result = run("explain", "--log", path)
-    assert result.exit_code == 2
-    assert "is not a protobuf file" in result.stderr
-
-
 def test_the_run_that_is_reconciled(run, chain):
-    last = run("reconcile", chain, "--log", LOGS / "several_models.log")
-    assert "Replacing 12 node(s)" in last.stdout
-    assert "the last one is used" in last.stdout
-    assert "Replacing 30 node(s)" in run("reconcile", chain, "--log", LOGS / "several_models.log", "--run", "1").stdout
+    command = ("reconcile", chain, "--log", LOGS / "several_models.log", "--format", "json")
+    assert json.loads(run(*command).stdout)["device"]["delegated"] == 12
+    assert json.loads(run(*command, "--run", "1").stdout)["device"]["delegated"] == 30
 
 
 def test_a_delegate_that_is_not_known(run, chain, tmp_path):
     path = tmp_path / "log.txt"
     path.write_text("INFO: HailoDelegate: 1 nodes delegated out of 1 nodes with 1 partitions.\n", encoding="utf-8")
     result = run("reconcile", chain, "--log", path)
-    assert result.exit_code == 2
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "delegated: 1, nodes: 1" in result.stdout, "what can be said without the simulation is said"
-    assert ": the log is from Hailo (HailoDelegate), which is not simulated" in result.stderr
 
 
 def test_nothing_to_compare(run, chain, tmp_path):
     path = tmp_path / "cut.txt"
     path.write_text("INFO: Created TensorFlow Lite delegate for GPU.\n")
-    result = run("reconcile", chain, "--log", path)
-    assert result.exit_code == 1
-    assert "Not compared: the log does not show what the delegate did" in result.stdout
+    result = run("reconcile", chain, "--log", path, "--format", "json")
+    assert (result.exit_code, json.loads(result.stdout)["status"]) == (1, "not-compared")
 
 
 def test_lines_that_reconcile_did_not_use(run, chain, tmp_path):
     path = tmp_path / "log.txt"
     path.write_text("hello\nReplacing 12 node(s) with delegate (TfLiteXNNPackDelegate) node, yielding 1 partitions.\n")
-    assert "1 of the log's 2 lines not used" in run("reconcile", chain, "--log", path).stdout
+    assert json.loads(run("reconcile", chain, "--log", path, "--format", "json").stdout)["lines"] == {"count": 2, "unused": 1}
     assert "    hello\n" in run("reconcile", chain, "--log", path, "-v").stdout
 
 
@@ -129,5 +107,5 @@ def test_a_log_that_takes_too_much_work_is_named(run, tmp_path, monkeypatch):
     path.write_text("".join([f"A{number} accelerator could not be registered\n" for number in range(500)]), encoding="utf-8")
     monkeypatch.setattr(work_budget, "_MOST_STEPS", 1_000)
     result = run("explain", "--log", str(path))
-    assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {path}: reading the log takes more than the limit of 1,000 steps")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert result.stderr.startswith(f"error: {path}: ")

@@ -113,12 +113,6 @@ def test_changes_of_rules(run, run_json, delegate):
     assert newest.stdout == f"{delegate}: no change of a rule is known after litert-2.4.\n"
 
 
-def test_changes_that_cannot_be_asked_for(run):
-    assert "--since needs --changes" in run("rules", "--since", "litert-1.4.0").stderr
-    assert "with --changes, --format must be text or json" in run("rules", "--changes", "--format", "markdown").stderr
-    assert "there is no runtime" in run("rules", "--changes", "--since", "litert-9").stderr
-
-
 def test_the_release_among_the_options(run_json, chain):
     for command in (["analyze", chain, "--delegate", "gpu"], ["analyze", chain]):
         runs = run_json(*command, "--option", "release=litert-2.1.3")["runs"]
@@ -152,12 +146,3 @@ def test_releases_of_the_platform_behind_the_delegate(run, run_json, tmp_path):
 
 def test_all_delegates_may_be_named_at_once(run_json, chain):
     assert [entry["delegate"] for entry in run_json("releases", chain, "--delegate", "all")] == list(DELEGATE_NAMES)
-
-
-def test_a_file_that_no_release_loads(run, tmp_path):
-    builder = chain_model(["RELU"])
-    builder.subgraph("more").tensor("odd", "FLOAT32", [-1])
-    builder.write(tmp_path / "model.tflite")
-    found = " ".join(run("releases", tmp_path / "model.tflite", "--delegate", "nnapi").stdout.split())
-    assert "in no known release; litert-2.4-dev does not load the file." in found
-    assert "BytesRequired number of elements overflowed." in found

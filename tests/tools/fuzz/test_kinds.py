@@ -38,6 +38,9 @@ def test_every_command_reads_a_seed(monkeypatch, tmp_path, kind):
     codes = defaultdict(set)
     for number, seed in enumerate(seeds_of(kind)):
         for place, command in enumerate(KINDS[kind].commands):
+            known = [found for (_, other), found in codes.items() if other == command]
+            if known and all(found & {0, 1} for found in known):
+                continue
             folder = tmp_path / f"{number}-{place}"
             folder.mkdir()
             monkeypatch.chdir(folder)

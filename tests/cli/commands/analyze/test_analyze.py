@@ -341,10 +341,6 @@ def test_names_of_options_take_dashes_and_underscores_alike(run_json, model):
         assert run_json("analyze", model, "--delegate", "vx-nxp", flag, "--option", "release=lf-5.15.71")["runs"]
 
 
-def test_what_follows_two_dashes_is_no_option(run):
-    assert "--feature-level=3: No such file" in run("analyze", "--", "--feature-level=3").stderr
-
-
 def test_a_flag_that_delegates_share_goes_to_each(run_json, model):
     arguments = ("--delegate", "nnapi", "--delegate=gpu", "--max_delegated_partitions=2")
     nnapi, gpu = (entry["options"] for entry in run_json("analyze", model, *arguments)["runs"])
@@ -503,30 +499,6 @@ def test_the_two_counts_of_partitions_are_explained(run, tmp_path):
     assert "the runtime also counts" not in without
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (
-            ("--delegate", "nnapi"),
-            "An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
-        ),
-        (("--delegate", "gpu"), ""),
-        (("--delegate", "nnapi", "--defaults", "api"), ""),
-        (("--delegate", "nnapi", "--max_delegated_partitions=9"), ""),
-        (
-            (),
-            "nnapi: An application that uses the API's defaults (3 partitions): 6 of 10 nodes in 3 kernels (see --defaults api)",
-        ),
-    ],
-)
-def test_another_result_with_the_defaults_of_the_api_is_named(run, tmp_path, arguments, sentence):
-    path = tmp_path / "model.tflite"
-    chain_model([*["ADD", "ADD", "ROUND"] * 3, "ADD"]).write(path)
-    text = run("analyze", path, *arguments, COLUMNS="120").stdout
-    assert ([line for line in text.splitlines() if "An application that uses the API's defaults" in line] or [""])[0] == sentence
-    assert "--defaults" not in arguments or "Target: nnapi on litert-2.3 with the API's defaults" in text
-
-
 def test_reasons_that_differ_only_in_a_number_are_one_group_with_a_range(run, tmp_path):
     builder = ModelBuilder()
     graph = builder.subgraph("main")
@@ -617,24 +589,6 @@ def test_the_verdict_says_that_the_model_does_not_run(run, tmp_path, delegate, t
     found = run("analyze", tmp_path / "model.tflite", "--delegate", delegate).stdout
     assert title in " ".join(found.split())
     assert "Node number 2 (CEIL) failed to prepare." in found.splitlines()
-
-
-def test_the_verdict_says_that_the_model_does_not_load(run, tmp_path):
-    chain_model(["LOGISTIC 9"]).write(tmp_path / "model.tflite")
-    found = run("analyze", tmp_path / "model.tflite", "--delegate", "nnapi").stdout
-    assert found.startswith("The model does not run: ")
-
-
-@pytest.mark.parametrize(("release", "is_told"), [("tf-2.12", True), ("litert-2.3", False)])
-def test_commands_tell_it_in_their_first_lines(run, tmp_path, release, is_told):
-    path = tmp_path / "model.tflite"
-    chain_model(["ADD", "RELU"]).write(path)
-    told = ("analyze", path, "--delegate", "gpu", "--runtime", release)
-    for form in ("text", "markdown"):
-        first = run(*told, "--format", form, COLUMNS="250").stdout[:300]
-        assert ("not checked for tf-2.12: the rules of gpu, the CPU kernels" in first) == is_told
-    first = run("inspect", path, "--runtime", release, COLUMNS="250").stdout.splitlines()[0]
-    assert ("the CPU kernels of tf-2.12 are not simulated" in first) == is_told
 
 
 def test_a_card_is_a_picture_of_one_model(run, model, dynamic_model, tmp_path):

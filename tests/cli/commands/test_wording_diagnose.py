@@ -1,0 +1,53 @@
+"""Sentences of ``delegate-sim diagnose``, for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fixtures.builder import ModelBuilder
+from fixtures.layers import Layers
+from tests.support.gate_models import classifier
+from tests.support.models import chain_model
+
+
+def test_of_a_cause_without_others_none_are_said_to_be_removed(run, tmp_path):
+    builder = ModelBuilder()
+    layers = Layers(builder.subgraph())
+    layers.node("CUSTOM", (layers.input("FLOAT32", 1, 8),), custom="edgetpu-custom-op")
+    layers.finish()
+    builder.write(tmp_path / "m.tflite")
+    text = " ".join(run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout.split())
+    assert "the result of this change cannot be simulated analyse-source:" in text
+
+
+def test_nothing_to_diagnose(run, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    assert "Nothing in the model keeps nodes on the CPU." in run("diagnose", "--delegate", "nnapi", tmp_path / "m.tflite").stdout
+
+
+def test_what_cannot_be_diagnosed(run, tmp_path):
+    result = run("diagnose", tmp_path / "none.tflite")
+    assert (result.exit_code, result.stderr) == (2, f"error: {tmp_path / 'none.tflite'}: No such file or directory\n")
+    assert run("diagnose", tmp_path / "none.tflite", "--option", "level=3").exit_code == 2
+
+
+def test_a_goal_that_no_set_reaches_tells_the_best_there_is(run, tmp_path):
+    chain_model(["ADD"]).write(tmp_path / "m.tflite")
+    result = run("whatif", tmp_path / "m.tflite", "--delegate", "hexagon", "--search", "1")
+    assert "\nNo set of causes reaches at most 1 partition" in result.stdout
+    assert "with all causes fixed:" in " ".join(result.stdout.split())
+
+
+def test_several_targets_that_take_everything(run, tmp_path):
+    classifier().write(tmp_path / "m.tflite")
+    text = run("diagnose", tmp_path / "m.tflite", "--delegate", "nnapi", "--delegate", "gpu").stdout
+    assert "\nNothing in the models keeps nodes on the CPU.\n" in text
+
+
+def test_nodes_that_are_delegated_now_are_not_said_to_be_on_the_cpu(run):
+    text = " ".join(
+        run(
+            "diagnose", Path(__file__).resolve().parents[3] / "fixtures" / "models" / "recurrent.tflite", "--delegate", "nnapi"
+        ).stdout.split()
+    )
+    assert "after another cause is fixed, keeps 3 nodes on the CPU: LSTM 3" in text

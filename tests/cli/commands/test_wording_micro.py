@@ -1,0 +1,46 @@
+"""Sentences about TensorFlow Lite Micro, for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.micro_models import chain, hybrid
+from tests.support.pages import MODELS
+
+RESOLVER = "tflite::MicroMutableOpResolver<1> r;\nr.AddRelu();\nr.AddTanh();\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "model", "sentence"),
+    [
+        (("micro",), chain("RELU", "LOGISTIC"), "TensorFlow Lite Micro runs the model: 2 nodes, 2 operators "),
+        (("micro",), hybrid(), "Refused while tensors are allocated (Prepare)"),
+        (("micro",), "external_buffers", "results are wrong"),
+        (("micro",), b"TFL9", "Warning: the identifier of the file is b'TFL9', not b'TFL3'."),
+        (("micro", "--resolver", "main.cc"), chain("RELU", "LOGISTIC"), "Registered but not needed by this model: TANH"),
+        (
+            ("micro", "--resolver", "main.cc"),
+            chain("RELU", "LOGISTIC"),
+            "registers 2 operators, but the resolver has room for 1",
+        ),
+        (("diagnose", "--micro"), chain("GELU"), "delegate-sim fix --micro can fix this: gelu"),
+        (("diagnose", "--kernels", "cmsis-nn"), chain("RELU"), "--kernels needs --micro"),
+        (("fix", "--micro", "--plan"), chain("GELU"), "Rewritten: TensorFlow Lite Micro runs the model"),
+        (("micro",), chain("RELU"), "Simulated: tflite-micro 0.dev20261023"),
+        (("micro", "--runtime", "2024-05-01"), chain("RELU"), "not checked for tflite-micro 0.dev20240501"),
+    ],
+)
+def test_a_sentence(run, tmp_path, monkeypatch, arguments, model, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "main.cc").write_text(RESOLVER, "utf-8")
+    path = tmp_path / "model.tflite"
+    if isinstance(model, str):
+        path = MODELS / f"{model}.tflite"
+    elif isinstance(model, bytes):
+        content = chain("RELU").bytes()
+        path.write_bytes(content[:4] + model + content[8:])
+    else:
+        model.write(path)
+    command, *options = arguments
+    result = run(command, path, *options, COLUMNS="200")
+    assert sentence in " ".join((result.stdout + result.stderr).split())
