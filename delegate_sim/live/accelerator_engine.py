@@ -136,9 +136,7 @@ class AcceleratorEngine(Engine):
         if not result.is_created:
             return LiveDecision(True, f"it fails: {'; '.join(result.notes)}", lines)
         measures = {_ACCELERATOR_OF[part.delegate.name]: measure(part) for part in result.report.runs}
-        taken = {
-            name: (counts.delegated_nodes, counts.delegate_kernels) for name, counts in measures.items() if counts.is_delegated
-        }
+        taken = {name: (own.delegated_nodes, own.delegate_kernels) for name, own in measures.items() if own.is_delegated}
         return LiveDecision(False, lines=lines, taken=taken)
 
     def _messages(self, lines: Iterable[str]) -> tuple[str, ...]:
