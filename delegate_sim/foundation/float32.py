@@ -11,11 +11,13 @@ import struct
 
 SMALLEST_NORMAL = 2.0**-126
 
+_SINGLE = struct.Struct("<f")
+
 
 def float32(value: float) -> float:
     """Round to single precision."""
     try:
-        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+        return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 

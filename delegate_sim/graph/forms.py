@@ -49,7 +49,7 @@ class Forms:
         self._numbers: _LargeTable[Hashable, int] = _LargeTable()
         self._next = 0
         self._tensors: _LargeTable[int, tuple[Tensor, int]] = _LargeTable()
-        self._kinds: _LargeTable[int, tuple[Node, int]] = _LargeTable()
+        self._kinds: _LargeTable[Hashable, int] = _LargeTable()
         self._quantizations: _LargeTable[int, tuple[Quantization, Hashable]] = _LargeTable()
         self._compared: _LargeTable[int, object] = _LargeTable()
         """The objects that are compared by identity. As long as they are here, no other object gets their identity."""
@@ -111,10 +111,14 @@ class Forms:
 
     def kind(self, model: Model, node: Node) -> int:
         """Return the form of a node without the forms of its operands."""
-        known = self._kinds.get(id(node))
-        if known is None or known[0] is not node:
-            known = self._kinds.add(id(node), (node, self.number(_kind(model, node))))
-        return known[1]
+        _, op, builtin_code, _, version, inputs, outputs, intermediates, options, custom_options = node
+        operands = inputs + outputs + intermediates
+        own = op, builtin_code, version, options is None, custom_options, len(inputs), len(outputs), _repeated(operands)
+        place = own, options
+        known = self._kinds.get(place)
+        if known is None:
+            known = self._kinds.add(place, self.number((own, model.options(node))))
+        return known
 
     def nodes(self, model: Model, tensors: Iterable[Tensor], nodes: Iterable[Node]) -> Sequence[int]:
         """Return the forms of nodes."""
@@ -124,12 +128,12 @@ class Forms:
         return [number((kind(model, node), *map(form_of, node.inputs + node.outputs + node.intermediates))) for node in nodes]
 
 
-def _kind(model: Model, node: Node) -> Hashable:
-    operands = node.inputs + node.outputs + node.intermediates
+def _repeated(operands: Sequence[int]) -> Hashable:
+    """Return the first position of each operand, or None if no operand is repeated."""
+    if len(set(operands)) == len(operands):
+        return None
     first = dict(zip(reversed(operands), range(len(operands)), strict=True))
-    repeated = None if len(first) == len(operands) else tuple([first[operand] for operand in operands])
-    own = node.op, node.builtin_code, node.version, node.options is None, node.custom_options
-    return *own, model.options(node), len(node.inputs), len(node.outputs), repeated
+    return tuple([first[operand] for operand in operands])
 
 
 def forms_of(cache: AnalysisCache, model: Model) -> Forms:
