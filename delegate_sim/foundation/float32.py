@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 import struct
+from array import array
+from collections.abc import Iterable
 
 SMALLEST_NORMAL = 2.0**-126
 
@@ -20,6 +22,11 @@ def float32(value: float) -> float:
         return float(_SINGLE.unpack(_SINGLE.pack(value))[0])
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def all_float32(values: Iterable[float]) -> list[float]:
+    """Round many numbers to single precision."""
+    return array("f", values).tolist()
 
 
 def quotient(numerator: float, denominator: float) -> float:

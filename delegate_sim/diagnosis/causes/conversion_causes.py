@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -83,6 +84,7 @@ def types(search: CauseSearch, state: SearchState) -> FoundEvidence:
     return (Evidence(identity, cases, Remedy(conversion=conversion)),)
 
 
+@functools.lru_cache(maxsize=4)
 def form(model: Model) -> str:
     """Return the quantization of a model: ``float``, ``float16``, ``dynamic-range``, ``int16`` or ``integer``."""
     forms = {_form_of(tensor) for graph in file_graphs(model) for tensor in graph.tensors}
