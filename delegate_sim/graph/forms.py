@@ -1,7 +1,7 @@
 """Forms of nodes. Nodes of one form share what depends only on a node and its operands.
 
 Nodes of one form have the same operator, version, options and operands. They differ only in the indices and names of nodes and
-tensors, and in buffers. Large constants and lists of scales are equal only if they are the same.
+tensors, and in buffers. Large constants and lists of scales are equal only if they are the same, or if they repeat one number.
 """
 
 from __future__ import annotations

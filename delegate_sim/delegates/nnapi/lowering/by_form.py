@@ -91,7 +91,7 @@ class PartitionCheck:
     ) -> None:
         self._graph = graph
         self._forms = node_forms(graph)
-        self._new_builder = functools.partial(
+        self.new_builder = functools.partial(
             PartitionBuilder, graph, target_feature_level, runtime_feature_level, make_model, allows_dynamic
         )
         self.target_feature_level = target_feature_level
@@ -107,6 +107,7 @@ class PartitionCheck:
 
     def operations(
         self,
+        folding: PartitionBuilder,
         nodes: Iterable[tuple[Node, Lowering | None]],
         inputs: Sequence[int],
         outputs: Sequence[int],
@@ -115,11 +116,16 @@ class PartitionCheck:
     ) -> tuple[Mapping[int, tuple[str, ...]], Version | None] | None:
         """Return the NNAPI operations of each node, and the version that the model needs.
 
+        ``folding`` is a new builder in which only the other nodes of the partition were folded.
         Return None if the model may have a problem. A partition that is not complete lacks nodes whose lowering is not known, so
         its model is not finished, and the version is None. ``needs_pools`` says whether an empty memory pool is a problem.
         """
         tensors = self._graph.tensors
-        states: dict[int, OperandState] = {}
+        assert folding.model is not None
+        is_plain = not (folding.refused or folding.lines or folding.model.operations)
+        if not is_plain or len(folding.model.operands) != folding.operand_count:
+            return None
+        states = self.states_of(folding)
         operations: dict[int, tuple[str, ...]] = {}
         versions: set[Version] = set()
         given = [index for index in inputs if not tensors[index].is_constant]
@@ -155,8 +161,8 @@ class PartitionCheck:
             and all(index in computed for index, state in states.items() if state.is_computed)
             and not (needs_pools and empty_pool(tensors, given, outputs))
         )
-        version = combine(versions)
         try:
+            version = combine([*versions, folding.model.version])
             check_level(version, self._level)
         except Refused:
             return None
@@ -176,6 +182,11 @@ class PartitionCheck:
         if len(builder.model.operands) == builder.operand_count:
             states.update([(index, self._state(builder, builder.model, index)) for index in operands if index in builder.mapped])
 
+    def states_of(self, builder: PartitionBuilder) -> dict[int, OperandState]:
+        """Return the states of all mapped tensors."""
+        assert builder.model is not None
+        return {index: self._state(builder, builder.model, index) for index in builder.mapped}
+
     def _added_for(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         operands = node.inputs + node.outputs + node.intermediates
         key = (self._forms[node.index], *map(states.get, operands))
@@ -183,7 +194,7 @@ class PartitionCheck:
 
     def _lowered(self, node: Node, lowering: Lowering, states: Mapping[int, OperandState]) -> _AddedForNode | None:
         """Lower one node in a model of its own. Return None if the lowering does more than add operands and operations."""
-        builder = self._new_builder()
+        builder = self.new_builder()
         model = builder.model
         assert model is not None
         builder.node = node.index

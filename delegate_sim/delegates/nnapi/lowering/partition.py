@@ -18,7 +18,7 @@ from ....nnapi_runtime.types import Version
 from ....refusal import Refusal, Refused
 from ....releases.catalogue import NEWEST, Release, parse_release
 from .builder import PartitionBuilder, empty_pool, kernel_error
-from .by_form import OperandState, PartitionCheck
+from .by_form import PartitionCheck
 from .node import BOUNDARY, FINISH, refused_at
 from .operator_lowering import Lowering, lower_node
 from .operators import find_lowering
@@ -120,12 +120,17 @@ def checked_partition(
 ) -> LoweredPartition | None:
     """Return a partition without any problem. Return None if the partition may have one, so that its model must be built."""
     known = [graph.nodes[index] for index in subset.nodes if index not in graph.assumed]
-    folding = PartitionBuilder(graph, check.target_feature_level, check.target_feature_level)
-    remaining = _without_folded(folding, known)
+    folding = check.new_builder()
+    try:
+        remaining = _without_folded(folding, known)
+    except Refused:
+        return None
     if folding.densified or folding.widened:
         return None
     is_complete = len(known) == len(subset.nodes)
-    found = check.operations(remaining, subset.inputs, subset.outputs, is_complete, release.is_at_least(EMPTY_POOLS_FAIL))
+    found = check.operations(
+        folding, remaining, subset.inputs, subset.outputs, is_complete, release.is_at_least(EMPTY_POOLS_FAIL)
+    )
     if found is None:
         return None
     operations, required = found
@@ -174,7 +179,7 @@ def _without_folded(partition: PartitionBuilder, nodes: Iterable[Node]) -> list[
 def _add_nodes(partition: PartitionBuilder, nodes: Sequence[Node], check: PartitionCheck | None) -> None:
     remaining = _without_folded(partition, nodes)
     known = None if partition.densified or partition.widened else check
-    states: dict[int, OperandState] = {}
+    states = {} if known is None else known.states_of(partition)
     for node, lowering in remaining:
         partition.node = node.index
         if lowering is None:
