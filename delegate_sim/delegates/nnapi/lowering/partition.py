@@ -128,12 +128,12 @@ def checked_partition(
     if folding.densified or folding.widened:
         return None
     is_complete = len(known) == len(subset.nodes)
-    found = check.operations(
+    accepted = check.operations(
         folding, remaining, subset.inputs, subset.outputs, is_complete, release.is_at_least(EMPTY_POOLS_FAIL)
     )
-    if found is None:
+    if accepted is None:
         return None
-    operations, required = found
+    operations, required = accepted
     return LoweredPartition({index: operations.get(index, ()) for index in subset.nodes}, build, required=required)
 
 
