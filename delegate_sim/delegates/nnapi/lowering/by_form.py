@@ -42,7 +42,7 @@ _OperandPlace: TypeAlias = "int | tuple[int, str]"
 
 
 class _AddedForNode(NamedTuple):
-    """What the lowering of a node adds to an NNAPI model. Tensors are positions among the node's operands."""
+    """The additions of a node's lowering to an NNAPI model. Tensors are positions among the node's operands."""
 
     states: tuple[tuple[int, OperandState], ...]
     """The new states of tensors."""
