@@ -227,7 +227,7 @@ class PartitionCheck:
                 return None
             ready.update(operation.outputs)
             writes.update([tensor_of[operand] for operand in operation.outputs if operand in tensor_of])
-        if not all(index in ready or index in tensor_of for index in range(start, builder.operand_count)):
+        if not all(index < start or index in ready or index in tensor_of for index, _ in enumerate(model.operands)):
             return None
         place_of = {index: place for place, index in reversed([*enumerate(node.inputs + node.outputs + node.intermediates)])}
         after = {index: self._state(builder, model, index) for index in operands if index in builder.mapped}
